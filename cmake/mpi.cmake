@@ -1,0 +1,19 @@
+# The MPI behind one compiler wrapper, as the target mpi_c: what `mpicc -show` says, and nothing that C++ bindings need.
+execute_process(COMMAND ${SWAPMEET_MPICC} -show OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE
+                RESULT_VARIABLE failed ERROR_VARIABLE complaint)
+if(failed)
+  message(FATAL_ERROR "SWAPMEET_MPICC=${SWAPMEET_MPICC}: `${SWAPMEET_MPICC} -show` failed: ${complaint}")
+endif()
+separate_arguments(words UNIX_COMMAND "${shown}")
+list(POP_FRONT words)  # the compiler
+set(mpi_compile_flags ${words})
+list(FILTER mpi_compile_flags INCLUDE REGEX "^-(I|D|isystem|pthread)")
+set(mpi_link_flags ${words})
+list(FILTER mpi_link_flags EXCLUDE REGEX "^-(I|D|isystem|W[^l]|O|g|f)")
+
+add_library(mpi_c INTERFACE)
+target_compile_options(mpi_c INTERFACE ${mpi_compile_flags})
+target_compile_definitions(mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_link_options(mpi_c INTERFACE ${mpi_link_flags})
+list(FILTER words INCLUDE REGEX "^-l")
+target_link_libraries(mpi_c INTERFACE ${words} ${CMAKE_DL_LIBS})

@@ -1,0 +1,200 @@
+/// Python's view of the core: specs, schedules, the verifier, options and rules. The companion package never re-derives
+/// an algorithm; it asks here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "algorithms/generate.hpp"
+#include "algorithms/orders.hpp"
+#include "options/options.hpp"
+#include "schedule/text.hpp"
+#include "select/select.hpp"
+#include "verify/verify.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace swapmeet;
+
+namespace {
+
+template <class T>
+T value_or_raise(Result<T> result) {
+  if (!result) throw std::invalid_argument(result.problem().text());
+  return std::move(*result);
+}
+
+Shape shape_of(Rank ranks) {
+  if (ranks < 1) throw std::invalid_argument("there must be at least one rank, not " + std::to_string(ranks));
+  return {ranks};
+}
+
+/// Raises where generate() would have no answer.
+void require_schedule(const Spec& spec, Shape shape) {
+  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
+  const std::string problem = unsuitable(spec, shape);
+  if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank) {
+  require_schedule(spec, shape_of(ranks));
+  if (rank < 0 || rank >= ranks)
+    throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
+  return generate(spec, {ranks}, rank);
+}
+
+Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress) {
+  require_schedule(spec, shape_of(ranks));
+  nb::gil_scoped_release release;
+  return verify(spec, {ranks}, progress ? Progress([&](double done) {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
+    return (*progress)(done);
+  }) : Progress{});
+}
+
+/// (peer, runs) of each message; runs in their text form.
+using MessageRows = std::vector<std::pair<Rank, std::vector<std::string>>>;
+
+MessageRows rows_of(const Schedule& schedule, std::span<const Message> messages) {
+  MessageRows rows;
+  for (const Message& message : messages) {
+    rows.emplace_back(message.peer, std::vector<std::string>{});
+    for (const Run& run : schedule.runs_of(message)) rows.back().second.push_back(to_text(run));
+  }
+  return rows;
+}
+
+using StepRow = std::tuple<std::int32_t, std::string_view, std::string_view,
+                           std::vector<std::pair<std::string, std::string>>, MessageRows, MessageRows>;
+
+std::vector<StepRow> steps_of(const Schedule& schedule) {
+  std::vector<StepRow> rows;
+  for (const Step& step : schedule.steps) {
+    std::vector<std::pair<std::string, std::string>> copies;
+    for (const Copy& copy : schedule.copies_of(step)) copies.emplace_back(to_text(copy.from), to_text(copy.to));
+    rows.emplace_back(step.window, to_text(step.completion), to_text(step.posting), std::move(copies),
+                      rows_of(schedule, schedule.sends_of(step)), rows_of(schedule, schedule.receives_of(step)));
+  }
+  return rows;
+}
+
+std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
+  std::int64_t states = 0;
+  Verdict verdict = search_orders(schedules, most_states, states);
+  return {std::move(verdict), states};
+}
+
+Options options_from(const std::vector<std::string>& environment) {
+  std::vector<const char*> entries;
+  for (const std::string& entry : environment) entries.push_back(entry.c_str());
+  entries.push_back(nullptr);
+  return read_options(entries.data());
+}
+
+void bind_specs(nb::module_& m) {
+  nb::class_<Spec>(m, "Spec", "One point of the family of schedules.")
+      .def(nb::init<>())
+      .def_prop_ro("family", [](const Spec& s) { return family_names[static_cast<std::size_t>(s.family)]; })
+      .def_prop_ro("parameters", [](const Spec& s) {
+        std::vector<std::pair<std::string, std::string>> list;
+        for (const Parameter& p : parameters()) list.emplace_back(p.key, p.print(s));
+        return list;
+      })
+      .def("unsuitable", [](const Spec& s, Rank ranks) { return unsuitable(s, shape_of(ranks)); }, "ranks"_a,
+           "Why the spec cannot serve so many ranks; '' if it can.")
+      .def("__str__", [](const Spec& s) { return to_text(s); })
+      .def("__eq__", [](const Spec& a, const Spec& b) { return a == b; });
+  m.def("parse_spec", [](std::string_view text) { return value_or_raise(parse_spec(text)); }, "text"_a);
+  m.def("families", [] { return std::vector<std::string_view>(family_names.begin(), family_names.end()); });
+  m.def("aliases", [] {
+    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+    for (const Alias& a : aliases()) rows.emplace_back(a.name, a.expansion, a.meaning, a.source);
+    return rows;
+  }, "(name, expansion, meaning, source) of each alias");
+  m.def("parameters", [] {
+    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+    for (const Parameter& p : parameters()) rows.emplace_back(p.key, p.synonym, p.values, p.meaning);
+    return rows;
+  }, "(key, synonym, values, meaning) of each parameter");
+}
+
+void bind_schedules(nb::module_& m) {
+  nb::class_<Schedule>(m, "Schedule", "What one rank does.")
+      .def_ro("ranks", &Schedule::ranks)
+      .def_ro("rank", &Schedule::rank)
+      .def_ro("scratch_blocks", &Schedule::scratch_blocks)
+      .def_ro("segment_bytes", &Schedule::segment_bytes)
+      .def_prop_ro("messages", [](const Schedule& s) { return s.sends.size(); }, "messages that the rank sends (K)")
+      .def_prop_ro("blocks", [](const Schedule& s) {
+        std::int64_t blocks = 0;
+        for (const Message& send : s.sends) blocks += s.block_count(send);
+        return blocks;
+      }, "blocks that the rank sends (D)")
+      .def_prop_ro("steps", &steps_of,
+                   "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
+                   "each step; runs in their text form")
+      .def("__str__", [](const Schedule& s) { return to_text(s); })
+      .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
+  m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
+  m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a);
+  m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
+}
+
+void bind_verifier(nb::module_& m) {
+  nb::class_<Verdict>(m, "Verdict", "What the verifier found.")
+      .def_ro("findings", &Verdict::findings)
+      .def_ro("messages", &Verdict::messages)
+      .def_ro("blocks", &Verdict::blocks)
+      .def_prop_ro("proved", &Verdict::proved);
+  m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(),
+        "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
+  m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
+  m.def("verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a);
+  m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000);
+  m.def("proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a);
+}
+
+void bind_choice(nb::module_& m) {
+  nb::enum_<Collective>(m, "Collective").value("alltoall", Collective::alltoall).value("alltoallv", Collective::alltoallv);
+  nb::class_<Options>(m, "Options")
+      .def_ro("problems", &Options::problems)
+      .def_ro("explain", &Options::explain)
+      .def_ro("statistics", &Options::statistics)
+      .def_ro("statistics_file", &Options::statistics_file)
+      .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
+      .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
+      .def_prop_ro("fingerprint", &Options::fingerprint);
+  m.def("read_options", &options_from, "environment"_a, "`environment`: a list of 'NAME=value'");
+  m.def("option_table", [] {
+    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+    for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
+    return rows;
+  }, "(name, type, default, meaning) of each option");
+  m.def("choose", [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options) {
+    const Choice choice = choose(collective, shape_of(ranks), block_bytes, options);
+    return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
+  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "(spec, reason, largest block with the same choice)");
+  m.def("rules", [] {
+    std::vector<std::tuple<Collective, Rank, Rank, std::int64_t, std::int64_t, std::string_view, std::string_view>> rows;
+    for (const Rule& r : rules())
+      rows.emplace_back(r.collective, r.least_ranks, r.most_ranks, r.least_bytes, r.most_bytes, r.spec, r.origin);
+    return rows;
+  });
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The core of Swapmeet: schedules, their verifier, options and the automatic choice. Knows no MPI.";
+  bind_specs(m);
+  bind_schedules(m);
+  bind_verifier(m);
+  bind_choice(m);
+}

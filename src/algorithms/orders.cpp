@@ -1,0 +1,73 @@
+#include "algorithms/orders.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace swapmeet {
+
+namespace {
+
+/// SplitMix64 (steele2014): small, portable, good enough to shuffle with.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  /// Uniform in 0..n-1, by rejecting the incomplete last interval.
+  std::uint64_t below(std::uint64_t n) {
+    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+    std::uint64_t value = next();
+    while (value >= limit) value = next();
+    return value % n;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed) {
+  std::vector<Rank> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Random random(seed * 0x2545f4914f6cdd1du + static_cast<std::uint64_t>(n));
+  for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[random.below(i)]);
+  return ranks;
+}
+
+Peers peer_order(Order order, Shape shape, Rank rank, std::uint64_t seed) {
+  const auto p = static_cast<std::size_t>(shape.ranks);
+  const auto me = static_cast<std::size_t>(rank);
+  const bool randomised = order == Order::random || order == Order::scatter;
+  const std::vector<Rank> ranks = randomised ? shuffled_ranks(shape.ranks, seed) : std::vector<Rank>{};
+  std::size_t column = 0;  // where `rank` stands in the first row
+  while (order == Order::random && ranks[column] != rank) ++column;
+  Peers peers{std::vector<Rank>(p), std::vector<Rank>(p)};
+  for (std::size_t i = 0; i < p; ++i) {
+    switch (order) {
+      case Order::shift:
+        peers.to[i] = static_cast<Rank>((me + i) % p);
+        peers.from[i] = static_cast<Rank>((me + p - i) % p);
+        break;
+      case Order::exclusive_or:
+        peers.to[i] = peers.from[i] = static_cast<Rank>(me ^ i);
+        break;
+      case Order::random:
+        peers.to[i] = ranks[(i + me) % p];
+        peers.from[i] = static_cast<Rank>((column + p - i) % p);
+        break;
+      case Order::scatter:
+        peers.to[i] = peers.from[i] = ranks[i];
+        break;
+    }
+  }
+  return peers;
+}
+
+}  // namespace swapmeet

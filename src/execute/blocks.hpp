@@ -1,0 +1,54 @@
+/// One side of an all-to-all as the application gave it: where block i lies and how much it holds.
+#pragma once
+
+#include "execute/datatype.hpp"
+
+namespace swapmeet {
+
+class Blocks {
+ public:
+  /// MPI_Alltoall: block i is `count` elements, i·count elements from the start.
+  Blocks(const void* base, std::int64_t count, const Datatype& type) : Blocks(base, type) { count_ = count; }
+
+  /// MPI_Alltoallv: counts and displacements in elements, for each rank.
+  Blocks(const void* base, const int* counts, const int* displacements, const Datatype& type) : Blocks(base, type) {
+    counts_ = counts;
+    displacements_ = displacements;
+  }
+
+  /// MPI_Alltoallv_c, and our own staging.
+  Blocks(const void* base, const MPI_Count* counts, const MPI_Aint* displacements, const Datatype& type)
+      : Blocks(base, type) {
+    large_counts_ = counts;
+    large_displacements_ = displacements;
+  }
+
+  std::int64_t count(int i) const { return counts_ ? counts_[i] : large_counts_ ? large_counts_[i] : count_; }
+  std::int64_t displacement(int i) const {
+    return displacements_ ? displacements_[i] : large_displacements_ ? large_displacements_[i] : i * count_;
+  }
+  char* address(int i) const { return base_ + displacement(i) * type_.extent; }
+  std::int64_t bytes(int i) const { return count(i) * type_.size; }
+  const Datatype& type() const { return type_; }
+
+  /// Block i; nothing if it has no data.
+  Part whole(int i) const { return {address(i), type_.size == 0 ? 0 : count(i), type_.handle}; }
+
+  /// Bytes [offset, offset + length) of block i, as far as it has them. Requires a contiguous type.
+  Part segment(int i, std::int64_t offset, std::int64_t length) const {
+    const std::int64_t left = bytes(i) - offset;
+    return {address(i) + offset, left < 0 ? 0 : left < length ? left : length, MPI_BYTE};
+  }
+
+ private:
+  Blocks(const void* base, const Datatype& type) : base_(static_cast<char*>(const_cast<void*>(base))), type_(type) {}
+
+  char* base_;
+  Datatype type_;
+  std::int64_t count_ = 0;
+  const int *counts_ = nullptr, *displacements_ = nullptr;
+  const MPI_Count* large_counts_ = nullptr;
+  const MPI_Aint* large_displacements_ = nullptr;
+};
+
+}  // namespace swapmeet

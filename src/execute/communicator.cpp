@@ -1,0 +1,99 @@
+#include "execute/communicator.hpp"
+
+#include "algorithms/generate.hpp"
+#include "execute/context.hpp"
+#include "execute/report.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// Whether all ranks of `comm` have this number. Collective.
+bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
+  std::uint64_t mine[] = {number, ~number}, least[2];
+  if (PMPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  return least[0] == ~least[1];
+}
+
+/// A communicator with the ranks of `user`. Not MPI_Comm_dup, which would call the application's attribute callbacks.
+MPI_Comm same_ranks(MPI_Comm user) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
+  if (PMPI_Comm_create(user, group, &comm) == MPI_SUCCESS) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  PMPI_Group_free(&group);
+  return comm;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options) {
+  PMPI_Comm_size(user, &shape_.ranks);
+  PMPI_Comm_rank(user, &rank_);
+  if (shape_.ranks == 1) {
+    refusal_ = "one rank only";
+    return;
+  }
+  ours_ = same_ranks(user);
+  if (ours_ == MPI_COMM_NULL) {
+    refusal_ = "no communicator of our own could be made";
+  } else if (!same_everywhere(options.fingerprint(), ours_)) {
+    refusal_ = "the ranks disagree on the SWAPMEET_ variables";
+    if (rank_ == 0) warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
+  }
+}
+
+Communicator::~Communicator() { close(); }
+
+void Communicator::close() {
+  if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
+  give_up("MPI_Finalize has been called");
+}
+
+Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
+  auto decision = std::make_unique<Decision>();
+  if (!refusal_.empty()) {
+    decision->reason = refusal_;
+  } else {
+    Choice choice = choose(collective, shape_, block_bytes, options_);
+    decision->plan = plan_for(choice.spec);
+    decision->reason = std::move(choice.reason);
+    decision->least_bytes = block_bytes;
+    decision->most_bytes = choice.most_bytes;
+    if (!choice.problem.empty() && rank_ == 0) warn_once(choice.problem);
+  }
+  return keep(collective, std::move(decision));
+}
+
+Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
+  const std::string name = decision->plan ? to_text(decision->plan->spec()) : "native";
+  decision->tally = &statistics().tally(collective, shape_.ranks, name, decision->reason);
+  auto& decisions = decisions_[static_cast<std::size_t>(collective)];
+  decisions.push_back(std::move(decision));
+  return *decisions.back();
+}
+
+Decision& Communicator::decline(Collective collective, const std::string& reason) {
+  auto& decisions = decisions_[static_cast<std::size_t>(collective)];
+  for (const auto& decision : decisions)
+    if (decision->least_bytes < 0 && decision->reason == reason) return *decision;
+  auto decision = std::make_unique<Decision>();
+  decision->reason = reason;
+  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  return keep(collective, std::move(decision));
+}
+
+Plan* Communicator::plan_for(const Spec& spec) {
+  if (spec.family == Family::native) return nullptr;
+  for (const auto& plan : plans_)
+    if (plan->spec() == spec) return plan.get();
+  plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
+  return plans_.back().get();
+}
+
+void Communicator::give_up(const std::string& reason) {
+  refusal_ = reason;
+  for (auto& decisions : decisions_) decisions.clear();
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,76 @@
+/// What the library keeps for one communicator of the application, as an attribute of it: a communicator of our own with
+/// the same ranks, the plans made so far, staging memory and counters.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "execute/plan.hpp"
+#include "execute/staging.hpp"
+#include "execute/statistics.hpp"
+#include "options/options.hpp"
+#include "select/select.hpp"
+
+namespace swapmeet {
+
+/// What to do with one kind of call.
+struct Decision {
+  Plan* plan = nullptr;  ///< nullptr: the MPI underneath
+  std::string reason;
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
+  bool explained = false;
+  Tally* tally = nullptr;  ///< where such calls are counted
+};
+
+class Communicator {
+ public:
+  /// Collective over `user`, an intracommunicator. Makes our own communicator and agrees on the options.
+  Communicator(MPI_Comm user, const Options& options);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  Rank ranks() const { return shape_.ranks; }
+  Rank rank() const { return rank_; }
+  MPI_Comm ours() const { return ours_; }
+  const Options& options() const { return options_; }
+  Datatypes& datatypes() { return datatypes_; }
+  Staging& send_staging() { return send_staging_; }
+  Staging& receive_staging() { return receive_staging_; }
+
+  /// The decision for blocks of so many bytes (Alltoallv: 0, for its sizes are not shared). Local, and the same on every
+  /// rank. Cached: a plan is made when a range of sizes is first met.
+  Decision& decide(Collective collective, std::int64_t block_bytes) {
+    for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
+      if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return *decision;
+    return make_decision(collective, block_bytes);
+  }
+
+  /// The decision to leave a call to the MPI underneath for a reason that only the call shows.
+  Decision& decline(Collective collective, const std::string& reason);
+
+  /// Frees our own communicator; everything goes to the MPI underneath from now on. Collective.
+  void close();
+
+  /// From now on, everything on this communicator goes to the MPI underneath: after an error in mid-exchange.
+  void give_up(const std::string& reason);
+
+ private:
+  Decision& make_decision(Collective collective, std::int64_t block_bytes);
+  Plan* plan_for(const Spec& spec);
+
+  Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
+
+  const Options& options_;
+  Shape shape_;
+  Rank rank_ = 0;
+  MPI_Comm ours_ = MPI_COMM_NULL;
+  std::string refusal_;  ///< why nothing is served here; "": it is
+  std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
+  std::vector<std::unique_ptr<Plan>> plans_;
+  Datatypes datatypes_;
+  Staging send_staging_, receive_staging_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,148 @@
+#include "execute/context.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "execute/report.hpp"
+
+extern char** environ;
+
+namespace swapmeet {
+
+namespace {
+
+/// The communicator of this thread's last call. Its handle may be used again for another communicator only after it was
+/// freed, which counts as a death.
+struct Recent {
+  MPI_Comm comm;
+  Communicator* communicator;
+  std::uint64_t deaths;
+};
+__attribute__((tls_model("initial-exec"))) thread_local Recent recent{MPI_COMM_NULL, nullptr, 0};
+
+/// MPI calls this when the application frees a communicator that has one of ours attached.
+int delete_communicator(MPI_Comm, int, void* attribute, void*) {
+  auto* const communicator = static_cast<Communicator*>(attribute);
+  {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    std::erase(all.communicators, communicator);
+    all.deaths.fetch_add(1, std::memory_order_release);
+  }
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+/// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
+/// are still alive, MPI_COMM_WORLD among them, lose our communicator here, in the order of their making on all ranks.
+int at_finalize(MPI_Comm, int, void*, void*) {
+  report_statistics();
+  std::vector<Communicator*> left;
+  {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    left.swap(all.communicators);
+  }
+  for (Communicator* const communicator : left) communicator->close();
+  return MPI_SUCCESS;
+}
+
+void attach(Context& all) {
+  all.options = read_options(environ);
+  int initialised_with_world = 0;
+  PMPI_Initialized(&initialised_with_world);
+  if (initialised_with_world) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
+  }
+  if (all.world_rank == 0)
+    for (const std::string& problem : all.options.problems) warn(problem);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
+  if (initialised_with_world) {
+    int exit_keyval = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  }
+  all.attached.store(true, std::memory_order_release);
+}
+
+/// The file name with %r replaced by the rank; "" if this rank writes none.
+std::string statistics_file(const Context& all) {
+  std::string name = all.options.statistics_file;
+  const std::size_t mark = name.find("%r");
+  if (mark == name.npos) return all.world_rank == 0 ? name : "";
+  return name.replace(mark, 2, std::to_string(all.world_rank));
+}
+
+void write_statistics(const Context& all) {
+  const std::string name = statistics_file(all);
+  if (name.empty()) return;
+  const std::string text = all.statistics.json(all.world_rank, all.world_ranks);
+  std::FILE* const file = std::fopen(name.c_str(), "w");
+  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size())
+    warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
+  if (file) std::fclose(file);
+}
+
+/// Also for applications that end without MPI_Finalize.
+__attribute__((destructor)) void at_exit() { report_statistics(); }
+
+/// communicator_of() without memory.
+Communicator* look_up(MPI_Comm comm, Context& all) {
+  if (!all.attached.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(all.mutex);
+    if (!all.attached) attach(all);
+  }
+  void* attribute = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
+  if (found) return static_cast<Communicator*>(attribute);
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
+  auto made = std::make_unique<Communicator>(comm, all.options);
+  if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  const std::lock_guard lock(all.mutex);
+  all.communicators.push_back(made.get());
+  return made.release();
+}
+
+}  // namespace
+
+Context& context() {
+  static Context* const all = new Context;  // never destroyed: callbacks may come late
+  return *all;
+}
+
+Communicator* communicator_of(MPI_Comm comm) {
+  Context& all = context();
+  const std::uint64_t deaths = all.deaths.load(std::memory_order_acquire);
+  if (recent.comm == comm && recent.communicator && recent.deaths == deaths) return recent.communicator;
+  Communicator* const communicator = look_up(comm, all);
+  recent = {comm, communicator, deaths};
+  return communicator;
+}
+
+void warn_once(const std::string& what) {
+  Context& all = context();
+  const std::lock_guard lock(all.mutex);
+  if (all.warned.insert(what).second) warn(what);
+}
+
+void report_statistics() {
+  Context& all = context();
+  {
+    const std::lock_guard lock(all.mutex);
+    if (all.reported || !all.options.statistics) return;
+    all.reported = true;
+  }
+  if (!all.options.statistics_file.empty()) {
+    write_statistics(all);
+  } else if (all.world_rank == 0) {
+    say("calls of rank 0 of " + std::to_string(all.world_ranks) + ":\n" + all.statistics.table());
+  }
+}
+
+}  // namespace swapmeet

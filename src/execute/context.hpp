@@ -1,0 +1,45 @@
+/// All mutable state of the library that does not hang off a communicator, behind one accessor: so that where several
+/// ranks live in one process, each can be given its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "execute/communicator.hpp"
+#include "execute/statistics.hpp"
+#include "options/options.hpp"
+
+namespace swapmeet {
+
+struct Context {
+  Options options;
+  Statistics statistics;
+
+  std::atomic<bool> attached{false};      ///< keyvals exist, options were read, the exit hook is set
+
+  std::mutex mutex;                       ///< guards what follows
+  int keyval = MPI_KEYVAL_INVALID;        ///< of the attribute that holds a Communicator
+  std::vector<Communicator*> communicators;  ///< alive, in the order of their making
+  std::atomic<std::uint64_t> deaths{0};      ///< communicators deleted so far
+  int world_rank = 0, world_ranks = 1;
+  bool reported = false;
+  std::set<std::string> warned;
+};
+
+Context& context();
+
+/// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: an intercommunicator,
+/// or MPI would not let us (the caller uses the MPI underneath; all ranks get nullptr alike).
+Communicator* communicator_of(MPI_Comm comm);
+
+/// Warns of `what`, unless this process has done so before.
+void warn_once(const std::string& what);
+
+/// Prints or writes the statistics, once.
+void report_statistics();
+
+}  // namespace swapmeet

@@ -1,0 +1,19 @@
+#include "execute/datatype.hpp"
+
+namespace swapmeet {
+
+Datatype Datatypes::ask(MPI_Datatype handle) {
+  MPI_Aint lower_bound = 0, extent = 0;
+  MPI_Count size = 0;
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
+  PMPI_Type_get_extent(handle, &lower_bound, &extent);
+  PMPI_Type_size_x(handle, &size);
+  PMPI_Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
+  // Equal size and extent do not make a derived type contiguous: its parts may come in another order.
+  const bool predefined = combiner == MPI_COMBINER_NAMED;
+  const Datatype type{handle, size, extent, predefined && size == extent};
+  if (predefined) known_[next_++ % known_.size()] = type;
+  return type;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,34 @@
+/// What we need to know of a datatype.
+#pragma once
+
+#include <array>
+
+#include "execute/mpi.hpp"
+
+namespace swapmeet {
+
+struct Datatype {
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  std::int64_t size = 0;    ///< bytes of data in one element
+  std::int64_t extent = 0;  ///< bytes from one element to the next
+  /// Whether the data of elements are their bytes in memory, in order and without gaps. Cheap, so only sure of
+  /// predefined types.
+  bool contiguous = false;
+};
+
+/// Asks MPI, and remembers predefined types, whose handles are never used again for another. For one thread at a time.
+class Datatypes {
+ public:
+  Datatype operator[](MPI_Datatype handle) {
+    for (const Datatype& known : known_)
+      if (known.handle == handle) return known;
+    return ask(handle);
+  }
+
+ private:
+  Datatype ask(MPI_Datatype handle);
+  std::array<Datatype, 4> known_{};  ///< MPI_DATATYPE_NULL is never looked up
+  std::size_t next_ = 0;
+};
+
+}  // namespace swapmeet

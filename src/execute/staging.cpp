@@ -1,0 +1,90 @@
+#include "execute/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::int64_t keep_bytes = std::int64_t{4} << 20;  // held between calls, for each communicator
+
+/// `type` seen from `address` instead of from the null pointer: MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
+int seen_from(const void* address, MPI_Datatype type, MPI_Datatype* shifted) {
+  const int one = 1;
+  MPI_Aint back = 0;
+  PMPI_Get_address(address, &back);
+  back = -back;
+  const int error = PMPI_Type_create_hindexed(1, &one, &back, type, shifted);
+  return error ? error : PMPI_Type_commit(shifted);
+}
+
+/// Calls use(elements, count, type, index of the first) for pieces of a block whose bytes fit an int.
+template <class Use>
+int in_pieces(const Part& block, const Blocks& blocks, Use use) {
+  const std::int64_t most = std::max<std::int64_t>(1, INT_MAX / blocks.type().size);
+  for (std::int64_t first = 0; first < block.count; first += most) {
+    char* const elements = static_cast<char*>(block.address) + first * blocks.type().extent;
+    const int count = static_cast<int>(std::min(most, block.count - first));
+    int error = MPI_SUCCESS;
+    if (elements != nullptr) {
+      error = use(elements, count, block.type, first);
+    } else {
+      char here = 0;
+      MPI_Datatype shifted = MPI_DATATYPE_NULL;
+      error = seen_from(&here, block.type, &shifted);
+      if (!error) error = use(&here, count, shifted, first);
+      if (!error) PMPI_Type_free(&shifted);
+    }
+    if (error) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool Staging::reserve(const Blocks& blocks, int ranks) {
+  counts_.resize(static_cast<std::size_t>(ranks));
+  displacements_.resize(static_cast<std::size_t>(ranks));
+  std::int64_t total = 0;
+  for (int i = 0; i < ranks; ++i) {
+    counts_[static_cast<std::size_t>(i)] = blocks.bytes(i);
+    displacements_[static_cast<std::size_t>(i)] = total;
+    total += blocks.bytes(i);
+  }
+  if (total <= capacity_) return true;
+  memory_.reset(new (std::nothrow) char[static_cast<std::size_t>(total)]);
+  capacity_ = memory_ ? total : 0;
+  return memory_ != nullptr;
+}
+
+int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const Part theirs = blocks.whole(static_cast<int>(i));
+    char* const ours = memory_.get() + displacements_[i];
+    if (theirs.count == 0) continue;
+    const bool in = direction == Exchange::in;
+    int error = MPI_SUCCESS;
+    if (blocks.type().contiguous)
+      std::memcpy(in ? ours : theirs.address, in ? theirs.address : ours, static_cast<std::size_t>(counts_[i]));
+    else
+      error = in_pieces(theirs, blocks, [&](void* elements, int count, MPI_Datatype type, std::int64_t first) {
+        char* const bytes = ours + first * blocks.type().size;
+        const auto length = static_cast<int>(count * blocks.type().size);
+        int position = 0;
+        return in ? PMPI_Pack(elements, count, type, bytes, length, &position, comm)
+                  : PMPI_Unpack(bytes, length, &position, elements, count, type, comm);
+      });
+    if (error) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+void Staging::release() {
+  if (capacity_ <= keep_bytes) return;
+  memory_.reset();
+  capacity_ = 0;
+}
+
+}  // namespace swapmeet

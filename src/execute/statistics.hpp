@@ -1,0 +1,52 @@
+/// Counters of intercepted calls: how many, how large, how long, by which algorithm. Printed or written at exit.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "select/select.hpp"
+
+namespace swapmeet {
+
+/// The calls of one collective on communicators of one size by one algorithm for one reason.
+struct Tally {
+  Collective collective;
+  std::int32_t ranks;
+  std::string algorithm;
+  std::string reason;
+
+  static constexpr std::size_t classes = 42;
+  /// Calls by the size of their mean block: class 0 is 0 bytes, class k is [2^(k-1), 2^k) bytes.
+  std::array<std::atomic<std::uint64_t>, classes> histogram{};
+  std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
+
+  Tally(Collective c, std::int32_t r, std::string a, std::string why)
+      : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
+  void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
+};
+
+/// All tallies of the process. Thread-safe.
+class Statistics {
+ public:
+  /// The tally with these names, made if it is new. The reference stays valid.
+  Tally& tally(Collective collective, std::int32_t ranks, const std::string& algorithm, const std::string& reason);
+
+  /// A table for people, and a JSON object (schema: docs/statistics.md).
+  std::string table() const;
+  std::string json(int rank, int world_ranks) const;
+
+  bool empty() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Tally>> tallies_;
+};
+
+Statistics& statistics();
+
+}  // namespace swapmeet

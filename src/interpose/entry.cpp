@@ -1,0 +1,96 @@
+/// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools call
+/// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
+#include <swapmeet/swapmeet.h>
+
+#include "interpose/native.hpp"
+#include "interpose/serve.hpp"
+
+#define SWAPMEET_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace swapmeet {
+
+namespace {
+
+bool usable(const void* receive, MPI_Datatype type, MPI_Comm comm) {
+  return comm != MPI_COMM_NULL && type != MPI_DATATYPE_NULL && receive != MPI_IN_PLACE;
+}
+
+/// The MPI underneath refuses a send buffer that is the receive buffer where it checks for that (MPICH).
+bool aliased(const void* send, const void* receive) { return send == receive && send != nullptr; }
+
+template <class Count, class Underneath>
+int alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
+             MPI_Datatype receive_type, MPI_Comm comm, Underneath underneath) {
+  const bool in_place = send == MPI_IN_PLACE;
+  if (!usable(receive, receive_type, comm) || receive_count < 0 ||
+      (!in_place && (send_type == MPI_DATATYPE_NULL || send_count < 0 || aliased(send, receive))))
+    return underneath();
+  Communicator* const communicator = communicator_of(comm);
+  if (!communicator) return underneath();
+  Datatypes& types = communicator->datatypes();
+  const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
+  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, types[send_type]);
+  return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, underneath);
+}
+
+template <class Count>
+bool no_negative(const Count* counts, Rank ranks) {
+  for (Rank i = 0; i < ranks; ++i)
+    if (counts[i] < 0) return false;
+  return true;
+}
+
+template <class Count, class Displacement, class Underneath>
+int alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements, MPI_Datatype send_type,
+              void* receive, const Count* receive_counts, const Displacement* receive_displacements,
+              MPI_Datatype receive_type, MPI_Comm comm, Underneath underneath) {
+  const bool in_place = send == MPI_IN_PLACE;
+  if (!usable(receive, receive_type, comm) || !receive_counts || !receive_displacements ||
+      (!in_place && (send_type == MPI_DATATYPE_NULL || !send_counts || !send_displacements || aliased(send, receive))))
+    return underneath();
+  Communicator* const communicator = communicator_of(comm);
+  if (!communicator || !no_negative(receive_counts, communicator->ranks()) ||
+      (!in_place && !no_negative(send_counts, communicator->ranks())))
+    return underneath();
+  Datatypes& types = communicator->datatypes();
+  const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
+  const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
+  return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, underneath);
+}
+
+}  // namespace
+
+}  // namespace swapmeet
+
+using swapmeet::native;
+
+#define SWAPMEET_ALLTOALL(name, underneath, Count)                                                                    \
+  SWAPMEET_EXPORT int name(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,               \
+                           Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                                  \
+    return swapmeet::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, [&] {                \
+      return native().underneath(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);                  \
+    });                                                                                                              \
+  }
+
+#define SWAPMEET_ALLTOALLV(name, underneath, Count, Displacement)                                                     \
+  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[],              \
+                           MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],                           \
+                           const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {                     \
+    return swapmeet::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, \
+                               [&] {                                                                                 \
+                                 return native().underneath(sendbuf, sendcounts, sdispls, sendtype, recvbuf,         \
+                                                            recvcounts, rdispls, recvtype, comm);                    \
+                               });                                                                                   \
+  }
+
+SWAPMEET_ALLTOALL(MPI_Alltoall, alltoall, int)
+SWAPMEET_ALLTOALL(PMPI_Alltoall, alltoall, int)
+SWAPMEET_ALLTOALLV(MPI_Alltoallv, alltoallv, int, int)
+SWAPMEET_ALLTOALLV(PMPI_Alltoallv, alltoallv, int, int)
+
+#if MPI_VERSION >= 4
+SWAPMEET_ALLTOALL(MPI_Alltoall_c, alltoall_c, MPI_Count)
+SWAPMEET_ALLTOALL(PMPI_Alltoall_c, alltoall_c, MPI_Count)
+SWAPMEET_ALLTOALLV(MPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
+SWAPMEET_ALLTOALLV(PMPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
+#endif

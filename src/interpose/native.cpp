@@ -1,0 +1,40 @@
+#include "interpose/native.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "execute/report.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+template <class Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  if (function) return;
+  // Cannot be: we are linked to an MPI that has it. Without it the application's call has nowhere to go.
+  say(std::string("error: ") + name + " was not found in the MPI behind libswapmeet.so");
+  std::abort();
+}
+
+Native find_all() {
+  Native all{};
+  find(all.alltoall, "PMPI_Alltoall");
+  find(all.alltoallv, "PMPI_Alltoallv");
+#if MPI_VERSION >= 4
+  find(all.alltoall_c, "PMPI_Alltoall_c");
+  find(all.alltoallv_c, "PMPI_Alltoallv_c");
+#endif
+  return all;
+}
+
+}  // namespace
+
+const Native& native() {
+  static const Native all = find_all();
+  return all;
+}
+
+}  // namespace swapmeet

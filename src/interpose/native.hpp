@@ -1,0 +1,20 @@
+/// The entry points of the MPI underneath: what the application would have called without us.
+#pragma once
+
+#include "execute/mpi.hpp"
+
+namespace swapmeet {
+
+struct Native {
+  decltype(&PMPI_Alltoall) alltoall;
+  decltype(&PMPI_Alltoallv) alltoallv;
+#if MPI_VERSION >= 4
+  decltype(&PMPI_Alltoall_c) alltoall_c;
+  decltype(&PMPI_Alltoallv_c) alltoallv_c;
+#endif
+};
+
+/// Found once, behind us in the order of libraries: our own PMPI_ symbols hide them from a plain call.
+const Native& native();
+
+}  // namespace swapmeet

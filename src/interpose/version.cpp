@@ -1,0 +1,20 @@
+/// What the library says of itself.
+#include <swapmeet/swapmeet.h>
+
+#include "execute/mpi.hpp"
+
+#define SWAPMEET_TEXT(x) SWAPMEET_QUOTED(x)
+#define SWAPMEET_QUOTED(x) #x
+
+extern "C" __attribute__((visibility("default"))) const char* swapmeet_version(void) { return SWAPMEET_VERSION; }
+
+extern "C" __attribute__((visibility("default"))) const char* swapmeet_built_for(void) {
+#if defined(MPICH_VERSION)
+  return "MPICH " MPICH_VERSION;
+#elif defined(OMPI_MAJOR_VERSION)
+  return "Open MPI " SWAPMEET_TEXT(OMPI_MAJOR_VERSION) "." SWAPMEET_TEXT(OMPI_MINOR_VERSION) "." SWAPMEET_TEXT(
+      OMPI_RELEASE_VERSION);
+#else
+  return "an MPI of version " SWAPMEET_TEXT(MPI_VERSION) "." SWAPMEET_TEXT(MPI_SUBVERSION);
+#endif
+}

@@ -1,0 +1,105 @@
+#include "options/options.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::string_view prefix = "SWAPMEET_";
+
+std::string read_switch(std::string_view text, bool& value) {
+  if (text == "0" || text == "1") return value = text == "1", "";
+  return "must be 0 or 1";
+}
+
+std::string read_algorithm(std::string_view text, Options& options) {
+  if (text == "auto") return options.algorithm.reset(), "";
+  const Result<Spec> spec = parse_spec(text);
+  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the MPI underneath
+  return spec ? "" : spec.problem().text();
+}
+
+std::string read_statistics(std::string_view text, Options& options) {
+  if (text == "0" || text == "1") return read_switch(text, options.statistics);
+  if (text.find('/') == text.npos && !text.ends_with(".json"))
+    return "must be 0, 1, or a file name that ends in .json or holds a /";
+  options.statistics = true;
+  options.statistics_file = text;
+  return "";
+}
+
+std::string read_scratch_limit(std::string_view text, Options& options) {
+  if (read_bytes(text, std::int64_t{1} << 50, options.scratch_limit_bytes)) return "";
+  return "must be bytes, such as 65536, 64KiB or 2GiB";
+}
+
+std::vector<Option> make_table() {
+  return {
+      {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
+       "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the MPI underneath.",
+       "using the MPI underneath", read_algorithm},
+      {"SWAPMEET_EXPLAIN", "0 or 1", "0",
+       "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
+       [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
+      {"SWAPMEET_STATS", "0, 1, or a file name", "0",
+       "Count calls, bytes, sizes and time. 1: rank 0 prints a table at exit; a file name: it is written as JSON "
+       "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
+       "no statistics", read_statistics},
+      {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
+       "Calls that would need more working memory a rank than this go to the MPI underneath. The same on every rank.",
+       "keeping 1GiB", read_scratch_limit},
+  };
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+std::string complaint(std::string_view name, std::string_view value, std::string_view problem, std::string_view instead) {
+  return std::string(name) + "=\"" + std::string(shortened(value, 120)) + "\": " + std::string(problem) + "; " +
+         std::string(instead);
+}
+
+std::string unknown_option(std::string_view name, std::string_view value) {
+  std::vector<std::string> names;
+  for (const Option& option : option_table()) names.emplace_back(option.name);
+  const std::string near = nearest(name, names);
+  return complaint(name, value, "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
+                   "ignoring it (`swapmeet options` lists them)");
+}
+
+}  // namespace
+
+const std::vector<Option>& option_table() {
+  static const std::vector<Option> table = make_table();
+  return table;
+}
+
+std::uint64_t Options::fingerprint() const {
+  const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
+  return mixed(hash, std::to_string(scratch_limit_bytes));
+}
+
+Options read_options(const char* const* environment) {
+  Options options;
+  for (; environment && *environment; ++environment) {
+    const std::string_view entry(*environment);
+    if (!entry.starts_with(prefix)) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos) continue;
+    const std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
+    const auto option = std::ranges::find(option_table(), name, &Option::name);
+    if (option == option_table().end()) {
+      options.problems.push_back(unknown_option(name, value));
+    } else if (!value.empty()) {  // set to nothing: as if unset
+      const std::string problem = option->read(value, options);
+      if (!problem.empty()) options.problems.push_back(complaint(name, value, problem, option->fallback));
+    }
+  }
+  return options;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,45 @@
+/// Every option of the library, once. An option is an environment variable; this table makes the parser,
+/// `swapmeet options` and docs/options.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+struct Options {
+  /// The algorithm asked for; nothing: the automatic choice.
+  std::optional<Spec> algorithm;
+  bool explain = false;
+  bool statistics = false;
+  std::string statistics_file;  ///< "": to standard error
+  std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
+
+  /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
+  std::vector<std::string> problems;
+
+  /// A number that is the same on two ranks exactly if their choices will be.
+  std::uint64_t fingerprint() const;
+};
+
+struct Option {
+  std::string_view name;      ///< of the environment variable
+  std::string_view type;      ///< for people: what may be written
+  std::string_view standard;  ///< the default, as one would write it
+  std::string_view meaning;
+  std::string_view fallback;                            ///< what is done when the value cannot be used
+  std::string (*read)(std::string_view, Options&);      ///< "" or what is wrong
+};
+
+const std::vector<Option>& option_table();
+
+/// Reads `environment` (a null-terminated array of "NAME=value", as `environ`). Variables that begin with SWAPMEET_ and
+/// are no option are problems too: probably misspelt.
+Options read_options(const char* const* environment);
+
+}  // namespace swapmeet

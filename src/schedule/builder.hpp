@@ -1,0 +1,39 @@
+/// The only way to make a schedule: appends steps, copies and messages in the order in which they are to start.
+#pragma once
+
+#include <initializer_list>
+
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+inline Run sendblock(Rank destination) { return {Buffer::send, destination, 1, 1}; }
+inline Run receiveblock(Rank source) { return {Buffer::receive, source, 1, 1}; }
+
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(Shape shape, Rank rank);
+
+  /// Room for so many operations, so that long schedules are made without reallocation.
+  ScheduleBuilder& reserve(std::size_t messages);
+  ScheduleBuilder& scratch(std::int32_t blocks);
+  ScheduleBuilder& segments(std::int64_t bytes);
+
+  /// Begin a step; the operations that follow belong to it and are independent of one another.
+  ScheduleBuilder& step(std::int32_t window = 0, Completion completion = Completion::all,
+                        Posting posting = Posting::receives_first);
+
+  ScheduleBuilder& copy(Run from, Run to);
+  ScheduleBuilder& send(Rank to, std::span<const Run> blocks);
+  ScheduleBuilder& receive(Rank from, std::span<const Run> blocks);
+  ScheduleBuilder& send(Rank to, Run blocks) { return send(to, std::span<const Run>(&blocks, 1)); }
+  ScheduleBuilder& receive(Rank from, Run blocks) { return receive(from, std::span<const Run>(&blocks, 1)); }
+
+  Schedule finish() && { return std::move(schedule_); }
+
+ private:
+  Message message(Rank peer, std::span<const Run> blocks);
+  Schedule schedule_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,108 @@
+/// The vocabulary of the library: what one rank does during an all-to-all, as integers only.
+///
+/// A schedule says which blocks go to whom, in which steps, through which buffers, and what waits for what. It holds no
+/// pointer, no byte and no MPI handle, so the same object is executed, verified, counted, simulated and drawn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace swapmeet {
+
+using Rank = std::int32_t;
+
+/// What a generator must know of the communicator: integers that every rank shares.
+struct Shape {
+  Rank ranks = 1;
+};
+
+/// The three places a block can live in. `send` and `receive` are the application's (one block for each rank);
+/// `scratch` is ours.
+enum class Buffer : std::uint8_t { send, receive, scratch };
+
+/// `count` blocks of one buffer: first, first + stride, first + 2·stride, ...
+struct Run {
+  Buffer buffer = Buffer::send;
+  std::int32_t first = 0;
+  std::int32_t count = 1;
+  std::int32_t stride = 1;
+
+  std::int32_t block(std::int32_t index) const { return first + index * stride; }
+  bool operator==(const Run&) const = default;
+};
+
+/// Blocks that travel together to or from `peer`: runs [first_run, first_run + run_count) of the schedule, in this
+/// order. The n-th send of rank a to rank b is received by the n-th receive of b from a: there are no tags.
+struct Message {
+  Rank peer = 0;
+  std::uint32_t first_run = 0;
+  std::uint32_t run_count = 0;
+};
+
+/// A move of blocks within the rank; both runs have the same count.
+struct Copy {
+  Run from;
+  Run to;
+  bool operator==(const Copy&) const = default;
+};
+
+/// When a new message may be started while others are in flight.
+enum class Completion : std::uint8_t {
+  all,   ///< messages go in batches of `window` sends and receives; a batch is finished before the next starts
+  any,   ///< whenever a send (receive) completes, the next send (receive) starts; the waiting rank gives its core away
+  test,  ///< as `any`, but the waiting rank polls long before it does so
+};
+
+/// The order in which a batch is handed to MPI.
+enum class Posting : std::uint8_t {
+  receives_first,  ///< all receives, then all sends
+  interleaved,     ///< receive, send, receive, send, ...
+};
+
+/// Operations that are independent of one another: no block that one of them writes is touched by another, so they may
+/// run in any order and overlap. Messages start in list order, at most `window` sends and `window` receives at a time.
+/// A step begins when the previous one has finished on this rank.
+struct Step {
+  std::uint32_t first_copy = 0, copy_count = 0;
+  std::uint32_t first_send = 0, send_count = 0;
+  std::uint32_t first_receive = 0, receive_count = 0;
+  std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
+  Completion completion = Completion::all;
+  Posting posting = Posting::receives_first;
+
+  /// The window in messages, never 0 and never more than there are.
+  std::uint32_t in_flight() const;
+};
+
+/// What one rank does. Made by ScheduleBuilder; read by everybody.
+struct Schedule {
+  Rank ranks = 1;
+  Rank rank = 0;
+  std::int32_t scratch_blocks = 0;
+  /// 0: whole blocks. Otherwise the whole list of steps is run once for each segment of so many bytes, pass s moving
+  /// bytes [s·segment_bytes, (s+1)·segment_bytes) of every block that has them; a shorter trailing remainder included.
+  std::int64_t segment_bytes = 0;
+  std::vector<Step> steps;
+  std::vector<Copy> copies;
+  std::vector<Message> sends, receives;
+  std::vector<Run> runs;
+
+  std::span<const Copy> copies_of(const Step& step) const;
+  std::span<const Message> sends_of(const Step& step) const;
+  std::span<const Message> receives_of(const Step& step) const;
+  std::span<const Run> runs_of(const Message& message) const;
+
+  /// Number of blocks that `buffer` has room for.
+  std::int32_t blocks_in(Buffer buffer) const { return buffer == Buffer::scratch ? scratch_blocks : ranks; }
+
+  /// Number of blocks in a message.
+  std::int64_t block_count(const Message& message) const;
+
+  /// Equal in meaning: same steps, operations and runs, however they are stored.
+  bool operator==(const Schedule& other) const;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,143 @@
+#include "schedule/spec.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace swapmeet {
+
+namespace {
+
+/// The text between blanks of a spec, and where it begins.
+struct Word {
+  std::string_view text;
+  int column = 1;
+
+  Word trimmed() const {
+    Word word = *this;
+    while (!word.text.empty() && word.text.front() == ' ') word.text.remove_prefix(1), ++word.column;
+    while (!word.text.empty() && word.text.back() == ' ') word.text.remove_suffix(1);
+    return word;
+  }
+
+  /// The part from `first` on, `length` characters of it.
+  Word part(std::size_t first, std::size_t length = std::string_view::npos) const {
+    return Word{text.substr(first, length), column + static_cast<int>(first)}.trimmed();
+  }
+};
+
+std::string quoted(std::string_view text) { return '"' + std::string(shortened(text, 80)) + '"'; }
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : "; did you mean " + quoted(near) + "?";
+}
+
+Problem unknown_name(const Word& name) {
+  std::vector<std::string> names(family_names.begin(), family_names.end());
+  for (const Alias& alias : aliases()) names.emplace_back(alias.name);
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  const std::string what = name.text.empty() ? "expected the name of an algorithm"
+                                             : "unknown algorithm " + quoted(name.text) + did_you_mean(name.text, names);
+  return {what + " (known: " + list + ")", 0, name.column};
+}
+
+Problem unknown_key(const Word& key) {
+  std::vector<std::string> keys;
+  std::string list;
+  for (const Parameter& parameter : parameters()) {
+    keys.emplace_back(parameter.key);
+    list += (list.empty() ? "" : ", ") + keys.back();
+    if (!parameter.synonym.empty()) keys.emplace_back(parameter.synonym);
+  }
+  const std::string what = key.text.empty() ? "expected a parameter"
+                                            : "unknown parameter " + quoted(key.text) + did_you_mean(key.text, keys);
+  return {what + " (known: " + list + ")", 0, key.column};
+}
+
+/// Reads "key=value" into `spec`; `seen` holds the keys before it.
+std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<std::string_view>& seen) {
+  const std::size_t equals = text.text.find('=');
+  const Word key = text.part(0, equals);
+  const auto found = std::ranges::find_if(parameters(), [&](const Parameter& parameter) {
+    return !key.text.empty() && (parameter.key == key.text || parameter.synonym == key.text);
+  });
+  if (found == parameters().end()) return unknown_key(key);
+  if (equals == std::string_view::npos)
+    return Problem{"expected \"=\" behind " + quoted(key.text), 0, key.column + static_cast<int>(key.text.size())};
+  if (std::ranges::find(seen, found->key) != seen.end())
+    return Problem{quoted(key.text) + " is given twice", 0, key.column};
+  seen.push_back(found->key);
+  const Word value = text.part(equals + 1);
+  if (found->read(value.text, spec)) return std::nullopt;
+  return Problem{std::string(found->key) + " must be " + std::string(found->values) + ", not " + quoted(value.text), 0,
+                 value.column};
+}
+
+std::optional<Problem> read_parameters(Word list, Spec& spec) {
+  std::vector<std::string_view> seen;
+  while (!list.text.empty()) {
+    const std::size_t comma = list.text.find(',');
+    if (auto problem = read_parameter(list.part(0, comma), spec, seen)) return problem;
+    if (comma == std::string_view::npos) break;
+    list = list.part(comma + 1);
+    if (list.text.empty()) return unknown_key(list);
+  }
+  return std::nullopt;
+}
+
+/// The point that a bare name stands for.
+std::optional<Spec> named_spec(std::string_view name) {
+  if (const auto family = named<Family>(name, family_names)) {
+    Spec spec;
+    spec.family = *family;
+    return spec;
+  }
+  for (const Alias& alias : aliases())
+    if (alias.name == name) return *parse_spec(alias.expansion);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Spec> parse_spec(std::string_view text) {
+  const Word whole = Word{text}.trimmed();
+  const std::size_t open = whole.text.find('(');
+  const Word name = whole.part(0, open);
+  const auto point = named_spec(name.text);
+  if (!point) return unknown_name(name);
+  Spec spec = *point;
+  if (open == std::string_view::npos) return spec;
+  const std::size_t close = whole.text.find(')', open);
+  if (close == std::string_view::npos)
+    return Problem{"expected \")\" at the end", 0, whole.column + static_cast<int>(whole.text.size())};
+  if (close + 1 != whole.text.size())
+    return Problem{"nothing may follow the \")\"", 0, whole.column + static_cast<int>(close) + 1};
+  const Word list = whole.part(open + 1, close - open - 1);
+  if (spec.family == Family::native && !list.text.empty())
+    return Problem{"native takes no parameters", 0, list.column};
+  if (auto problem = read_parameters(list, spec)) return *problem;
+  return spec;
+}
+
+std::string to_text(const Spec& spec) {
+  std::string text(family_names[static_cast<std::size_t>(spec.family)]);
+  if (spec.family == Family::native) return text;
+  std::string list;
+  const Spec defaults{.family = spec.family};
+  for (const Parameter& parameter : parameters()) {
+    const std::string value = parameter.print(spec);
+    if (!parameter.always_printed && value == parameter.print(defaults)) continue;
+    list += (list.empty() ? "" : ",") + std::string(parameter.key) + '=' + value;
+  }
+  return text + '(' + list + ')';
+}
+
+std::string unsuitable(const Spec& spec, Shape shape) {
+  if (spec.family != Family::native && spec.order == Order::exclusive_or &&
+      !std::has_single_bit(static_cast<std::uint32_t>(shape.ranks)))
+    return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
+  return "";
+}
+
+}  // namespace swapmeet

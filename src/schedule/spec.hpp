@@ -1,0 +1,76 @@
+/// A spec names one point of the family of schedules: what a user types, what a tuning file holds, what a plan prints.
+///
+///   spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
+///   parameter = key "=" value
+///   name      = a family (`native`, `direct`) or an alias (`pairwise`, ...), which is a family with parameters set
+///
+/// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
+/// parameters that always matter and those that differ from their defaults; parsing it gives the same spec.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/names.hpp"
+#include "schedule/result.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+enum class Family : std::uint8_t {
+  native,  ///< the MPI underneath
+  direct,  ///< every block goes straight from its source to its destination
+};
+inline constexpr std::array<std::string_view, 2> family_names{"native", "direct"};
+
+/// The order in which a rank meets its peers in a direct exchange. See algorithms/orders.hpp.
+enum class Order : std::uint8_t { shift, exclusive_or, random, scatter };
+inline constexpr std::array<std::string_view, 4> order_names{"shift", "xor", "random", "scatter"};
+
+struct Spec {
+  Family family = Family::native;
+  Order order = Order::shift;
+  std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
+  Completion completion = Completion::all;
+  Posting posting = Posting::receives_first;
+  std::int64_t segment_bytes = 0;  ///< 0: whole blocks
+  std::uint64_t seed = 0;          ///< of the random orders, mixed with the number of ranks; the same on every rank
+
+  bool operator==(const Spec&) const = default;
+};
+
+/// One row of the table of parameters: how a key is read, printed and explained.
+struct Parameter {
+  std::string_view key;
+  std::string_view synonym;  ///< another word of the field for it, or ""
+  std::string_view values;   ///< what may follow the "=", for messages and help
+  std::string_view meaning;
+  bool always_printed;
+  bool (*read)(std::string_view text, Spec& spec);  ///< false: not a value of this parameter
+  std::string (*print)(const Spec& spec);
+};
+
+/// A name for a point of the family.
+struct Alias {
+  std::string_view name;
+  std::string_view expansion;
+  std::string_view meaning;
+  std::string_view source;  ///< key in docs/papers.bib
+};
+
+/// Reads 8192, 8KiB, 8K, 1MiB, ...: 0 to `most` bytes. False: not that.
+bool read_bytes(std::string_view text, std::int64_t most, std::int64_t& bytes);
+
+const std::vector<Parameter>& parameters();
+const std::vector<Alias>& aliases();
+
+Result<Spec> parse_spec(std::string_view text);
+std::string to_text(const Spec& spec);
+std::string_view to_text(Order order);
+
+/// Why `spec` cannot serve a communicator of this shape; "" if it can.
+std::string unsuitable(const Spec& spec, Shape shape);
+
+}  // namespace swapmeet

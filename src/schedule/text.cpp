@@ -1,0 +1,190 @@
+#include "schedule/text.hpp"
+
+#include <charconv>
+
+#include "schedule/builder.hpp"
+#include "schedule/names.hpp"
+
+namespace swapmeet {
+
+std::string_view to_text(Completion completion) { return completion_names[static_cast<std::size_t>(completion)]; }
+std::string_view to_text(Posting posting) { return posting_names[static_cast<std::size_t>(posting)]; }
+std::string_view to_text(Buffer buffer) { return buffer_names[static_cast<std::size_t>(buffer)]; }
+
+std::string to_text(const Run& run) {
+  std::string text = std::string(to_text(run.buffer)) + '[' + std::to_string(run.first);
+  if (run.count != 1) text += ".." + std::to_string(run.block(run.count - 1));
+  if (run.count != 1 && run.stride != 1) text += '/' + std::to_string(run.stride);
+  return text + ']';
+}
+
+namespace {
+
+void append_message(std::string& text, const char* verb, const Schedule& schedule, const Message& message) {
+  text += std::string("  ") + verb + ' ' + std::to_string(message.peer);
+  for (const Run& run : schedule.runs_of(message)) text += ' ' + to_text(run);
+  text += '\n';
+}
+
+/// One line of the text form, eaten from the left.
+class Line {
+ public:
+  Line(std::string_view text, int number) : text_(text.substr(0, text.find('#'))), number_(number) { skip_space(); }
+
+  bool empty() const { return at_ == text_.size(); }
+
+  Problem expected(const std::string& what) const {
+    const std::string found = empty() ? "the end of the line" : '"' + std::string(text_.substr(at_)) + '"';
+    return {"expected " + what + ", found " + found, number_, static_cast<int>(at_) + 1};
+  }
+
+  /// Eats `token` and the space behind it, if it is next.
+  bool eat(std::string_view token) {
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    skip_space();
+    return true;
+  }
+
+  template <class Integer>
+  bool number(Integer& value) {
+    const char* begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc()) return false;
+    at_ += static_cast<std::size_t>(end - begin);
+    skip_space();
+    return true;
+  }
+
+  template <class Enum, std::size_t n>
+  bool name(Enum& value, const std::array<std::string_view, n>& names) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (eat(names[i])) return value = static_cast<Enum>(i), true;
+    return false;
+  }
+
+  /// buffer[first..last/stride]
+  bool run(Run& run) {
+    run = Run{};
+    if (!name(run.buffer, buffer_names) || !eat("[") || !number(run.first)) return false;
+    std::int32_t last = run.first;
+    if (eat("..")) {
+      if (!number(last)) return false;
+      if (eat("/") && (!number(run.stride) || run.stride == 0)) return false;
+      const std::int64_t length = std::int64_t{last} - run.first;
+      if (length % run.stride != 0 || length / run.stride < 0 || length / run.stride >= INT32_MAX) return false;
+      run.count = static_cast<std::int32_t>(length / run.stride + 1);
+    }
+    return eat("]");
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+  }
+
+  std::string_view text_;
+  int number_;
+  std::size_t at_ = 0;
+};
+
+const char* const run_form = "a run of blocks such as send[3], scratch[0..7] or receive[1..9/2]";
+
+struct Parsed {
+  Schedule head;
+  std::optional<ScheduleBuilder> builder;
+};
+
+std::optional<Problem> parse_header(Line& line, Parsed& parsed) {
+  Schedule& head = parsed.head;
+  if (!line.eat("schedule")) return line.expected("the header \"schedule ranks=P rank=R scratch=N segment=BYTES\"");
+  if (!line.eat("ranks=") || !line.number(head.ranks)) return line.expected("ranks=P");
+  if (!line.eat("rank=") || !line.number(head.rank)) return line.expected("rank=R");
+  if (!line.eat("scratch=") || !line.number(head.scratch_blocks)) return line.expected("scratch=BLOCKS");
+  if (!line.eat("segment=") || !line.number(head.segment_bytes)) return line.expected("segment=BYTES");
+  parsed.builder.emplace(Shape{head.ranks}, head.rank);
+  parsed.builder->scratch(head.scratch_blocks).segments(head.segment_bytes);
+  return std::nullopt;
+}
+
+std::optional<Problem> parse_step(Line& line, ScheduleBuilder& builder) {
+  std::int32_t window = 0;
+  Completion completion{};
+  Posting posting{};
+  if (!line.eat("window=") || !(line.eat("all") || line.number(window))) return line.expected("window=N or window=all");
+  if (!line.eat("complete=") || !line.name(completion, completion_names))
+    return line.expected("complete=all, any or test");
+  if (!line.eat("post=") || !line.name(posting, posting_names))
+    return line.expected("post=receives-first or interleaved");
+  builder.step(window, completion, posting);
+  return std::nullopt;
+}
+
+std::optional<Problem> parse_copy(Line& line, ScheduleBuilder& builder) {
+  Run from, to;
+  if (!line.run(from) || !line.run(to)) return line.expected(run_form);
+  builder.copy(from, to);
+  return std::nullopt;
+}
+
+std::optional<Problem> parse_message(Line& line, ScheduleBuilder& builder, bool sends) {
+  Rank peer = 0;
+  std::vector<Run> runs;
+  if (!line.number(peer)) return line.expected("the rank of the peer");
+  while (!line.empty()) {
+    Run run;
+    if (!line.run(run)) return line.expected(run_form);
+    runs.push_back(run);
+  }
+  sends ? builder.send(peer, runs) : builder.receive(peer, runs);
+  return std::nullopt;
+}
+
+std::optional<Problem> parse_line(Line& line, Parsed& parsed, bool& in_step) {
+  if (!parsed.builder) return parse_header(line, parsed);
+  ScheduleBuilder& builder = *parsed.builder;
+  if (line.eat("step")) {
+    in_step = true;
+    return parse_step(line, builder);
+  }
+  if (!in_step) return line.expected("\"step\"");
+  if (line.eat("copy")) return parse_copy(line, builder);
+  if (line.eat("send")) return parse_message(line, builder, true);
+  if (line.eat("receive")) return parse_message(line, builder, false);
+  return line.expected("step, copy, send or receive");
+}
+
+}  // namespace
+
+std::string to_text(const Schedule& schedule) {
+  std::string text = "schedule ranks=" + std::to_string(schedule.ranks) + " rank=" + std::to_string(schedule.rank) +
+                     " scratch=" + std::to_string(schedule.scratch_blocks) +
+                     " segment=" + std::to_string(schedule.segment_bytes) + '\n';
+  for (const Step& step : schedule.steps) {
+    text += "step window=" + (step.window == 0 ? "all" : std::to_string(step.window));
+    text += " complete=" + std::string(to_text(step.completion)) + " post=" + std::string(to_text(step.posting)) + '\n';
+    for (const Copy& copy : schedule.copies_of(step))
+      text += "  copy " + to_text(copy.from) + ' ' + to_text(copy.to) + '\n';
+    for (const Message& message : schedule.sends_of(step)) append_message(text, "send", schedule, message);
+    for (const Message& message : schedule.receives_of(step)) append_message(text, "receive", schedule, message);
+  }
+  return text;
+}
+
+Result<Schedule> parse_schedule(std::string_view text) {
+  Parsed parsed;
+  bool in_step = false;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    Line line(text.substr(0, end), ++number);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    if (auto problem = parse_line(line, parsed, in_step)) return *problem;
+    if (!line.empty()) return line.expected("the end of the line");
+  }
+  if (!parsed.builder) return Problem{"an empty text is not a schedule", 1, 1};
+  return std::move(*parsed.builder).finish();
+}
+
+}  // namespace swapmeet

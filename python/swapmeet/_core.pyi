@@ -1,0 +1,152 @@
+"""The core of Swapmeet: schedules, their verifier, options and the automatic choice. Knows no MPI."""
+
+import enum
+from collections.abc import Callable, Sequence
+
+_Messages = list[tuple[int, list[str]]]  # (peer, runs in their text form)
+
+class Spec:
+    """One point of the family of schedules."""
+
+    def __init__(self) -> None: ...
+    @property
+    def family(self) -> str:
+        """'native', 'direct' or 'bruck'."""
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """(key, value as one would type it) of each parameter."""
+    def unsuitable(self, ranks: int) -> str:
+        """Why the spec cannot serve so many ranks; '' if it can."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+def parse_spec(text: str) -> Spec:
+    """Read a spec; ValueError says what was expected and in which column."""
+
+def families() -> list[str]:
+    """Names of the families."""
+
+def aliases() -> list[tuple[str, str, str, str]]:
+    """(name, expansion, meaning, source) of each alias."""
+
+def parameters() -> list[tuple[str, str, str, str, list[str]]]:
+    """(key, synonym, values, meaning, families) of each parameter."""
+
+class Schedule:
+    """What one rank does. str() is its text form."""
+
+    @property
+    def ranks(self) -> int:
+        """P."""
+    @property
+    def rank(self) -> int:
+        """Whose schedule it is."""
+    @property
+    def scratch_blocks(self) -> int:
+        """Room for so many blocks is needed besides the application's buffers."""
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes of a block that one pass moves; 0: all."""
+    @property
+    def messages(self) -> int:
+        """Messages that the rank sends (K)."""
+    @property
+    def blocks(self) -> int:
+        """Blocks that the rank sends (D)."""
+    @property
+    def steps(self) -> list[tuple[int, str, str, list[tuple[str, str]], _Messages, _Messages]]:
+        """(window, completion, posting, copies [(from, to)], sends, receives) of each step."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+def parse_schedule(text: str) -> Schedule:
+    """Read the text form; ValueError says what was expected, in which line and column. Nothing is verified."""
+
+def generate(spec: Spec, ranks: int, rank: int, nodes: str = "") -> Schedule:
+    """The schedule of one rank; `nodes` is a node map such as '4+2' or 'cyclic:3'.
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
+def parse_node_map(text: str, ranks: int) -> list[int]:
+    """The node of each rank; ValueError says what was expected."""
+
+def shuffled_ranks(n: int, seed: int) -> list[int]:
+    """0..n-1 in random order, the same for a seed on every machine."""
+
+class Verdict:
+    """What the verifier found."""
+
+    @property
+    def findings(self) -> list[str]:
+        """What is wrong, at most 8; empty: proved."""
+    @property
+    def messages(self) -> int:
+        """Of all ranks."""
+    @property
+    def blocks(self) -> int:
+        """Carried by all messages."""
+    @property
+    def proved(self) -> bool:
+        """Whether nothing was found."""
+
+def verify(
+    spec: Spec, ranks: int, progress: Callable[[float], bool] | None = None, nodes: str = ""
+) -> Verdict:
+    """Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up."""
+
+def verify_schedules(schedules: Sequence[Schedule]) -> Verdict:
+    """Verify schedules, one for each rank in order."""
+
+def verify_memory_bytes(ranks: int) -> int:
+    """Memory that verify() needs, in bytes."""
+
+def search_orders(schedules: Sequence[Schedule], most_states: int = 1000000) -> tuple[Verdict, int]:
+    """Walk through every order of completion; returns the verdict and the number of states seen."""
+
+def proved(spec: Spec, ranks: int) -> bool:
+    """Whether the automatic choice may use the spec."""
+
+class Collective(enum.Enum):
+    """Which call is served."""
+
+    alltoall = 0
+    alltoallv = 1
+
+class Options:
+    """The library's options, as read from an environment."""
+
+    @property
+    def problems(self) -> list[str]:
+        """A sentence for each value that could not be used."""
+    @property
+    def explain(self) -> bool:
+        """SWAPMEET_EXPLAIN."""
+    @property
+    def statistics(self) -> bool:
+        """SWAPMEET_STATS is on."""
+    @property
+    def statistics_file(self) -> str:
+        """'': standard error."""
+    @property
+    def nodes(self) -> str:
+        """A node map; "" to ask MPI."""
+    @property
+    def scratch_limit_bytes(self) -> int:
+        """SWAPMEET_SCRATCH_LIMIT."""
+    @property
+    def algorithm(self) -> Spec | None:
+        """SWAPMEET_ALGORITHM; None: the automatic choice."""
+    @property
+    def fingerprint(self) -> int:
+        """The same on two ranks exactly if their choices will be."""
+
+def read_options(environment: Sequence[str]) -> Options:
+    """Read options from a list of 'NAME=value'."""
+
+def option_table() -> list[tuple[str, str, str, str]]:
+    """(name, type, default, meaning) of each option."""
+
+def choose(collective: Collective, ranks: int, block_bytes: int, options: Options) -> tuple[Spec, str, int]:
+    """(spec, reason, largest block in bytes with the same choice)."""
+
+def rules() -> list[tuple[Collective, int, int, int, int, str, str]]:
+    """(collective, least ranks, most ranks, least bytes, most bytes, spec, origin) of each rule."""

@@ -1,0 +1,81 @@
+"""Tables of what there is: options, algorithms, MPIs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from rich.table import Table
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import build_folder, built, library
+from swapmeet.mpi import Mpi
+
+FIELDS = (*(field.name for field in dataclasses.fields(Mpi)), "prefix", "library", "build")
+
+
+def options_table() -> Table:
+    """Every option of the library."""
+    return _table(("variable", "value", "default", "meaning"), _core.option_table())
+
+
+def options_markdown() -> str:
+    """Every option of the library, as a table in Markdown."""
+    rows = [("Variable", "Value", "Default", "Meaning"), ("---",) * 4]
+    rows += [(f"`{name}`", kind, f"`{standard}`", meaning) for name, kind, standard, meaning in _core.option_table()]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+
+
+def algorithm_tables() -> tuple[Table, Table, Table]:
+    """Families, aliases and parameters."""
+    families = _table(("family", "as a spec"), [(name, str(_core.parse_spec(name))) for name in _core.families()])
+    aliases = _table(
+        ("alias", "stands for", "meaning", "source"),
+        [(name, str(_core.parse_spec(name)), meaning, source) for name, _, meaning, source in _core.aliases()],
+    )
+    parameters = _table(
+        ("parameter", "values", "meaning"),
+        [
+            (f"{key} (or {synonym})" if synonym else key, values, meaning)
+            for key, synonym, values, meaning, _ in _core.parameters()
+        ],
+    )
+    return families, aliases, parameters
+
+
+def alias_names() -> list[str]:
+    """Every named algorithm of ours."""
+    return [name for name, *_ in _core.aliases()]
+
+
+def mpi_table(mpis: Sequence[Mpi]) -> Table:
+    """The MPIs that were found."""
+    rows = [(mpi.name, mpi.kind, mpi.version, str(mpi.mpicc), str(built(mpi) or "not built yet")) for mpi in mpis]
+    return _table(("name", "kind", "version", "mpicc", "libswapmeet"), rows)
+
+
+def mpi_field(mpi: Mpi, field: str) -> str:
+    """One property of an MPI, for scripts; `library` is built if it is not up to date.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is no such property.
+    """
+    if field == "library":
+        return str(library(mpi))
+    if field == "build":
+        return str(build_folder(mpi))
+    if field in FIELDS:
+        return str(getattr(mpi, field) or "")
+    raise SwapmeetError(f'--field "{field}": expected one of {", ".join(FIELDS)}')
+
+
+def _table(columns: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table()
+    for i, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=i == 0)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,246 @@
+"""The command `swapmeet`. Each command only reads its arguments and prints; the work is done elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from swapmeet import __version__, application, catalogue, conformance, launch, show, verification
+from swapmeet import mpi as mpis
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import built, library
+from swapmeet.specs import parse_ranks, parse_spec, require_schedule
+
+INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
+FINDINGS = 1
+BAD_INPUT = 2
+
+
+class Commands(typer.core.TyperGroup):
+    """A group whose commands report what the user can put right in one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except SwapmeetError as problem:
+            print(f"swapmeet: {problem}", file=sys.stderr)
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            print("swapmeet: interrupted", file=sys.stderr, flush=True)
+            os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
+        except BrokenPipeError:  # `swapmeet show ... | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="All-to-all collectives of MPI, as fast as the machine allows.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+PASSING = {"allow_interspersed_args": False}  # what follows the program is the program's
+
+MpiName = Annotated[str, typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.")]
+Algorithm = Annotated[str | None, typer.Option(help="A spec (see `swapmeet algorithms`), or auto.")]
+
+
+def _console() -> Console:
+    """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False, emoji=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"swapmeet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """All-to-all collectives of MPI, as fast as the machine allows."""
+
+
+@app.command(context_settings=PASSING)
+def run(
+    argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")],
+    mpi: Annotated[
+        str | None,
+        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP is linked with."),
+    ] = None,
+    algorithm: Algorithm = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
+    stats: Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")] = None,
+    native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
+) -> None:
+    """Run an MPI program with its all-to-alls served by Swapmeet."""
+    if algorithm not in (None, "auto"):
+        parse_spec(algorithm or "", "--algorithm")
+    launch.require_program(argv[0])
+    chosen = application.choose_mpi(argv[0], mpi)
+    preload = None if native else library(chosen)
+    variables = {} if native else launch.library_variables(algorithm, explain, stats)
+    launch.replace_process(chosen, ranks, launch.command(chosen, ranks, argv, preload, variables))
+
+
+@app.command("show")
+def show_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="What to show: see `swapmeet algorithms`.")],
+    ranks: Annotated[int, typer.Option("-P", "--ranks", min=1, help="Number of ranks.")],
+    rank: Annotated[int | None, typer.Option(min=0, help="Only this rank, with its blocks.")] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="The text form, which parses back.")] = False,
+) -> None:
+    """Print a schedule."""
+    point = parse_spec(spec, "SPEC")
+    require_schedule(point, spec)
+    if point.unsuitable(ranks):
+        raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {point.unsuitable(ranks)}')
+    if rank is not None and rank >= ranks:
+        raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
+    if plain:
+        for text in show.plain(point, ranks, rank):
+            sys.stdout.write(text)
+    else:
+        _console().print(show.all_ranks(point, ranks) if rank is None else show.one_rank(point, ranks, rank))
+
+
+@app.command()
+def verify(
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to verify: see `swapmeet algorithms`.")],
+    ranks: Annotated[str, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")],
+) -> None:
+    """Prove schedules correct and free of deadlock.
+
+    Proved are delivery, lifetime of buffers, matching of messages, progress and bounds, for every size of block.
+    """
+    points = [parse_spec(spec, "SPEC") for spec in specs]
+    for point, spec in zip(points, specs, strict=True):
+        require_schedule(point, spec)
+    values = parse_ranks(ranks)
+    verification.require_memory(values[-1])
+    reports = []
+    for point in points:
+        with _progress(str(point), values) as progress:
+            reports.append(verification.verify(point, values, progress))
+        print("\n".join(reports[-1].lines()), flush=True)
+    if any(report.findings for report in reports):
+        raise typer.Exit(FINDINGS)
+    if not any(report.proved for report in reports):
+        raise SwapmeetError(f"nothing was verified: no spec can serve any P of {ranks}")
+
+
+@contextmanager
+def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progress]:
+    """A bar on a terminal, nothing elsewhere. A verification of P ranks counts as P² of work."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("P = {task.fields[ranks]}"),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    before = dict(zip(values, itertools.accumulate((p * p for p in values), initial=0), strict=False))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=sum(p * p for p in values), ranks="")
+
+        def progress(ranks: int, fraction: float) -> None:
+            bar.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
+
+        yield progress
+
+
+@app.command()
+def lib(mpi: MpiName = "mpich") -> None:
+    """Print the path of libswapmeet.so, built if need be."""
+    print(library(mpis.find(mpi)))
+
+
+@app.command()
+def options(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a page of the documentation has it.")] = False,
+) -> None:
+    """List the options (environment variables) of the library."""
+    if markdown:
+        print(catalogue.options_markdown())
+    else:
+        _console().print(catalogue.options_table())
+
+
+@app.command()
+def algorithms() -> None:
+    """List what a spec can say: families, aliases and parameters."""
+    _console().print(*catalogue.algorithm_tables(), sep="\n")
+
+
+@app.command()
+def info(
+    mpi: Annotated[str | None, typer.Option(help="A name of this list, or the path of an mpicc.")] = None,
+    field: Annotated[str | None, typer.Option(help=f"Only this: {', '.join(catalogue.FIELDS)}.")] = None,
+) -> None:
+    """List the MPIs that were found, or tell about one."""
+    if mpi is None and field is None:
+        usable, problems = mpis.found()
+        _console().print(catalogue.mpi_table(usable))
+        for problem in problems:
+            print(f"swapmeet: not usable: {problem}", file=sys.stderr)
+        return
+    chosen = mpis.default() if mpi is None else mpis.find(mpi)
+    if field is not None:
+        print(catalogue.mpi_field(chosen, field))
+        return
+    for name in catalogue.FIELDS:
+        if name != "library":
+            print(f"{name + ':':9}{catalogue.mpi_field(chosen, name)}")
+    print(f"library: {built(chosen) or 'not built yet: `swapmeet lib --mpi ' + chosen.name + '`'}")
+
+
+@app.command("conformance", context_settings=PASSING)
+def conformance_command(
+    mpi: MpiName = "mpich",
+    ranks: Annotated[str, typer.Option("-n", "--ranks", metavar="RANKS", help="Numbers of ranks.")] = "1:5,7,8,16",
+    algorithm: Annotated[
+        list[str] | None, typer.Option(help="A spec, or auto; may be repeated. Default: all aliases.")
+    ] = None,
+    native: Annotated[bool, typer.Option("--native", help="The MPI underneath alone, without Swapmeet.")] = False,
+    timeout: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Limit of each run.")] = 600,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGS]...", help="For the suite, behind `--`.")
+    ] = None,
+) -> None:
+    """Run the conformance suite with an MPI.
+
+    Once for each algorithm and number of ranks.
+    """
+    if native and algorithm:
+        raise SwapmeetError("--native runs no algorithm of Swapmeet: leave --algorithm out")
+    wanted = algorithm or catalogue.alias_names()
+    for spec in wanted:
+        if spec != "auto":
+            parse_spec(spec, "--algorithm")
+    values = parse_ranks(ranks, "-n")
+    outcomes = []
+    for outcome in conformance.run(mpis.find(mpi), wanted, values, native, arguments or [], timeout):
+        outcomes.append(outcome)
+        print(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}", file=sys.stderr, flush=True)
+        if outcome.details:
+            print(outcome.details, file=sys.stderr, flush=True)
+    _console().print(conformance.table(outcomes))
+    if not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(FINDINGS)

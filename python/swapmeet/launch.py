@@ -1,0 +1,138 @@
+"""Launching programs with an MPI, with or without Swapmeet."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.mpi import Mpi, environment
+
+GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
+
+
+def command(
+    mpi: Mpi,
+    ranks: int,
+    argv: Sequence[str | Path],
+    library: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> list[str]:
+    """The launcher's command line.
+
+    Parameters
+    ----------
+    mpi : Mpi
+        The MPI to launch with.
+    ranks : int
+        Number of ranks.
+    argv : sequence of str
+        The program and its arguments.
+    library : Path, optional
+        libswapmeet.so, to preload; not into the launcher, and before whatever LD_PRELOAD holds already.
+    variables : mapping, optional
+        Variables for the ranks only.
+    """
+    settings = dict(variables or {})
+    if library:
+        if set(str(library)) & set(" :"):
+            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
+        settings["LD_PRELOAD"] = ":".join([str(library), *filter(None, [os.environ.get("LD_PRELOAD")])])
+    words = [f"{name}={value}" for name, value in settings.items()]
+    return [str(mpi.mpiexec), "-n", str(ranks), *(["env", *words] if words else []), *map(str, argv)]
+
+
+def library_variables(algorithm: str | None = None, explain: bool = False, stats: str | None = None) -> dict[str, str]:
+    """Options of the library as variables; `stats` is a file, or "-" for standard error."""
+    variables = {}
+    if algorithm is not None:
+        variables["SWAPMEET_ALGORITHM"] = algorithm
+    if explain:
+        variables["SWAPMEET_EXPLAIN"] = "1"
+    if stats is not None:
+        variables["SWAPMEET_STATS"] = "1" if stats == "-" else os.path.abspath(stats)
+    return variables
+
+
+def require_program(name: str) -> None:
+    """Refuse a program that cannot be started, before as many ranks fail."""
+    if shutil.which(name) is None:
+        problem = "is not an executable file" if os.path.exists(name) else "is no program"
+        raise SwapmeetError(f"{name} {problem}: give a path, or a name that PATH finds")
+
+
+def replace_process(mpi: Mpi, ranks: int, words: Sequence[str]) -> None:
+    """Become the launcher: its input, output, signals and exit status are then the caller's own."""
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    try:
+        os.execve(words[0], list(words), {**os.environ, **environment(mpi, ranks)})
+    except OSError as problem:
+        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+
+
+def run(
+    mpi: Mpi,
+    ranks: int,
+    words: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    folder: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Launch and wait, capturing what is printed. However this ends, no rank is left behind.
+
+    Parameters
+    ----------
+    mpi : Mpi
+        The MPI to launch with.
+    ranks : int
+        Number of ranks.
+    words : sequence of str
+        What `command` returned.
+    env : mapping, optional
+        More variables, for the launcher and the ranks.
+    timeout_s : float, optional
+        Limit, in seconds.
+    folder : Path, optional
+        Where to run; the current directory if not given.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        With the output so far.
+    """
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env={**os.environ, **environment(mpi, ranks), **(env or {})},
+        cwd=folder,
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate(timeout=timeout_s)
+    except BaseException as problem:
+        output, errors = _end(process)
+        if isinstance(problem, subprocess.TimeoutExpired):
+            raise subprocess.TimeoutExpired(words, timeout_s or 0, output, errors) from None
+        raise
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+
+def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Ask the launcher to end its ranks; kill what does not listen."""
+    process.terminate()
+    try:
+        return process.communicate(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()

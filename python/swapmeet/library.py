@@ -1,0 +1,117 @@
+"""libswapmeet.so and its programs for each MPI, built on demand with CMake."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.mpi import Mpi, cache_folder
+
+TAIL_LINES = 30  #: of the log, shown when a build fails
+SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
+
+
+def library(mpi: Mpi) -> Path:
+    """libswapmeet.so for `mpi`, brought up to date.
+
+    Raises
+    ------
+    SwapmeetError
+        If CMake, Ninja or the source is missing, or the build fails: with the end of its output and the log's path.
+    """
+    return build(mpi) / "lib" / "libswapmeet.so"
+
+
+def program(mpi: Mpi, name: str) -> Path:
+    """One of the programs that are built along with the library, such as `conformance`; brought up to date."""
+    return build(mpi) / "bin" / name
+
+
+@functools.cache
+def source_tree() -> Path:
+    """Where CMakeLists.txt lies: the repository of an editable install, or the copy inside the package."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "source", *package.parents):
+        lists = folder / "CMakeLists.txt"
+        if lists.is_file() and "project(swapmeet" in lists.read_text(errors="replace"):
+            return folder
+    raise SwapmeetError(f"the source of libswapmeet is neither in {package / 'source'} nor above {package}: reinstall")
+
+
+def build_folder(mpi: Mpi) -> Path:
+    """Where the library for `mpi` is built: in the source tree if that can be written to, else in the user's cache."""
+    source = source_tree()
+    key = mpi.name
+    if not SYSTEM_NAME.fullmatch(key) and not mpi.mpicc.is_relative_to(source):  # names say too little there
+        readable = key if os.sep not in key else f"{mpi.kind}-{mpi.version}"
+        key = f"{readable}-{hashlib.sha256(str(mpi.mpicc).encode()).hexdigest()[:8]}"
+    if os.access(source, os.W_OK):
+        return source / "build" / key
+    return cache_folder() / hashlib.sha256(str(source).encode()).hexdigest()[:8] / key
+
+
+@functools.cache
+def build(mpi: Mpi) -> Path:
+    """Build everything for `mpi`; quick if nothing has changed. Returns the build folder."""
+    folder = build_folder(mpi)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SwapmeetError(f"cannot build in {folder}: {problem.strerror}") from None
+    with _locked(folder):
+        stamp = folder / "swapmeet-mpi.txt"
+        identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n{source_tree()}\n"
+        if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
+            _configure(mpi, folder)
+            stamp.write_text(identity)
+        _run([_tool("cmake"), "--build", str(folder)], folder / "build.log", mpi)
+    return folder
+
+
+def _configure(mpi: Mpi, folder: Path) -> None:
+    (folder / "CMakeCache.txt").unlink(missing_ok=True)
+    shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
+    words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    words += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", f"-DSWAPMEET_MPICC={mpi.mpicc}"]
+    _run(words, folder / "configure.log", mpi)
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name) or shutil.which(name, path=os.path.join(sys.prefix, "bin"))
+    if path is None:
+        raise SwapmeetError(f"{name} is neither on PATH nor in {sys.prefix}/bin: `pip install {name}`")
+    return path
+
+
+def _run(words: Sequence[str], log: Path, mpi: Mpi) -> None:
+    with open(log, "w+", errors="replace") as output:
+        status = subprocess.run(words, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
+        if status == 0:
+            return
+        output.seek(0)
+        tail = "".join(output.readlines()[-TAIL_LINES:])
+    raise SwapmeetError(f"building libswapmeet for {mpi.name} failed; the end of {log}:\n{tail.rstrip()}")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One build in a folder at a time, over all processes."""
+    with open(folder / "build.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def built(mpi: Mpi) -> Path | None:
+    """The library for `mpi` if it has been built before, up to date or not."""
+    path = build_folder(mpi) / "lib" / "libswapmeet.so"
+    return path if path.exists() else None

@@ -1,0 +1,146 @@
+"""The MPIs on this machine (wheels beside this Python, the system's, any mpicc), and what a launch with each needs."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from swapmeet.discovery import NAMES, wrappers
+from swapmeet.errors import SwapmeetError
+from swapmeet.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
+
+DEBIAN_PACKAGES = {"mpich-system": "libmpich-dev mpich", "openmpi-system": "libopenmpi-dev openmpi-bin"}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI: how to compile for it and how to launch with it."""
+
+    name: str  #: as it was asked for: a name of `NAMES`, a folder of PREFIX/mpi, or a path
+    kind: str  #: 'mpich', 'openmpi', 'intel' or 'unknown'
+    version: str
+    mpicc: Path
+    mpiexec: Path
+    libmpi: Path | None  #: the library that programs load, such as .../libmpi.so.12
+
+    @property
+    def prefix(self) -> Path:
+        """Where it is installed."""
+        return self.mpicc.parent.parent
+
+
+def find(name: str) -> Mpi:
+    """The MPI of that name, or the one that an mpicc at that path belongs to.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is none, or it cannot be used: with the nearest names, where was searched and what to install.
+    """
+    if os.sep in name:
+        path = Path(os.path.abspath(name))
+        if not os.access(path, os.X_OK) or path.is_dir():
+            raise SwapmeetError(f"{name} is no program: give the path of an mpicc, or one of {_names_found()}")
+        known = next((known for known, mpicc in wrappers() if mpicc == path), str(path))
+        return _inspect(known, path)
+    for known, mpicc in wrappers():
+        if known == name:
+            return _inspect(name, mpicc)
+    raise SwapmeetError(_not_found(name))
+
+
+def found() -> tuple[list[Mpi], list[str]]:
+    """All MPIs that can be used, and a sentence on each that cannot."""
+    usable: list[Mpi] = []
+    problems: list[str] = []
+    for name, mpicc in wrappers():
+        try:
+            usable.append(_inspect(name, mpicc))
+        except SwapmeetError as problem:
+            problems.append(f"{name}: {problem}")
+    return usable, problems
+
+
+def default() -> Mpi:
+    """The MPI that is used when nothing says which: the first that can be."""
+    usable, problems = found()
+    if usable:
+        return usable[0]
+    raise SwapmeetError("; ".join([_not_found("mpich"), *problems]))
+
+
+def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
+    """Variables that a launch needs; what the user has set for the launcher stays as it is.
+
+    Parameters
+    ----------
+    mpi : Mpi
+        The MPI to launch with.
+    ranks : int
+        Number of ranks, on this machine.
+    """
+    tuning: dict[str, str] = {}
+    crowded = ranks > len(os.sched_getaffinity(0))
+    if mpi.kind == "openmpi":
+        if os.geteuid() == 0:
+            tuning |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        tuning["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"  # 5.x
+        tuning["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # 4.x
+        if crowded:
+            tuning["OMPI_MCA_mpi_yield_when_idle"] = "1"
+    elif mpi.kind == "intel":
+        tuning["I_MPI_ROOT"] = str(mpi.prefix)
+        if crowded:
+            tuning["I_MPI_THREAD_YIELD"] = "3"
+    variables = {name: value for name, value in tuning.items() if name not in os.environ}
+    if mpi.libmpi:  # mpi4py's wheels look for an MPI in sys.prefix/lib only
+        variables["MPI4PY_LIBMPI"] = str(mpi.libmpi)
+        if mpi.libmpi.name == "libmpich.so.12":
+            folder = str(_renamed_library(mpi.libmpi, "libmpi.so.12"))
+            variables["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")]))
+    return variables
+
+
+def cache_folder() -> Path:
+    """Where things are kept that can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swapmeet"
+
+
+def _renamed_library(library: Path, name: str) -> Path:
+    """A folder where `library` is also called `name`: Debian renames MPICH's, but wheels ask for it as MPICH does."""
+    folder = cache_folder() / "libraries" / library.parent.name
+    link = folder / name
+    if not link.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = folder / f"{name}.{os.getpid()}"
+        draft.symlink_to(library)
+        draft.replace(link)
+    return folder
+
+
+@functools.cache
+def _inspect(name: str, mpicc: Path) -> Mpi:
+    wrapper = read_wrapper(mpicc)
+    kind, version = kind_and_version(find_header(wrapper))
+    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), find_libmpi(wrapper))
+
+
+def _names_found() -> str:
+    return ", ".join(name for name, _ in wrappers()) or "none found"
+
+
+def _not_found(name: str) -> str:
+    near = difflib.get_close_matches(name, {*NAMES, *(known for known, _ in wrappers())} - {name}, 1)
+    what = f"MPI {name} is not installed" if name in NAMES else f'no MPI is called "{name}"'
+    guess = f"; did you mean {near[0]}?" if near and name not in NAMES else ""
+    where = f"{sys.prefix}/mpi/*/bin/mpicc, and PATH for mpicc.mpich, mpicc.openmpi and mpicc"
+    if name in DEBIAN_PACKAGES:
+        remedy = f"apt-get install {DEBIAN_PACKAGES[name]}"
+    else:
+        wheel = name if name in NAMES else "mpich"
+        remedy = f"pip install --prefix {sys.prefix}/mpi/{wheel} --no-deps {wheel}"
+    return f"{what}{guess} (found: {_names_found()}; searched {where}); try `{remedy}`, or give the path of an mpicc"

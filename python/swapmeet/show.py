@@ -1,0 +1,93 @@
+"""Schedules for people: `swapmeet show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from swapmeet import _core
+
+MOST_COLUMNS = 8  #: ranks in the table of all ranks
+
+Messages = Sequence[tuple[int, Sequence[str]]]
+
+
+def plain(spec: _core.Spec, ranks: int, rank: int | None) -> Iterator[str]:
+    """The text form, of one rank or of all one by one; each parses back."""
+    for r in range(ranks) if rank is None else [rank]:
+        yield str(_core.generate(spec, ranks, r))
+
+
+def one_rank(spec: _core.Spec, ranks: int, rank: int) -> RenderableType:
+    """A table for each step: what the rank copies, sends and receives, in the order of starting."""
+    schedule = _core.generate(spec, ranks, rank)
+    parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}")]
+    for number, (window, completion, posting, copies, sends, receives) in enumerate(schedule.steps):
+        table = Table("#", "send to", "blocks", "receive from", "blocks")
+        for i in range(max(len(sends), len(receives))):
+            if _starts_batch(i, window, completion):
+                table.add_section()
+            table.add_row(str(i), *_cells(sends, i), *_cells(receives, i))
+        parts.append(f"step {number}: {_policy(window, completion, posting)}")
+        parts += [*(f"  copy {source} to {target}" for source, target in copies), table]
+    return Group(*parts)
+
+
+def all_ranks(spec: _core.Spec, ranks: int) -> RenderableType:
+    """A table for each step: whom each rank sends to (>) and receives from (<), in the order of starting."""
+    shown = min(ranks, MOST_COLUMNS)
+    schedules = [_core.generate(spec, ranks, rank) for rank in range(shown)]
+    parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks")]
+    for number, (window, completion, posting, *_) in enumerate(schedules[0].steps):
+        table = Table("#", *(f"rank {rank}" for rank in range(shown)))
+        parts.append(f"step {number}: {_policy(window, completion, posting)}; > sends to, < receives from")
+        columns = [_peers(schedule, number) for schedule in schedules]
+        for i in range(max(map(len, columns))):
+            if _starts_batch(i, window, completion):
+                table.add_section()
+            table.add_row(str(i), *(column[i] if i < len(column) else "" for column in columns))
+        parts.append(table)
+    if shown < ranks:
+        parts.append(f"Ranks 0 to {shown - 1} of {ranks}: --rank R shows another, --plain all of them.")
+    return Group(*parts)
+
+
+def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str) -> str:
+    passes = f", once for each segment of {schedule.segment_bytes} bytes" if schedule.segment_bytes else ""
+    return (
+        f"{spec} on {what}: each rank sends K = {schedule.messages} messages with D = {schedule.blocks} blocks"
+        f"{passes}; scratch: {schedule.scratch_blocks} blocks"
+    )
+
+
+def _policy(window: int, completion: str, posting: str) -> str:
+    posted = posting.replace("-", " ")
+    if window == 0:
+        return f"all messages in flight, {posted}"
+    if completion == "all":
+        return f"batches of {window} in each direction, {posted}"
+    polling = ", polling" if completion == "test" else ""
+    return f"{window} in flight in each direction, refilled when any completes{polling}, {posted}"
+
+
+def _starts_batch(i: int, window: int, completion: str) -> bool:
+    return completion == "all" and window > 0 and i > 0 and i % window == 0
+
+
+def _cells(messages: Messages, i: int) -> tuple[str, str]:
+    if i >= len(messages):
+        return "", ""
+    peer, runs = messages[i]
+    return str(peer), " ".join(runs)
+
+
+def _peers(schedule: _core.Schedule, step: int) -> list[str]:
+    *_, sends, receives = schedule.steps[step] if step < len(schedule.steps) else ((), ())
+    cells = []
+    for i in range(max(len(sends), len(receives))):
+        to = f">{sends[i][0]}" if i < len(sends) else ""
+        source = f"<{receives[i][0]}" if i < len(receives) else ""
+        cells.append(f"{to} {source}".strip())
+    return cells

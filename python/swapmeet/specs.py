@@ -1,0 +1,80 @@
+"""What users type: specs, and numbers of ranks."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+
+MOST_RANKS = 2**31 - 1
+MOST_VALUES = 1_000_000
+RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
+
+
+def parse_spec(text: str, option: str = "") -> _core.Spec:
+    """The point of the family that `text` names; `option` says where it was given.
+
+    Raises
+    ------
+    SwapmeetError
+        With the core's message: what was expected, and the column.
+    """
+    try:
+        return _core.parse_spec(text)
+    except ValueError as problem:
+        raise SwapmeetError(f'{option + " " if option else ""}"{text}": {problem}') from None
+
+
+def require_schedule(spec: _core.Spec, text: str) -> None:
+    """Refuse the MPI underneath where a schedule is needed."""
+    if spec.family == "native":
+        raise SwapmeetError(
+            f'"{text}" is the MPI underneath and has no schedule: `swapmeet algorithms` lists those that do'
+        )
+
+
+def parse_ranks(text: str, option: str = "-P") -> Sequence[int]:
+    """Numbers of ranks, ascending, each once.
+
+    Parameters
+    ----------
+    text : str
+        A list of NUMBER, FIRST:LAST or FIRST:LAST:STEP; LAST belongs to the range.
+    option : str
+        Where it was given, for messages.
+
+    Raises
+    ------
+    SwapmeetError
+        If it is anything else, or more than `MOST_VALUES` numbers.
+    """
+    ranges = [_parse_range(part.strip(), text, option) for part in text.split(",")]
+    if sum(map(len, ranges)) > MOST_VALUES:
+        raise SwapmeetError(f'{option} "{text}": more than {MOST_VALUES} numbers; give a step, as in 2:100000:97')
+    return sorted(set(itertools.chain(*ranges)))
+
+
+def _parse_range(part: str, text: str, option: str) -> range:
+    match = RANGE.fullmatch(part)
+    if match is None:
+        raise SwapmeetError(f'{option} "{text}": expected a number, FIRST:LAST or FIRST:LAST:STEP, not "{part}"')
+    first = int(match[1])
+    last = int(match[2] or first)
+    step = int(match[3] or 1)
+    if first < 1 or last > MOST_RANKS:
+        raise SwapmeetError(f'{option} "{text}": "{part}" is not within 1 to {MOST_RANKS}')
+    if step < 1 or last < first:
+        raise SwapmeetError(f'{option} "{text}": "{part}" is empty; ranges ascend, by a step of at least 1')
+    return range(first, last + 1, step)
+
+
+def ranges_text(values: Sequence[int]) -> str:
+    """The shortest way to write ascending numbers: "2:64,128"."""
+    parts: list[str] = []
+    for _, group in itertools.groupby(enumerate(values), lambda pair: pair[1] - pair[0]):
+        run = [value for _, value in group]
+        parts += [f"{run[0]}:{run[-1]}"] if len(run) > 2 else map(str, run)
+    return ",".join(parts)

@@ -1,0 +1,116 @@
+"""Verifying specs for many numbers of ranks: `swapmeet verify`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+from swapmeet.specs import ranges_text
+
+Progress = Callable[[int, float], None]  #: (ranks, fraction of this verification that is done)
+
+
+@dataclass
+class Report:
+    """What was found out about one spec."""
+
+    spec: _core.Spec
+    proved: list[int] = field(default_factory=list)
+    findings: list[tuple[int, list[str]]] = field(default_factory=list)  #: (ranks, what is wrong)
+    skipped: dict[str, list[int]] = field(default_factory=dict)  #: reason -> ranks
+    messages: int = 0
+    seconds: float = 0.0
+
+    def lines(self) -> list[str]:
+        """The report for people; its first line says all if nothing is wrong."""
+        verdict = f"proved for P = {ranges_text(self.proved)}" if self.proved else "proved for no P"
+        lines = [f"{self.spec}: {verdict} ({self.messages:,} messages, {self.seconds:.1f} s)"]
+        for ranks, findings in self.findings:
+            lines += [f"  P = {ranks}: NOT PROVED: {finding}" for finding in findings]
+        lines += [f"  skipped P = {ranges_text(ranks)}: {reason}" for reason, ranks in self.skipped.items()]
+        return lines
+
+
+def require_memory(ranks: int) -> None:
+    """Refuse a verification that would not fit into memory.
+
+    Raises
+    ------
+    SwapmeetError
+        With the largest number of ranks that fits.
+    """
+    available = available_memory_bytes()
+    need = _core.verify_memory_bytes(ranks)
+    if available is None or need <= available:
+        return
+    fits = int(ranks * (available / need) ** 0.5)
+    raise SwapmeetError(
+        f"verifying P = {ranks} needs {need / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are available: "
+        f"choose P up to about {fits}"
+    )
+
+
+def available_memory_bytes() -> int | None:
+    """Memory that can be had without swapping, in bytes; None where the system does not tell."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress) -> Report:
+    """Verify `spec` for each number of ranks that it can serve. Ctrl-C stops it at once."""
+    report = Report(spec)
+    begin = time.monotonic()
+    for p in ranks:
+        reason = spec.unsuitable(p)
+        if reason:
+            report.skipped.setdefault(_without_number(reason, p), []).append(p)
+            continue
+        verdict = _verify_in_background(spec, p, progress)
+        report.messages += verdict.messages
+        if verdict.proved:
+            report.proved.append(p)
+        else:
+            report.findings.append((p, verdict.findings))
+    report.seconds = time.monotonic() - begin
+    return report
+
+
+def _without_number(reason: str, ranks: int) -> str:
+    """The part of the reason that all skipped numbers share."""
+    return reason.removesuffix(f", not {ranks}")
+
+
+def _verify_in_background(spec: _core.Spec, ranks: int, progress: Progress) -> _core.Verdict:
+    """Verify in a thread, so that this one can be interrupted while the core works."""
+    outcome: list[_core.Verdict | BaseException] = []
+    stop = threading.Event()
+
+    def work() -> None:
+        def report(fraction: float) -> bool:
+            progress(ranks, fraction)
+            return not stop.is_set()
+
+        try:
+            outcome.append(_core.verify(spec, ranks, report))
+        except BaseException as problem:
+            outcome.append(problem)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        stop.set()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]

@@ -1,0 +1,50 @@
+"""What the tests share: the MPIs that are installed, and launching with them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from swapmeet import SwapmeetError
+from swapmeet import launch as launching
+from swapmeet import mpi as mpis
+from swapmeet.discovery import NAMES
+from swapmeet.library import library
+
+Launch = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(params=NAMES, scope="session")
+def mpi(request: pytest.FixtureRequest) -> str:
+    """The name of each MPI; the wheels must be there, the system's may be missing."""
+    name: str = request.param
+    if name.endswith("-system"):
+        try:
+            mpis.find(name)
+        except SwapmeetError as problem:
+            pytest.skip(str(problem))
+    return name
+
+
+@pytest.fixture(scope="session")
+def launch() -> Launch:
+    """Run a program on `n` ranks and capture what it prints."""
+
+    def launch(
+        n: int,
+        argv: Sequence[str | Path],
+        mpi: str = "mpich",
+        env: Mapping[str, str] | None = None,
+        preload: bool = True,
+        algorithm: str | None = None,
+        timeout: float = 120,
+    ) -> subprocess.CompletedProcess[str]:
+        chosen = mpis.find(mpi)
+        variables = {**(env or {}), **(launching.library_variables(algorithm) if preload else {})}
+        words = launching.command(chosen, n, argv, library(chosen) if preload else None, variables)
+        return launching.run(chosen, n, words, env=env, timeout_s=timeout)
+
+    return launch

@@ -1,0 +1,56 @@
+"""The core knows no MPI, and Python's description of it is complete."""
+
+import ast
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import swapmeet
+from swapmeet import _core
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("schedule", "algorithms", "verify", "options", "select")
+
+
+def compile_command(source: Path) -> list[str]:
+    """How the core's files are compiled, taken from the build of the bindings."""
+    database = ROOT / "build" / "python" / "compile_commands.json"
+    if not database.exists():
+        pytest.skip(f"{database} does not exist: the package was not built here")
+    entry = next(
+        entry for entry in json.loads(database.read_text()) if Path(entry["file"]).match("src/schedule/spec.cpp")
+    )
+    words = shlex.split(entry["command"])
+    return [*words[: words.index("-o")], "-fsyntax-only", str(source)]
+
+
+@pytest.mark.parametrize("header", ["<mpi.h>", '"mpi.h"'])
+def test_a_stray_include_of_mpi_does_not_compile(tmp_path: Path, header: str) -> None:
+    source = tmp_path / "stray.cpp"
+    source.write_text('#include "schedule/spec.hpp"\n')
+    assert subprocess.run(compile_command(source), cwd=ROOT).returncode == 0
+    source.write_text(f'#include "schedule/spec.hpp"\n#include {header}\n')
+    refused = subprocess.run(compile_command(source), cwd=ROOT, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "must not know MPI" in refused.stderr
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_file_of_the_core_mentions_the_header(folder: str) -> None:
+    files = [path for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".cpp", ".hpp")]
+    assert files
+    assert not [path for path in files if "mpi.h" in path.read_text()]
+
+
+def test_the_stub_describes_every_binding() -> None:
+    stub = ast.parse((Path(swapmeet.__file__).parent / "_core.pyi").read_text())
+    described = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    public = {name for name in dir(_core) if not name.startswith("_")}
+    assert set(described) == public
+    for name, node in described.items():
+        if isinstance(node, ast.ClassDef) and name != "Collective":
+            members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+            assert members - {"__init__", "__eq__"} == {m for m in vars(getattr(_core, name)) if not m.startswith("_")}

@@ -1,0 +1,72 @@
+"""The automatic choice: data, and never a schedule that was not proved."""
+
+import pytest
+
+from swapmeet import _core
+
+BOTH = (_core.Collective.alltoall, _core.Collective.alltoallv)
+SIZES = (0, 1, 511, 512, 4096, 16384, 16385, 1 << 20, 1 << 40)
+
+
+def options(algorithm: str = "auto") -> _core.Options:
+    return _core.read_options([f"SWAPMEET_ALGORITHM={algorithm}"])
+
+
+@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 63, 64, 65, 97, 4096, 1 << 20])
+def test_only_proved_and_suitable_specs_are_chosen(collective: _core.Collective, ranks: int) -> None:
+    for block_bytes in SIZES:
+        spec, reason, most_bytes = _core.choose(collective, ranks, block_bytes, options())
+        assert not spec.unsuitable(ranks)
+        assert _core.proved(spec, ranks)
+        assert reason
+        assert most_bytes >= block_bytes
+        assert _core.choose(collective, ranks, most_bytes, options())[0] == spec
+
+
+def test_the_choice_changes_where_it_says() -> None:
+    block_bytes, seen = 0, []
+    while block_bytes < 2**63 - 1:
+        spec, _, most_bytes = _core.choose(_core.Collective.alltoall, 64, block_bytes, options())
+        seen.append((str(spec), block_bytes))
+        if most_bytes == 2**63 - 1:
+            break
+        block_bytes = most_bytes + 1
+    assert [first for _, first in seen] == [0, 512, 16385]
+    assert seen[0][0] == "native"
+
+
+def test_rules_are_sound() -> None:
+    for collective, least_ranks, most_ranks, least_bytes, most_bytes, text, origin in _core.rules():
+        assert collective in BOTH
+        assert 1 <= least_ranks <= most_ranks
+        assert 0 <= least_bytes <= most_bytes
+        assert origin
+        spec = _core.parse_spec(text)
+        for ranks in (least_ranks, least_ranks + 1, min(most_ranks, 97)):
+            assert spec.unsuitable(ranks) or _core.proved(spec, ranks)
+
+
+@pytest.mark.parametrize("collective", BOTH)
+def test_an_order_is_obeyed_at_every_size(collective: _core.Collective) -> None:
+    spec, reason, most_bytes = _core.choose(collective, 7, 3, options("pairwise"))
+    assert spec == _core.parse_spec("pairwise")
+    assert reason == "SWAPMEET_ALGORITHM"
+    assert most_bytes == 2**63 - 1
+
+
+def test_an_order_that_cannot_be_obeyed_goes_to_the_mpi_underneath() -> None:
+    spec, reason, _ = _core.choose(_core.Collective.alltoall, 6, 8, options("direct(order=xor)"))
+    assert spec.family == "native"
+    assert reason.startswith('SWAPMEET_ALGORITHM="direct(order=xor,')
+    assert reason.endswith("order=xor needs a power of two of ranks, not 6")
+
+
+def test_a_malformed_order_goes_to_the_mpi_underneath() -> None:
+    assert _core.choose(_core.Collective.alltoall, 64, 1024, options("nonsense"))[0].family == "native"
+
+
+def test_proved() -> None:
+    assert _core.proved(_core.parse_spec("native"), 1000)
+    assert _core.proved(_core.parse_spec("pairwise"), 1 << 20)
+    assert not _core.proved(_core.parse_spec("direct(order=xor)"), 6)

@@ -1,0 +1,85 @@
+"""Options: environment variables, read once, with one sentence for each value that cannot be used."""
+
+import pytest
+
+from swapmeet import _core
+
+
+def test_nothing_set() -> None:
+    options = _core.read_options(["PATH=/bin", "SWAPMEET", "NOT_SWAPMEET_EXPLAIN=7"])
+    assert options.problems == []
+    assert (options.algorithm, options.explain, options.statistics) == (None, False, False)
+    assert options.scratch_limit_bytes == 1 << 30
+
+
+def test_everything_set() -> None:
+    values = ["SWAPMEET_ALGORITHM=multipair-waitany(stride=3)", "SWAPMEET_EXPLAIN=1", "SWAPMEET_STATS=s.json"]
+    options = _core.read_options([*values, "SWAPMEET_SCRATCH_LIMIT=64KiB"])
+    assert options.problems == []
+    assert str(options.algorithm) == "direct(order=shift,window=3,complete=any,post=interleaved)"
+    assert (options.explain, options.statistics, options.statistics_file) == (True, True, "s.json")
+    assert options.scratch_limit_bytes == 65536
+
+
+@pytest.mark.parametrize("value", ["", "auto"])
+def test_the_automatic_choice_is_the_default(value: str) -> None:
+    options = _core.read_options([f"SWAPMEET_ALGORITHM={value}"])
+    assert (options.algorithm, options.problems) == (None, [])
+
+
+@pytest.mark.parametrize(("value", "on", "file"), [("0", False, ""), ("1", True, ""), ("/a b%r", True, "/a b%r")])
+def test_statistics_to_a_file_or_to_the_screen(value: str, on: bool, file: str) -> None:
+    options = _core.read_options([f"SWAPMEET_STATS={value}"])
+    assert (options.problems, options.statistics, options.statistics_file) == ([], on, file)
+
+
+BAD = [
+    ("SWAPMEET_ALGORITHM", "pairwize", 'did you mean "pairwise"?', "using the MPI underneath"),
+    ("SWAPMEET_ALGORITHM", "direct(window=0)", "(column 15)", "using the MPI underneath"),
+    ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
+    ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),
+    ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
+    ("SWAPMEET_SCRATCH_LIMIT", "-1", "must be bytes", "keeping 1GiB"),
+    ("SWAPMEET_ALGORITM", "pairwise", "no such option; did you mean SWAPMEET_ALGORITHM?", "ignoring it"),
+    ("SWAPMEET_", "1", "no such option", "ignoring it"),
+    ("SWAPMEET_COMPLETELY_DIFFERENT", "1", "no such option;", "ignoring it"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "problem", "instead"), BAD)
+def test_one_sentence_for_each_bad_value(name: str, value: str, problem: str, instead: str) -> None:
+    options = _core.read_options([f"{name}={value}"])
+    assert len(options.problems) == 1
+    sentence = options.problems[0]
+    assert sentence.startswith(f'{name}="{value}": ')
+    assert problem in sentence
+    assert instead in sentence.split("; ")[-1]
+
+
+def test_bad_values_change_nothing_else() -> None:
+    options = _core.read_options([f"{name}={value}" for name, value, *_ in BAD[1:6]])
+    assert len(options.problems) == 5
+    assert (options.explain, options.statistics, options.scratch_limit_bytes) == (False, False, 1 << 30)
+    assert options.algorithm is not None and options.algorithm.family == "native"
+
+
+def test_long_values_are_cut_in_messages() -> None:
+    for value in ("x" * 5000, "x" + "é" * 5000):
+        (problem,) = _core.read_options([f"SWAPMEET_EXPLAIN={value}"]).problems
+        assert len(problem) < 300
+
+
+def test_the_table_names_every_option_once_with_a_default_that_is_accepted() -> None:
+    rows = _core.option_table()
+    assert len({name for name, *_ in rows}) == len(rows) >= 4
+    defaults = _core.read_options([f"{name}={default}" for name, _, default, _ in rows])
+    assert defaults.problems == []
+    assert defaults.fingerprint == _core.read_options([]).fingerprint
+
+
+def test_the_fingerprint_tells_choices_apart() -> None:
+    settings: list[list[str]] = [[], ["SWAPMEET_ALGORITHM=native"], ["SWAPMEET_ALGORITHM=pairwise"]]
+    settings += [["SWAPMEET_SCRATCH_LIMIT=1MiB"], ["SWAPMEET_ALGORITHM=direct(seed=1)"], ["SWAPMEET_ALGORITHM=direct"]]
+    assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
+    same = [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_ALGORITHM=auto"]]
+    assert {_core.read_options(setting).fingerprint for setting in same} == {_core.read_options([]).fingerprint}

@@ -1,0 +1,81 @@
+"""Peer orders, and the shuffle under the random ones."""
+
+import collections
+import itertools
+
+import pytest
+
+from swapmeet import _core
+
+
+def peers(order: str, ranks: int, seed: int = 0) -> tuple[list[list[int]], list[list[int]]]:
+    """Whom each rank sends to and receives from, in order, itself left out."""
+    spec = _core.parse_spec(f"direct(order={order},seed={seed})")
+    steps = [_core.generate(spec, ranks, rank).steps[0] for rank in range(ranks)]
+    return [[p for p, _ in step[4]] for step in steps], [[p for p, _ in step[5]] for step in steps]
+
+
+@pytest.mark.parametrize("order", ["shift", "xor", "random", "scatter"])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 16])
+def test_everybody_meets_everybody_once(order: str, ranks: int) -> None:
+    to, source = peers(order, ranks)
+    for rank in range(ranks):
+        others = [r for r in range(ranks) if r != rank]
+        assert sorted(to[rank]) == sorted(source[rank]) == others
+
+
+def test_shift_and_xor_by_their_formulas() -> None:
+    to, source = peers("shift", 5)
+    assert to[3] == [4, 0, 1, 2]
+    assert source[3] == [2, 1, 0, 4]
+    to, source = peers("xor", 8)
+    assert to[5] == source[5] == [4, 7, 6, 1, 0, 3, 2]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8, 16, 31])
+@pytest.mark.parametrize("seed", [0, 1, 12345])
+def test_random_is_an_anticirculant_matrix(ranks: int, seed: int) -> None:
+    """Row r, column i of the matrix is ranks[(i + r) mod P]; each column is a permutation: no rank is hit twice."""
+    first = _core.shuffled_ranks(ranks, seed)
+    matrix = [[first[(i + rank) % ranks] for i in range(ranks)] for rank in range(ranks)]
+    assert all(sorted(column) == list(range(ranks)) for column in zip(*matrix, strict=True))
+    to, source = peers("random", ranks, seed)
+    for rank in range(ranks):
+        assert to[rank] == [peer for peer in matrix[rank] if peer != rank]
+        senders = [s for i in range(ranks) for s in range(ranks) if matrix[s][i] == rank]
+        assert source[rank] == [s for s in senders if s != rank]
+
+
+def test_scatter_is_one_list_for_all() -> None:
+    to, source = peers("scatter", 12, 7)
+    first = _core.shuffled_ranks(12, 7)
+    for rank in range(12):
+        assert to[rank] == source[rank] == [peer for peer in first if peer != rank]
+
+
+def test_shuffles_are_uniform() -> None:
+    """All 24 permutations of 4 occur equally often; with `rand() % i` only the 6 cyclic ones would."""
+    draws = 24_000
+    counts = collections.Counter(tuple(_core.shuffled_ranks(4, seed)) for seed in range(draws))
+    assert set(counts) == set(itertools.permutations(range(4)))
+    chi_squared = sum((count - draws / 24) ** 2 / (draws / 24) for count in counts.values())
+    assert chi_squared < 49.7  # 23 degrees of freedom, 0.1 %
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_first_elements_are_uniform(n: int) -> None:
+    draws = 6000
+    counts = collections.Counter(_core.shuffled_ranks(n, seed)[0] for seed in range(draws))
+    assert all(abs(counts[value] - draws / n) < 5 * (draws / n) ** 0.5 for value in range(n))
+
+
+GOLDEN = {  # by a second implementation of SplitMix64 and Fisher-Yates, in Python
+    0: [3, 5, 0, 2, 4, 1, 7, 6],
+    1: [3, 2, 5, 7, 4, 6, 1, 0],
+    2**64 - 1: [6, 5, 4, 0, 7, 3, 2, 1],
+}
+
+
+def test_shuffles_are_the_same_on_every_machine() -> None:
+    assert _core.shuffled_ranks(1, 0) == [0]
+    assert [_core.shuffled_ranks(8, seed) for seed in GOLDEN] == list(GOLDEN.values())

@@ -1,0 +1,54 @@
+"""What hypothesis draws specs from."""
+
+from hypothesis import strategies as st
+
+from swapmeet import _core
+
+ORDERS = ("shift", "xor", "random", "scatter")
+PARAMETERS = {
+    "order": st.sampled_from(ORDERS),
+    "window": st.just("all") | st.integers(1, 1 << 20).map(str),
+    "complete": st.sampled_from(("all", "any", "test")),
+    "post": st.sampled_from(("receives-first", "interleaved")),
+    "segment": st.integers(0, 1 << 30).map(str) | st.sampled_from(("8KiB", "1MiB", "1GiB", "3k", "7B", "2M", "1G")),
+    "seed": st.integers(0, 2**64 - 1).map(str),
+}
+radices = st.lists(
+    st.lists(st.integers(2, 40).map(str) | st.sampled_from(("root", "all")), min_size=1, max_size=3).map("-".join),
+    min_size=1,
+    max_size=3,
+).map("/".join)
+PARAMETERS |= {
+    "dims": st.sampled_from(("P", "2d", "3d", "nodes", "groups:3", "groups:2/6")),
+    "radix": radices,
+    "layout": st.sampled_from(("basic", "modified", "zero-rotation", "zero-copy")),
+    "pack": st.sampled_from(("memcpy", "datatype")),
+}
+KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in ("direct", "bruck")}
+FAMILY_OF = {name: _core.parse_spec(name).family for name, *_ in _core.aliases()} | {"direct": "direct", "bruck": "bruck"}
+ALIASES = tuple(name for name, *_ in _core.aliases())
+DIRECT_ALIASES = tuple(name for name in ALIASES if FAMILY_OF[name] == "direct")
+blanks = st.sampled_from(("", " ", "  "))
+
+
+@st.composite
+def spec_texts(draw: st.DrawFn) -> str:
+    """A valid spec in any spelling: any name, any parameters in any order, blanks anywhere."""
+    name = draw(st.sampled_from(sorted(FAMILY_OF)))
+    keys = draw(st.lists(st.sampled_from(KEYS[FAMILY_OF[name]]), unique=True))
+    parts = []
+    for key in keys:
+        word = draw(st.sampled_from(("window", "stride"))) if key == "window" else key
+        before, behind = draw(blanks), draw(blanks)
+        parts.append(f"{before}{word}{behind}={before}{draw(PARAMETERS[key])}{behind}")
+    return draw(blanks) + name + draw(blanks) + "(" + ",".join(parts) + ")" + draw(blanks)
+
+
+@st.composite
+def schedules(draw: st.DrawFn, most_ranks: int = 40) -> _core.Schedule:
+    """The schedule of some rank of some spec."""
+    spec = _core.parse_spec(draw(spec_texts()))
+    ranks = draw(st.integers(1, most_ranks))
+    if spec.unsuitable(ranks):
+        ranks = 1 << (ranks.bit_length() - 1)
+    return _core.generate(spec, ranks, draw(st.integers(0, ranks - 1)))

@@ -12,7 +12,7 @@
 
 namespace swapmeet {
 
-Schedule direct(const Spec& spec, Shape shape, Rank rank) {
+Schedule direct(const Spec& spec, const Shape& shape, Rank rank) {
   const Peers peers = peer_order(spec.order, shape, rank, spec.seed);
   ScheduleBuilder plan(shape, rank);
   plan.reserve(static_cast<std::size_t>(shape.ranks)).segments(spec.segment_bytes);

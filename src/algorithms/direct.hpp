@@ -6,6 +6,6 @@
 
 namespace swapmeet {
 
-Schedule direct(const Spec& spec, Shape shape, Rank rank);
+Schedule direct(const Spec& spec, const Shape& shape, Rank rank);
 
 }  // namespace swapmeet

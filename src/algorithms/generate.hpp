@@ -8,6 +8,6 @@ namespace swapmeet {
 
 /// The schedule of `rank`. Pure: the same arguments give the same schedule on every rank and machine.
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
-Schedule generate(const Spec& spec, Shape shape, Rank rank);
+Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 
 }  // namespace swapmeet

@@ -41,7 +41,7 @@ std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed) {
   return ranks;
 }
 
-Peers peer_order(Order order, Shape shape, Rank rank, std::uint64_t seed) {
+Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed) {
   const auto p = static_cast<std::size_t>(shape.ranks);
   const auto me = static_cast<std::size_t>(rank);
   const bool randomised = order == Order::random || order == Order::scatter;

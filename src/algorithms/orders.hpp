@@ -18,7 +18,7 @@ struct Peers {
   std::vector<Rank> from;  ///< shape (P,): likewise
 };
 
-Peers peer_order(Order order, Shape shape, Rank rank, std::uint64_t seed);
+Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed);
 
 /// 0..n-1 in random order: Fisher-Yates, every permutation equally likely, the same for a seed on every machine.
 std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed);

@@ -3,6 +3,7 @@
 #include "algorithms/generate.hpp"
 #include "execute/context.hpp"
 #include "execute/report.hpp"
+#include "topology/node_map.hpp"
 
 namespace swapmeet {
 
@@ -55,6 +56,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   if (!refusal_.empty()) {
     decision->reason = refusal_;
   } else {
+    find_nodes();
     Choice choice = choose(collective, shape_, block_bytes, options_);
     decision->plan = plan_for(choice.spec);
     decision->reason = std::move(choice.reason);
@@ -89,6 +91,22 @@ Plan* Communicator::plan_for(const Spec& spec) {
     if (plan->spec() == spec) return plan.get();
   plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
   return plans_.back().get();
+}
+
+void Communicator::find_nodes() {
+  if (!shape_.node_of.empty() || !options_.algorithm || options_.algorithm->dimensions.kind != Dimensions::Kind::nodes)
+    return;
+  if (!options_.nodes.empty()) {
+    shape_.node_of = *parse_node_map(options_.nodes, shape_.ranks);
+    return;
+  }
+  MPI_Comm node = MPI_COMM_NULL;
+  int first_of_node = rank_;  // names the node
+  shape_.node_of.assign(static_cast<std::size_t>(shape_.ranks), 0);
+  PMPI_Comm_split_type(ours_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
+  PMPI_Allgather(&first_of_node, 1, MPI_INT, shape_.node_of.data(), 1, MPI_INT32_T, ours_);
+  PMPI_Comm_free(&node);
 }
 
 void Communicator::give_up(const std::string& reason) {

@@ -60,6 +60,9 @@ class Communicator {
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   Plan* plan_for(const Spec& spec);
 
+  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective.
+  void find_nodes();
+
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
   const Options& options_;

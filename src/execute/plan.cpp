@@ -22,14 +22,29 @@ bool refused(int error) {
          error_class == MPI_ERR_ARG;
 }
 
-/// One pass over the schedule: all of every block, or one segment of it.
-template <bool segmented>
+/// What a pass moves.
+enum class Mode {
+  whole,      ///< each message is a block, in the application's own type
+  segments,   ///< each message is a piece of a block of bytes
+  forwarded,  ///< messages are rows of blocks of bytes, all of one size
+};
+
+/// One pass over the schedule.
+template <Mode mode>
 class Pass {
  public:
   Pass(const Schedule& schedule, const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm,
-       MPI_Request* requests, bool& touched)
+       MPI_Request* requests, MessageTypes* types, char* scratch, bool& touched)
       : schedule_(schedule), send_(send), receive_(receive), offset_(offset), comm_(comm), requests_(requests),
-        touched_(touched) {}
+        types_(types), touched_(touched) {
+    if constexpr (mode == Mode::forwarded) {
+      block_bytes_ = receive.bytes(0);
+      base_[0] = send.address(0);
+      base_[1] = receive.address(0);
+      base_[2] = scratch;
+      types->bind(base_[0], base_[1], scratch, block_bytes_);
+    }
+  }
 
   int run() {
     for (const Step& step : schedule_.steps) {
@@ -42,10 +57,25 @@ class Pass {
  private:
   Part part(const Run& run) const {
     const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
-    if constexpr (segmented) return blocks.segment(run.first, offset_, schedule_.segment_bytes);
+    if constexpr (mode == Mode::segments) return blocks.segment(run.first, offset_, schedule_.segment_bytes);
     return blocks.whole(run.first);
   }
-  Part part(const Message& message) const { return part(schedule_.runs[message.first_run]); }
+
+  char* address(const Run& run) const {
+    return base_[static_cast<std::size_t>(run.buffer)] + run.first * block_bytes_;
+  }
+
+  Part part(const Message& message) {
+    const Run& run = schedule_.runs[message.first_run];
+    if constexpr (mode != Mode::forwarded) return part(run);
+    if (block_bytes_ == 0) return {nullptr, 0, MPI_BYTE};
+    if (message.run_count == 1 && (run.stride == 1 || run.count == 1))
+      return {address(run), run.count * block_bytes_, MPI_BYTE};
+    Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
+    const int error = types_->type_of(schedule_, message, &all.type);
+    if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
+    return all;
+  }
 
   /// Starts one message, unless it has no data; `request` then stays what it was.
   template <bool is_send>
@@ -61,9 +91,14 @@ class Pass {
   /// The copies of a step.
   int copy(const Step& step) {
     for (const Copy& copy : schedule_.copies_of(step)) {
+      if constexpr (mode == Mode::forwarded) {
+        copy_row(address(copy.to), copy.to.stride * block_bytes_, address(copy.from), copy.from.stride * block_bytes_,
+                 copy.from.count, block_bytes_);
+        continue;
+      }
       const Part from = part(copy.from), to = part(copy.to);
       if (from.count == 0) continue;
-      const std::int64_t bytes = segmented ? from.count : from.count * send_.type().size;
+      const std::int64_t bytes = mode == Mode::segments ? from.count : from.count * send_.type().size;
       if (send_.type().contiguous && receive_.type().contiguous) {
         std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
       } else if (const int error = sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm_)) {
@@ -171,7 +206,10 @@ class Pass {
   std::int64_t offset_;
   MPI_Comm comm_;
   MPI_Request* requests_;
+  MessageTypes* types_;
   bool& touched_;
+  char* base_[3] = {};            // forwarded: where send, receive and scratch begin
+  std::int64_t block_bytes_ = 0;  // forwarded
 };
 
 /// Passes that this rank takes part in: enough for its largest block.
@@ -191,13 +229,19 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
 
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   touched = false;
-  MPI_Request* const requests = requests_.data();
-  if (!segmented()) return Pass<false>(schedule_, send, receive, 0, comm, requests, touched).run();
-  const std::int64_t count = passes(schedule_, send, receive);
-  for (std::int64_t pass = 0; pass < count; ++pass) {
-    const std::int64_t offset = pass * schedule_.segment_bytes;
-    if (const int error = Pass<true>(schedule_, send, receive, offset, comm, requests, touched).run()) return error;
+  const auto pass = [&]<Mode mode>(std::int64_t offset) {
+    return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), &types_, scratch_.memory(), touched).run();
+  };
+  if (spec_.family == Family::bruck) {
+    if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return MPI_ERR_NO_MEM;
+    const int error = pass.template operator()<Mode::forwarded>(0);
+    scratch_.release();
+    return error;
   }
+  if (!segmented()) return pass.template operator()<Mode::whole>(0);
+  const std::int64_t count = passes(schedule_, send, receive);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (const int error = pass.template operator()<Mode::segments>(i * schedule_.segment_bytes)) return error;
   return MPI_SUCCESS;
 }
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "execute/blocks.hpp"
+#include "execute/forward.hpp"
+#include "execute/memory.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 
@@ -16,17 +18,27 @@ class Plan {
   Plan(const Spec& spec, Schedule schedule);
 
   const Spec& spec() const { return spec_; }
-  bool segmented() const { return schedule_.segment_bytes > 0; }
+
+  /// Whether blocks must be contiguous on both sides, for they are cut or forwarded as bytes.
+  bool needs_bytes() const { return segmented() || spec_.family == Family::bruck; }
+
+  /// Blocks of working memory that the schedule itself uses.
+  std::int64_t scratch_blocks() const { return schedule_.scratch_blocks; }
 
   /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
-  /// rank's own part is done; allocates nothing. A segmented plan requires contiguous blocks on both sides. On an error
+  /// rank's own part is done; allocates nothing (once scratch memory is there, and without pack=datatype). A plan that
+  /// needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side. On an error
   /// `touched` says whether messages had been started, after which `comm` must not be used again.
   /// Not to be called by two threads at a time (nor would MPI allow it on one communicator).
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
 
  private:
+  bool segmented() const { return schedule_.segment_bytes > 0; }
+
   Spec spec_;
   Schedule schedule_;
+  Memory scratch_;
+  MessageTypes types_;
   std::vector<MPI_Request> requests_;  ///< 2·window of the widest step: receives, then sends
 };
 

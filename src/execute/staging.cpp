@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace swapmeet {
 
 namespace {
-
-constexpr std::int64_t keep_bytes = std::int64_t{4} << 20;  // held between calls, for each communicator
 
 /// `type` seen from `address` instead of from the null pointer: MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
 int seen_from(const void* address, MPI_Datatype type, MPI_Datatype* shifted) {
@@ -53,16 +50,13 @@ bool Staging::reserve(const Blocks& blocks, int ranks) {
     displacements_[static_cast<std::size_t>(i)] = total;
     total += blocks.bytes(i);
   }
-  if (total <= capacity_) return true;
-  memory_.reset(new (std::nothrow) char[static_cast<std::size_t>(total)]);
-  capacity_ = memory_ ? total : 0;
-  return memory_ != nullptr;
+  return memory_.reserve(total);
 }
 
 int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     const Part theirs = blocks.whole(static_cast<int>(i));
-    char* const ours = memory_.get() + displacements_[i];
+    char* const ours = memory_.memory() + displacements_[i];
     if (theirs.count == 0) continue;
     const bool in = direction == Exchange::in;
     int error = MPI_SUCCESS;
@@ -79,12 +73,6 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
     if (error) return error;
   }
   return MPI_SUCCESS;
-}
-
-void Staging::release() {
-  if (capacity_ <= keep_bytes) return;
-  memory_.reset();
-  capacity_ = 0;
 }
 
 }  // namespace swapmeet

@@ -2,10 +2,10 @@
 /// cut into segments in. Kept and reused while it is small.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "execute/blocks.hpp"
+#include "execute/memory.hpp"
 
 namespace swapmeet {
 
@@ -15,21 +15,20 @@ class Staging {
   bool reserve(const Blocks& blocks, int ranks);
 
   /// The room as blocks of bytes.
-  Blocks blocks() const { return {memory_.get(), counts_.data(), displacements_.data(), {MPI_BYTE, 1, 1, true}}; }
+  Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), {MPI_BYTE, 1, 1, true}}; }
 
   /// Copies the application's blocks in, or back out. Local; errors are raised on `comm`.
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
   /// Gives back what is too large to keep.
-  void release();
+  void release() { memory_.release(); }
 
  private:
   enum class Exchange { in, out };
   int convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const;
 
-  std::unique_ptr<char[]> memory_;
-  std::int64_t capacity_ = 0;
+  Memory memory_;
   std::vector<MPI_Count> counts_;
   std::vector<MPI_Aint> displacements_;
 };

@@ -24,9 +24,9 @@ void explain(const Call& call, const Communicator& communicator, Decision& decis
 
 /// Working memory that a rank may need, where all ranks can tell: Alltoall, whose blocks are all of one size. Part of it
 /// is needed only for derived types, but which ranks use them is not shared.
-std::int64_t shared_scratch_bytes(const Call& call, Rank ranks) {
+std::int64_t shared_scratch_bytes(const Call& call, const Plan& plan, Rank ranks) {
   if (call.collective != Collective::alltoall) return 0;
-  return 2 * ranks * call.receive.bytes(0);
+  return (2 * ranks + plan.scratch_blocks()) * call.receive.bytes(0);
 }
 
 /// The exchange over staging: of what is sent, of what is received, or of both.
@@ -49,7 +49,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bo
 }
 
 int exchange(const Call& call, Communicator& communicator, Plan& plan, bool& touched) {
-  if (!call.in_place && !plan.segmented()) return plan.run(call.send, call.receive, communicator.ours(), touched);
+  if (!call.in_place && !plan.needs_bytes()) return plan.run(call.send, call.receive, communicator.ours(), touched);
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
   return staged_exchange(call, communicator, plan, call.in_place || !call.send.type().contiguous,
                          !call.receive.type().contiguous, touched);
@@ -60,8 +60,8 @@ int exchange(const Call& call, Communicator& communicator, Plan& plan, bool& tou
 Decision& decide(const Call& call, Communicator& communicator) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
-  const bool staged = decision->plan && (call.in_place || decision->plan->segmented());
-  if (staged && shared_scratch_bytes(call, communicator.ranks()) > communicator.options().scratch_limit_bytes)
+  const bool staged = decision->plan && (call.in_place || decision->plan->needs_bytes());
+  if (staged && shared_scratch_bytes(call, *decision->plan, communicator.ranks()) > communicator.options().scratch_limit_bytes)
     decision = &communicator.decline(call.collective, "more working memory than SWAPMEET_SCRATCH_LIMIT allows");
   if (communicator.options().explain && !decision->explained) explain(call, communicator, *decision);
   return *decision;

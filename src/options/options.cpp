@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "topology/node_map.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -40,6 +42,15 @@ std::vector<Option> make_table() {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
        "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the MPI underneath.",
        "using the MPI underneath", read_algorithm},
+      {"SWAPMEET_NODES", "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), or cyclic:3", "mpi",
+       "Which ranks of a communicator share a node, for algorithms with dims=nodes; mpi: those that share memory.",
+       "asking MPI",
+       [](std::string_view text, Options& options) {
+         if (text == "mpi") return options.nodes.clear(), std::string();
+         const auto map = parse_node_map(text, 1);
+         if (map) options.nodes = text;
+         return map ? std::string() : map.problem().what;
+       }},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
@@ -80,7 +91,7 @@ const std::vector<Option>& option_table() {
 
 std::uint64_t Options::fingerprint() const {
   const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
-  return mixed(hash, std::to_string(scratch_limit_bytes));
+  return mixed(mixed(hash, nodes), std::to_string(scratch_limit_bytes));
 }
 
 Options read_options(const char* const* environment) {

@@ -18,6 +18,7 @@ struct Options {
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error
+  std::string nodes;  ///< a node map in words (topology/node_map.hpp); "": ask MPI
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

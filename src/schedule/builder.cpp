@@ -2,7 +2,7 @@
 
 namespace swapmeet {
 
-ScheduleBuilder::ScheduleBuilder(Shape shape, Rank rank) {
+ScheduleBuilder::ScheduleBuilder(const Shape& shape, Rank rank) {
   schedule_.ranks = shape.ranks;
   schedule_.rank = rank;
 }

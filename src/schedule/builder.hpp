@@ -12,7 +12,7 @@ inline Run receiveblock(Rank source) { return {Buffer::receive, source, 1, 1}; }
 
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(Shape shape, Rank rank);
+  ScheduleBuilder(const Shape& shape, Rank rank);
 
   /// Room for so many operations, so that long schedules are made without reallocation.
   ScheduleBuilder& reserve(std::size_t messages);

@@ -17,6 +17,9 @@ using Rank = std::int32_t;
 /// What a generator must know of the communicator: integers that every rank shares.
 struct Shape {
   Rank ranks = 1;
+  std::vector<std::int32_t> node_of{};  ///< the node of each rank, any numbers; empty: all ranks on one node
+
+  bool operator==(const Shape&) const = default;
 };
 
 /// The three places a block can live in. `send` and `receive` are the application's (one block for each rank);

@@ -63,6 +63,10 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
     return !key.text.empty() && (parameter.key == key.text || parameter.synonym == key.text);
   });
   if (found == parameters().end()) return unknown_key(key);
+  if (std::ranges::find(found->families, spec.family) == found->families.end())
+    return Problem{quoted(key.text) + " is no parameter of " +
+                       std::string(family_names[static_cast<std::size_t>(spec.family)]),
+                   0, key.column};
   if (equals == std::string_view::npos)
     return Problem{"expected \"=\" behind " + quoted(key.text), 0, key.column + static_cast<int>(key.text.size())};
   if (std::ranges::find(seen, found->key) != seen.end())
@@ -126,6 +130,7 @@ std::string to_text(const Spec& spec) {
   std::string list;
   const Spec defaults{.family = spec.family};
   for (const Parameter& parameter : parameters()) {
+    if (!parameter.print || std::ranges::find(parameter.families, spec.family) == parameter.families.end()) continue;
     const std::string value = parameter.print(spec);
     if (!parameter.always_printed && value == parameter.print(defaults)) continue;
     list += (list.empty() ? "" : ",") + std::string(parameter.key) + '=' + value;
@@ -133,10 +138,23 @@ std::string to_text(const Spec& spec) {
   return text + '(' + list + ')';
 }
 
-std::string unsuitable(const Spec& spec, Shape shape) {
-  if (spec.family != Family::native && spec.order == Order::exclusive_or &&
+std::string unsuitable(const Spec& spec, const Shape& shape) {
+  const std::string p = std::to_string(shape.ranks);
+  if (spec.family == Family::direct && spec.order == Order::exclusive_or &&
       !std::has_single_bit(static_cast<std::uint32_t>(shape.ranks)))
-    return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
+    return "order=xor needs a power of two of ranks, not " + p;
+  if (spec.family != Family::bruck) return "";
+  const Dimensions& dimensions = spec.dimensions;
+  if (dimensions.kind == Dimensions::Kind::given) {
+    std::int64_t product = 1;
+    for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
+    if (product != shape.ranks) return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
+  }
+  if (dimensions.kind == Dimensions::Kind::groups)
+    for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)
+      if (dimensions.sizes[i] % dimensions.sizes[i - 1] != 0)
+        return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
+               std::to_string(dimensions.sizes[i - 1]);
   return "";
 }
 

@@ -2,7 +2,7 @@
 ///
 ///   spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
 ///   parameter = key "=" value
-///   name      = a family (`native`, `direct`) or an alias (`pairwise`, ...), which is a family with parameters set
+///   name      = a family (`native`, `direct`, `bruck`) or an alias (`pairwise`, ...), which is a family with parameters set
 ///
 /// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
 /// parameters that always matter and those that differ from their defaults; parsing it gives the same spec.
@@ -22,12 +22,41 @@ namespace swapmeet {
 enum class Family : std::uint8_t {
   native,  ///< the MPI underneath
   direct,  ///< every block goes straight from its source to its destination
+  bruck,   ///< blocks travel digit by digit, in few large messages, through other ranks
 };
-inline constexpr std::array<std::string_view, 2> family_names{"native", "direct"};
+inline constexpr std::array<std::string_view, 3> family_names{"native", "direct", "bruck"};
 
 /// The order in which a rank meets its peers in a direct exchange. See algorithms/orders.hpp.
 enum class Order : std::uint8_t { shift, exclusive_or, random, scatter };
 inline constexpr std::array<std::string_view, 4> order_names{"shift", "xor", "random", "scatter"};
+
+/// Where blocks under way are kept, in a store-and-forward exchange. See algorithms/bruck.hpp.
+enum class Layout : std::uint8_t { basic, modified, zero_rotation, zero_copy };
+inline constexpr std::array<std::string_view, 4> layout_names{"basic", "modified", "zero-rotation", "zero-copy"};
+
+/// How blocks that do not lie side by side get into one message.
+enum class Packing : std::uint8_t { memcpy, datatype };
+inline constexpr std::array<std::string_view, 2> packing_names{"memcpy", "datatype"};
+
+/// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
+/// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).
+using Radices = std::vector<std::int32_t>;
+namespace Radix {
+inline constexpr std::int32_t all = 0, root = -1;
+}
+
+/// How ranks are arranged in dimensions.
+struct Dimensions {
+  enum class Kind : std::uint8_t {
+    one,        ///< a single dimension
+    given,      ///< `sizes`, the first running fastest; their product is the number of ranks
+    automatic,  ///< sizes[0] factors as equal as can be
+    nodes,      ///< ranks of a node, nodes; nodes may be of any size and order
+    groups,     ///< groups of sizes[0] consecutive ranks, in groups of sizes[1], ...; the last of each may be smaller
+  } kind = Kind::one;
+  std::vector<std::int32_t> sizes{};
+  bool operator==(const Dimensions&) const = default;
+};
 
 struct Spec {
   Family family = Family::native;
@@ -37,6 +66,11 @@ struct Spec {
   Posting posting = Posting::receives_first;
   std::int64_t segment_bytes = 0;  ///< 0: whole blocks
   std::uint64_t seed = 0;          ///< of the random orders, mixed with the number of ranks; the same on every rank
+  // Of the family bruck only:
+  Dimensions dimensions{};
+  std::vector<Radices> radices{{2}};  ///< of each dimension; the last entry serves the dimensions after it
+  Layout layout = Layout::basic;
+  Packing packing = Packing::memcpy;
 
   bool operator==(const Spec&) const = default;
 };
@@ -47,6 +81,7 @@ struct Parameter {
   std::string_view synonym;  ///< another word of the field for it, or ""
   std::string_view values;   ///< what may follow the "=", for messages and help
   std::string_view meaning;
+  std::vector<Family> families;  ///< that it is a parameter of
   bool always_printed;
   bool (*read)(std::string_view text, Spec& spec);  ///< false: not a value of this parameter
   std::string (*print)(const Spec& spec);
@@ -71,6 +106,6 @@ std::string to_text(const Spec& spec);
 std::string_view to_text(Order order);
 
 /// Why `spec` cannot serve a communicator of this shape; "" if it can.
-std::string unsuitable(const Spec& spec, Shape shape);
+std::string unsuitable(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

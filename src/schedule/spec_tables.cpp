@@ -38,27 +38,134 @@ bool read_window(std::string_view text, Spec& spec) {
   return read_number(text, 1, 1 << 20, spec.window);
 }
 
+/// Pieces of `text` between `separator`s, read by `read` one by one; false if one is wrong or there is none.
+template <class Read>
+bool read_list(std::string_view text, char separator, Read read) {
+  while (true) {
+    const std::size_t end = text.find(separator);
+    if (!read(text.substr(0, end))) return false;
+    if (end == text.npos) return true;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class List, class Print>
+std::string print_list(const List& list, char separator, Print print) {
+  std::string text;
+  for (const auto& item : list) text += (text.empty() ? "" : std::string(1, separator)) + print(item);
+  return text;
+}
+
+constexpr std::int32_t most_size = 1 << 30;
+
+bool read_radices(std::string_view text, Radices& radices) {
+  radices.clear();
+  return read_list(text, '-', [&](std::string_view word) {
+    std::int32_t radix = 0;
+    if (word == "all") radix = Radix::all;
+    else if (word == "root") radix = Radix::root;
+    else if (!read_number(word, 2, most_size, radix)) return false;
+    radices.push_back(radix);
+    return true;
+  });
+}
+
+bool read_all_radices(std::string_view text, Spec& spec) {
+  spec.radices.clear();
+  return read_list(text, '/', [&](std::string_view word) {
+    spec.radices.emplace_back();
+    return read_radices(word, spec.radices.back());
+  });
+}
+
+std::string print_radices(const Spec& spec) {
+  return print_list(spec.radices, '/', [](const Radices& radices) {
+    return print_list(radices, '-', [](std::int32_t r) {
+      return r == Radix::all ? "all" : r == Radix::root ? "root" : std::to_string(r);
+    });
+  });
+}
+
+/// The radix of dimension `dimension` alone: the r1 and r2 of two layers.
+template <std::size_t dimension>
+bool read_layer_radix(std::string_view text, Spec& spec) {
+  while (spec.radices.size() <= dimension) spec.radices.push_back(spec.radices.back());
+  return read_radices(text, spec.radices[dimension]);
+}
+
+bool read_sizes(std::string_view text, char separator, std::vector<std::int32_t>& sizes) {
+  sizes.clear();
+  return read_list(text, separator, [&](std::string_view word) {
+    return read_number(word, 1, most_size, sizes.emplace_back());
+  });
+}
+
+bool read_dimensions(std::string_view text, Spec& spec) {
+  using Kind = Dimensions::Kind;
+  Dimensions& dimensions = spec.dimensions;
+  dimensions = {};
+  if (text == "P") return true;
+  if (text == "nodes") return dimensions.kind = Kind::nodes, true;
+  if (text.size() == 2 && text[1] == 'd' && text[0] >= '2' && text[0] <= '9')
+    return dimensions = {Kind::automatic, {text[0] - '0'}}, true;
+  dimensions.kind = text.starts_with("groups:") ? Kind::groups : Kind::given;
+  return dimensions.kind == Kind::given ? read_sizes(text, 'x', dimensions.sizes)
+                                        : read_sizes(text.substr(7), '/', dimensions.sizes);
+}
+
+std::string print_dimensions(const Spec& spec) {
+  using Kind = Dimensions::Kind;
+  const auto number = [](std::int32_t size) { return std::to_string(size); };
+  const auto& sizes = spec.dimensions.sizes;
+  switch (spec.dimensions.kind) {
+    case Kind::one: return "P";
+    case Kind::nodes: return "nodes";
+    case Kind::automatic: return number(sizes[0]) + 'd';
+    case Kind::groups: return "groups:" + print_list(sizes, '/', number);
+    case Kind::given: break;
+  }
+  return print_list(sizes, 'x', number);
+}
+
 std::vector<Parameter> make_parameters() {
+  const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, both{Family::direct, Family::bruck};
   return {
+      {"dims", "", "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
+       "how ranks are arranged in dimensions; the exchange goes along one after the other", bruck, false,
+       read_dimensions, print_dimensions},
+      {"radix", "r", "2 or more, root (of the dimension's size) or all; for each dimension, as in 8/32; for each digit, as in 4-2",
+       "the base in which the way of a block is counted: 2 gives the fewest messages, all the fewest bytes", bruck, true,
+       read_all_radices, print_radices},
+      {"r1", "", "2 or more, root or all", "radix of the first dimension (within a node)", bruck, false,
+       read_layer_radix<0>, nullptr},
+      {"r2", "", "2 or more, root or all", "radix of the second dimension (between nodes)", bruck, false,
+       read_layer_radix<1>, nullptr},
+      {"layout", "", "basic, modified, zero-rotation or zero-copy", "where blocks under way are kept", bruck, true,
+       [](std::string_view text, Spec& spec) { return read_name(text, layout_names, spec.layout); },
+       [](const Spec& spec) { return std::string(layout_names[static_cast<std::size_t>(spec.layout)]); }},
+      {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", bruck, false,
+       [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
+       [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
       {"order", "", "shift, xor, random or scatter",
        "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random (rows "
        "of a random anti-circulant matrix), scatter (one random list, the same for all)",
-       true, [](std::string_view text, Spec& spec) { return read_name(text, order_names, spec.order); },
+       direct, true, [](std::string_view text, Spec& spec) { return read_name(text, order_names, spec.order); },
        [](const Spec& spec) { return std::string(to_text(spec.order)); }},
-      {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction", true, read_window,
-       [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
+      {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit)", both, true,
+       read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
       {"complete", "", "all, any or test",
        "when the next message starts: all (when the whole batch is done), any (when any message is), test (any, polling)",
-       true, [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
+       both, true,
+       [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
        [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
-      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", false,
+      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", both, false,
        [](std::string_view text, Spec& spec) { return read_name(text, posting_names, spec.posting); },
        [](const Spec& spec) { return std::string(posting_names[static_cast<std::size_t>(spec.posting)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
-       "cut every block into segments of so many bytes and exchange them pass by pass", false,
+       "cut every block into segments of so many bytes and exchange them pass by pass", direct, false,
        [](std::string_view text, Spec& spec) { return read_bytes(text, std::int64_t{1} << 30, spec.segment_bytes); },
        [](const Spec& spec) { return print_bytes(spec.segment_bytes); }},
-      {"seed", "", "0 to 18446744073709551615", "seed of the random orders, the same on every rank", false,
+      {"seed", "", "0 to 18446744073709551615", "seed of the random orders, the same on every rank", direct, false,
        [](std::string_view text, Spec& spec) { return read_number(text, std::uint64_t{0}, UINT64_MAX, spec.seed); },
        [](const Spec& spec) { return std::to_string(spec.seed); }},
   };
@@ -101,6 +208,22 @@ const std::vector<Alias>& aliases() {
        "random anti-circulant order with a queue of 16 requests", "slimfly"},
       {"random-segmented", "direct(order=random,window=8,complete=all,post=interleaved,segment=8KiB)",
        "random-sendrecv, segment by segment", "slimfly"},
+      {"bruck-dt", "bruck(radix=2,layout=basic,pack=datatype,window=1,complete=all)", "Bruck's algorithm with MPI datatypes", "nonuniform"},
+      {"bruck-modified", "bruck(radix=2,layout=modified,window=1,complete=all)", "without the final rotation", "nonuniform"},
+      {"bruck-modified-dt", "bruck(radix=2,layout=modified,pack=datatype,window=1,complete=all)", "with MPI datatypes", "nonuniform"},
+      {"bruck-zero-rotation", "bruck(radix=2,layout=zero-rotation,window=1,complete=all)", "without any rotation", "nonuniform"},
+      {"bruck-zero-copy", "bruck(radix=2,layout=zero-copy,window=1,complete=all)", "alternating buffers, packed by memcpy", "nonuniform"},
+      {"bruck-zero-copy-dt", "bruck(radix=2,layout=zero-copy,pack=datatype,window=1,complete=all)", "alternating buffers, MPI datatypes",
+       "nonuniform"},
+      {"radix", "bruck(radix=root,layout=modified,window=1,complete=all)", "Bruck's algorithm in radix r, without final rotation",
+       "radix"},
+      {"tra", "bruck(radix=root,layout=basic,window=1,complete=all)", "tunable radix, the root of P if not given", "tra"},
+      {"tra2", "bruck(dims=nodes,radix=root/all,layout=basic,window=1,complete=all)",
+       "two layers: radix r1 within nodes, r2 between them", "tra"},
+      {"two-layer", "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all)",
+       "tra2 without rotations, with all messages of a digit in flight", "tra"},
+      {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)", "two dimensions, direct in each", ""},
+      {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)", "three dimensions (or dims=...), direct in each", ""},
   };
   return table;
 }

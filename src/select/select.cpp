@@ -6,11 +6,14 @@ namespace swapmeet {
 
 namespace {
 
-bool covers(const Rule& rule, Collective collective, Shape shape) {
+bool covers(const Rule& rule, Collective collective, const Shape& shape) {
   return rule.collective == collective && rule.least_ranks <= shape.ranks && shape.ranks <= rule.most_ranks;
 }
 
-Choice by_order(const Spec& spec, Shape shape) {
+Choice by_order(Collective collective, const Spec& spec, const Shape& shape) {
+  if (spec.family == Family::bruck && collective != Collective::alltoall)
+    return {Spec{}, "the family bruck serves Alltoall only, not " +
+                        std::string(collective_names[static_cast<std::size_t>(collective)])};
   const std::string problem = unsuitable(spec, shape);
   if (problem.empty()) return {spec, "SWAPMEET_ALGORITHM"};
   const std::string reason = "SWAPMEET_ALGORITHM=\"" + to_text(spec) + "\": " + problem;
@@ -19,8 +22,8 @@ Choice by_order(const Spec& spec, Shape shape) {
 
 }  // namespace
 
-Choice choose(Collective collective, Shape shape, std::int64_t block_bytes, const Options& options) {
-  if (options.algorithm) return by_order(*options.algorithm, shape);
+Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options) {
+  if (options.algorithm) return by_order(collective, *options.algorithm, shape);
   std::int64_t next_least = INT64_MAX;  // where the next rule of larger blocks begins
   for (const Rule& rule : rules()) {
     if (!covers(rule, collective, shape)) continue;

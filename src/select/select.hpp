@@ -33,6 +33,6 @@ struct Choice {
 
 /// The choice for a block of `block_bytes` on `shape`. Pure and the same on every rank whose options agree. Never a spec
 /// that is unsuitable, and by the automatic choice none that is not proved (verify/verify.hpp).
-Choice choose(Collective collective, Shape shape, std::int64_t block_bytes, const Options& options);
+Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options);
 
 }  // namespace swapmeet

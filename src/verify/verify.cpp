@@ -223,19 +223,19 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
   return verdict;
 }
 
-Verdict verify(const Spec& spec, Shape shape, const Progress& progress) {
+Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress) {
   std::vector<Schedule> schedules;
   for (Rank rank = 0; rank < shape.ranks; ++rank) schedules.push_back(generate(spec, shape, rank));
   return verify(schedules, progress);
 }
 
-std::int64_t verify_memory_bytes(Shape shape) {
+std::int64_t verify_memory_bytes(const Shape& shape) {
   const std::int64_t pairs = std::int64_t{shape.ranks} * shape.ranks;
   const std::int64_t per_pair = 2 * sizeof(Message) + 2 * sizeof(Run) + 3 * sizeof(std::uint32_t) + 2 * sizeof(Block) + 16;
   return pairs * per_pair;
 }
 
-bool proved(const Spec& spec, Shape shape) {
+bool proved(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::native) return true;
   if (!unsuitable(spec, shape).empty()) return false;
   if (spec.family == Family::direct) return true;  // docs/proofs.md, "Direct exchange": every P

@@ -44,10 +44,10 @@ using Progress = std::function<bool(double)>;
 Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {});
 
 /// Generates and verifies all ranks of `spec`.
-Verdict verify(const Spec& spec, Shape shape, const Progress& progress = {});
+Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = {});
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
-std::int64_t verify_memory_bytes(Shape shape);
+std::int64_t verify_memory_bytes(const Shape& shape);
 
 /// Walks through every order in which sends (buffered or rendezvous) and receives can complete, at most `most_states`
 /// states, and reports a state in which rendezvous messages alone cannot go on. For a few ranks only.
@@ -56,6 +56,6 @@ Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_sta
 
 /// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now if P
 /// is small. Never for a family that has neither.
-bool proved(const Spec& spec, Shape shape);
+bool proved(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

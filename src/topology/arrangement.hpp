@@ -1,0 +1,33 @@
+/// Ranks on a grid: the product of cyclic groups on which store-and-forward exchanges move blocks.
+///
+/// The grid may have more places than there are ranks: where groups (nodes) are of different size, each is filled up to
+/// the largest. A place without a rank of its own is *carried*: another rank of the same group forwards blocks for it. No
+/// block starts or ends at a carried place.
+#pragma once
+
+#include <vector>
+
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+struct Arrangement {
+  std::vector<std::int32_t> sizes;     ///< of the dimensions; the first runs fastest
+  std::vector<Rank> rank_at;           ///< for each place, the rank that is there or carries it
+  std::vector<std::int32_t> place_of;  ///< for each rank, its own place
+
+  std::int32_t places() const { return static_cast<std::int32_t>(rank_at.size()); }
+  bool carried(std::int32_t place) const { return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place; }
+};
+
+/// The grid of `dimensions`. Requires unsuitable() of a spec with them to be empty.
+Arrangement arrange(const Dimensions& dimensions, const Shape& shape);
+
+/// `count` factors of `product`, as equal as can be, the largest first.
+std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count);
+
+/// The radices of dimension `dimension` of `size` places, one for each digit, least significant first: names replaced by
+/// numbers, the last repeated until they cover the size, none larger than is of use.
+Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size);
+
+}  // namespace swapmeet

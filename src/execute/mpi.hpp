@@ -16,41 +16,29 @@ struct Part {
   MPI_Datatype type;
 };
 
-/// A committed type of `count` > INT_MAX elements of `type`; the caller frees it. Works with every MPI, also without
-/// large-count calls.
-int make_large_type(std::int64_t count, MPI_Datatype type, MPI_Datatype* large);
-
-/// Calls `use(count, type)` with the count and type of `part`, in a form that fits an int.
-template <class Use>
-int with_int_count(const Part& part, Use use) {
-  if (part.count <= INT_MAX) [[likely]]
-    return use(static_cast<int>(part.count), part.type);
-  MPI_Datatype large = MPI_DATATYPE_NULL;
-  if (const int error = make_large_type(part.count, part.type, &large)) return error;
-  const int error = use(1, large);
-  PMPI_Type_free(&large);  // messages in flight keep it
-  return error;
-}
+// Counts beyond INT_MAX travel as one element of a derived type: large.cpp. It works with every MPI, also one without
+// large-count calls.
+int isend_large(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request);
+int irecv_large(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request);
+int sendrecv_large(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm);
 
 inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  return with_int_count(part, [&](int count, MPI_Datatype type) {
-    return PMPI_Isend(part.address, count, type, to, tag, comm, request);
-  });
+  if (part.count <= INT_MAX) [[likely]]
+    return PMPI_Isend(part.address, static_cast<int>(part.count), part.type, to, tag, comm, request);
+  return isend_large(part, to, tag, comm, request);
 }
 
 inline int irecv(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  return with_int_count(part, [&](int count, MPI_Datatype type) {
-    return PMPI_Irecv(part.address, count, type, from, tag, comm, request);
-  });
+  if (part.count <= INT_MAX) [[likely]]
+    return PMPI_Irecv(part.address, static_cast<int>(part.count), part.type, from, tag, comm, request);
+  return irecv_large(part, from, tag, comm, request);
 }
 
 inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {
-  return with_int_count(out, [&](int out_count, MPI_Datatype out_type) {
-    return with_int_count(in, [&](int in_count, MPI_Datatype in_type) {
-      return PMPI_Sendrecv(out.address, out_count, out_type, to, tag, in.address, in_count, in_type, from, tag, comm,
-                           MPI_STATUS_IGNORE);
-    });
-  });
+  if (out.count <= INT_MAX && in.count <= INT_MAX) [[likely]]
+    return PMPI_Sendrecv(out.address, static_cast<int>(out.count), out.type, to, tag, in.address,
+                         static_cast<int>(in.count), in.type, from, tag, comm, MPI_STATUS_IGNORE);
+  return sendrecv_large(out, to, in, from, tag, comm);
 }
 
 }  // namespace swapmeet

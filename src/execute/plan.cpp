@@ -14,29 +14,28 @@ namespace {
 
 constexpr int tag = 1;
 
-/// Whether MPI refused the arguments of a call, so that nothing was sent.
-bool refused(int error) {
-  int error_class = MPI_SUCCESS;
-  if (error != MPI_SUCCESS) PMPI_Error_class(error, &error_class);
-  return error_class == MPI_ERR_TYPE || error_class == MPI_ERR_COUNT || error_class == MPI_ERR_BUFFER ||
-         error_class == MPI_ERR_ARG;
+int error_class(int error) {
+  int its_class = MPI_SUCCESS;
+  PMPI_Error_class(error, &its_class);
+  return its_class;
 }
 
-/// What a pass moves.
-enum class Mode {
-  whole,      ///< each message is a block, in the application's own type
-  segments,   ///< each message is a piece of a block of bytes
-  forwarded,  ///< messages are rows of blocks of bytes, all of one size
-};
+/// Whether MPI refused the arguments of a call, so that nothing was sent.
+bool refused(int error) {
+  if (error == MPI_SUCCESS) return false;
+  const int its_class = error_class(error);
+  return its_class == MPI_ERR_TYPE || its_class == MPI_ERR_COUNT || its_class == MPI_ERR_BUFFER ||
+         its_class == MPI_ERR_ARG;
+}
 
 /// One pass over the schedule.
 template <Mode mode>
 class Pass {
  public:
   Pass(const Schedule& schedule, const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm,
-       MPI_Request* requests, MessageTypes* types, char* scratch, bool& touched)
+       MPI_Request* requests, MPI_Status* statuses, MessageTypes* types, char* scratch, bool& touched)
       : schedule_(schedule), send_(send), receive_(receive), offset_(offset), comm_(comm), requests_(requests),
-        types_(types), touched_(touched) {
+        statuses_(statuses), types_(types), touched_(touched) {
     if constexpr (mode == Mode::forwarded) {
       block_bytes_ = receive.bytes(0);
       base_[0] = send.address(0);
@@ -149,7 +148,17 @@ class Pass {
       if (send != sends_end && !error) error = start<true>(*send++, cleared(next)), keep();
     }
     if (!error && copies) error = copy(*copies);
-    return error ? error : PMPI_Waitall(static_cast<int>(next - requests_), requests_, MPI_STATUSES_IGNORE);
+    return error ? error : wait_all(static_cast<int>(next - requests_));
+  }
+
+  /// Waits for the first `count` requests. The statuses are there to say what went wrong: without them MPI_Waitall says
+  /// no more than that something did.
+  int wait_all(int count) {
+    const int error = PMPI_Waitall(count, requests_, statuses_);
+    if (error == MPI_SUCCESS || error_class(error) != MPI_ERR_IN_STATUS) return error;
+    for (int i = 0; i < count; ++i)
+      if (statuses_[i].MPI_ERROR != MPI_SUCCESS && statuses_[i].MPI_ERROR != MPI_ERR_PENDING) return statuses_[i].MPI_ERROR;
+    return error;
   }
 
   static MPI_Request* cleared(MPI_Request* request) {
@@ -206,6 +215,7 @@ class Pass {
   std::int64_t offset_;
   MPI_Comm comm_;
   MPI_Request* requests_;
+  MPI_Status* statuses_;
   MessageTypes* types_;
   bool& touched_;
   char* base_[3] = {};            // forwarded: where send, receive and scratch begin
@@ -225,24 +235,34 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
   std::uint32_t widest = 0;
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   requests_.assign(2 * std::size_t{widest}, MPI_REQUEST_NULL);
+  statuses_.resize(requests_.size());
+}
+
+template <Mode mode>
+int Plan::pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched) {
+  return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_,
+                    scratch_.memory(), touched)
+      .run();
+}
+
+int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+  const std::int64_t count = passes(schedule_, send, receive);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (const int error = pass<Mode::segments>(send, receive, i * schedule_.segment_bytes, comm, touched)) return error;
+  return MPI_SUCCESS;
+}
+
+int Plan::run_forwarded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+  if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return MPI_ERR_NO_MEM;
+  const int error = pass<Mode::forwarded>(send, receive, 0, comm, touched);
+  scratch_.release();
+  return error;
 }
 
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   touched = false;
-  const auto pass = [&]<Mode mode>(std::int64_t offset) {
-    return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), &types_, scratch_.memory(), touched).run();
-  };
-  if (spec_.family == Family::bruck) {
-    if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return MPI_ERR_NO_MEM;
-    const int error = pass.template operator()<Mode::forwarded>(0);
-    scratch_.release();
-    return error;
-  }
-  if (!segmented()) return pass.template operator()<Mode::whole>(0);
-  const std::int64_t count = passes(schedule_, send, receive);
-  for (std::int64_t i = 0; i < count; ++i)
-    if (const int error = pass.template operator()<Mode::segments>(i * schedule_.segment_bytes)) return error;
-  return MPI_SUCCESS;
+  if (!needs_bytes()) return pass<Mode::whole>(send, receive, 0, comm, touched);
+  return segmented() ? run_segments(send, receive, comm, touched) : run_forwarded(send, receive, comm, touched);
 }
 
 }  // namespace swapmeet

@@ -12,6 +12,13 @@
 
 namespace swapmeet {
 
+/// What a pass over a schedule moves.
+enum class Mode {
+  whole,      ///< each message is a block, in the application's own type
+  segments,   ///< each message is a piece of a block of bytes
+  forwarded,  ///< messages are rows of blocks of bytes, all of one size
+};
+
 class Plan {
  public:
   /// `schedule` is of this rank, made from `spec`. Local.
@@ -33,12 +40,17 @@ class Plan {
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
 
  private:
+  template <Mode mode>
+  int pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched);
+  int run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  int run_forwarded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   Spec spec_;
   Schedule schedule_;
   Memory scratch_;
   MessageTypes types_;
+  std::vector<MPI_Status> statuses_;    ///< of the requests
   std::vector<MPI_Request> requests_;  ///< 2·window of the widest step: receives, then sends
 };
 

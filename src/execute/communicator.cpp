@@ -16,31 +16,42 @@ bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
   return least[0] == ~least[1];
 }
 
-/// A communicator with the ranks of `user`. Not MPI_Comm_dup, which would call the application's attribute callbacks.
+/// A communicator with the ranks of `user`, MPI_COMM_NULL if MPI has none left (MPICH has 2048). Not MPI_Comm_dup, which
+/// would call the application's attribute callbacks; nor may a failure reach its error handler.
 MPI_Comm same_ranks(MPI_Comm user) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
-  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
-  if (PMPI_Comm_create(user, group, &comm) == MPI_SUCCESS) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS || PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS)
+    return MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
+  if (PMPI_Comm_create(user, group, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(user, handler);
+  PMPI_Errhandler_free(&handler);
   PMPI_Group_free(&group);
+  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;
 }
 
 }  // namespace
 
-Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options) {
-  PMPI_Comm_size(user, &shape_.ranks);
+Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options), user_(user) {
+  int inter = 0;
   PMPI_Comm_rank(user, &rank_);
+  PMPI_Comm_test_inter(user, &inter);
+  if (inter) {
+    PMPI_Comm_remote_size(user, &shape_.ranks);  // as many blocks are sent
+    refusal_ = "intercommunicator";
+    return;
+  }
+  PMPI_Comm_size(user, &shape_.ranks);
   if (shape_.ranks == 1) {
     refusal_ = "one rank only";
     return;
   }
-  ours_ = same_ranks(user);
-  if (ours_ == MPI_COMM_NULL) {
-    refusal_ = "no communicator of our own could be made";
-  } else if (!same_everywhere(options.fingerprint(), ours_)) {
+  if (!same_everywhere(options.fingerprint(), user)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-    if (rank_ == 0) warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
+    warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
   }
 }
 
@@ -48,7 +59,8 @@ Communicator::~Communicator() { close(); }
 
 void Communicator::close() {
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
-  give_up("MPI_Finalize has been called");
+  refusal_ = "MPI_Finalize has been called";
+  for (auto& decisions : decisions_) decisions.clear();
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
@@ -58,11 +70,16 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   } else {
     find_nodes();
     Choice choice = choose(collective, shape_, block_bytes, options_);
-    decision->plan = plan_for(choice.spec);
     decision->reason = std::move(choice.reason);
-    decision->least_bytes = block_bytes;
+    decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
-    if (!choice.problem.empty() && rank_ == 0) warn_once(choice.problem);
+    if (choice.spec.family != Family::native) {
+      if (make_ours())
+        decision->plan = plan_for(choice.spec);
+      else
+        decision->reason = "MPI has no communicator left for us";
+    }
+    if (!choice.problem.empty()) warn_once(choice.problem);
   }
   return keep(collective, std::move(decision));
 }
@@ -85,8 +102,12 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   return keep(collective, std::move(decision));
 }
 
+bool Communicator::make_ours() {
+  if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
+  return ours_ != MPI_COMM_NULL;
+}
+
 Plan* Communicator::plan_for(const Spec& spec) {
-  if (spec.family == Family::native) return nullptr;
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
   plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
@@ -103,15 +124,10 @@ void Communicator::find_nodes() {
   MPI_Comm node = MPI_COMM_NULL;
   int first_of_node = rank_;  // names the node
   shape_.node_of.assign(static_cast<std::size_t>(shape_.ranks), 0);
-  PMPI_Comm_split_type(ours_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  PMPI_Comm_split_type(user_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
   PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
-  PMPI_Allgather(&first_of_node, 1, MPI_INT, shape_.node_of.data(), 1, MPI_INT32_T, ours_);
+  PMPI_Allgather(&first_of_node, 1, MPI_INT, shape_.node_of.data(), 1, MPI_INT32_T, user_);
   PMPI_Comm_free(&node);
-}
-
-void Communicator::give_up(const std::string& reason) {
-  refusal_ = reason;
-  for (auto& decisions : decisions_) decisions.clear();
 }
 
 }  // namespace swapmeet

@@ -25,7 +25,7 @@ struct Decision {
 
 class Communicator {
  public:
-  /// Collective over `user`, an intracommunicator. Makes our own communicator and agrees on the options.
+  /// Collective over `user`. Agrees on the options; serves no intercommunicator.
   Communicator(MPI_Comm user, const Options& options);
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -53,12 +53,12 @@ class Communicator {
   /// Frees our own communicator; everything goes to the MPI underneath from now on. Collective.
   void close();
 
-  /// From now on, everything on this communicator goes to the MPI underneath: after an error in mid-exchange.
-  void give_up(const std::string& reason);
-
  private:
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   Plan* plan_for(const Spec& spec);
+
+  /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
+  bool make_ours();
 
   /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective.
   void find_nodes();
@@ -66,6 +66,7 @@ class Communicator {
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
   const Options& options_;
+  MPI_Comm user_;
   Shape shape_;
   Rank rank_ = 0;
   MPI_Comm ours_ = MPI_COMM_NULL;

@@ -1,5 +1,7 @@
 #include "execute/context.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -52,29 +54,25 @@ int at_finalize(MPI_Comm, int, void*, void*) {
 
 void attach(Context& all) {
   all.options = read_options(environ);
-  int initialised_with_world = 0;
-  PMPI_Initialized(&initialised_with_world);
-  if (initialised_with_world) {
-    PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
-  }
+  all.process = getpid();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   if (all.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
-  if (initialised_with_world) {
-    int exit_keyval = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
-    PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
-  }
+  int exit_keyval = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
   all.attached.store(true, std::memory_order_release);
 }
 
-/// The file name with %r replaced by the rank; "" if this rank writes none.
+/// The file name with every %r replaced by the rank; "" if this rank writes none.
 std::string statistics_file(const Context& all) {
   std::string name = all.options.statistics_file;
-  const std::size_t mark = name.find("%r");
+  std::size_t mark = name.find("%r");
   if (mark == name.npos) return all.world_rank == 0 ? name : "";
-  return name.replace(mark, 2, std::to_string(all.world_rank));
+  for (; mark != name.npos; mark = name.find("%r", mark)) name.replace(mark, 2, std::to_string(all.world_rank));
+  return name;
 }
 
 void write_statistics(const Context& all) {
@@ -82,9 +80,10 @@ void write_statistics(const Context& all) {
   if (name.empty()) return;
   const std::string text = all.statistics.json(all.world_rank, all.world_ranks);
   std::FILE* const file = std::fopen(name.c_str(), "w");
-  if (!file || std::fwrite(text.data(), 1, text.size(), file) != text.size())
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file && std::fclose(file) != 0) written = false;
+  if (!written)
     warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
-  if (file) std::fclose(file);
 }
 
 /// Also for applications that end without MPI_Finalize.
@@ -92,6 +91,10 @@ __attribute__((destructor)) void at_exit() { report_statistics(); }
 
 /// communicator_of() without memory.
 Communicator* look_up(MPI_Comm comm, Context& all) {
+  int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the MPI underneath is to answer
+  PMPI_Initialized(&initialised);
+  PMPI_Finalized(&finalised);
+  if (!initialised || finalised) return nullptr;
   if (!all.attached.load(std::memory_order_acquire)) {
     const std::lock_guard lock(all.mutex);
     if (!all.attached) attach(all);
@@ -100,8 +103,6 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
   int found = 0;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
   if (found) return static_cast<Communicator*>(attribute);
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return nullptr;
   auto made = std::make_unique<Communicator>(comm, all.options);
   if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
   const std::lock_guard lock(all.mutex);
@@ -125,17 +126,21 @@ Communicator* communicator_of(MPI_Comm comm) {
   return communicator;
 }
 
-void warn_once(const std::string& what) {
+void say_once(const std::string& what) {
   Context& all = context();
   const std::lock_guard lock(all.mutex);
-  if (all.warned.insert(what).second) warn(what);
+  if (all.said.insert(what).second) say(what);
+}
+
+void warn_once(const std::string& what) {
+  if (context().world_rank == 0) say_once("warning: " + what);
 }
 
 void report_statistics() {
   Context& all = context();
   {
     const std::lock_guard lock(all.mutex);
-    if (all.reported || !all.options.statistics) return;
+    if (all.reported || !all.options.statistics || all.process != getpid()) return;
     all.reported = true;
   }
   if (!all.options.statistics_file.empty()) {

@@ -27,16 +27,20 @@ struct Context {
   std::atomic<std::uint64_t> deaths{0};      ///< communicators deleted so far
   int world_rank = 0, world_ranks = 1;
   bool reported = false;
-  std::set<std::string> warned;
+  int process = 0;  ///< its number, to tell a forked child, which has nothing to report
+  std::set<std::string> said;
 };
 
 Context& context();
 
-/// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: an intercommunicator,
-/// or MPI would not let us (the caller uses the MPI underneath; all ranks get nullptr alike).
+/// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: MPI would not let us
+/// (the caller uses the MPI underneath; all ranks get nullptr alike).
 Communicator* communicator_of(MPI_Comm comm);
 
-/// Warns of `what`, unless this process has done so before.
+/// Says `what` on standard error, unless this process has done so before.
+void say_once(const std::string& what);
+
+/// Warns of `what`, once in the whole job: rank 0 of MPI_COMM_WORLD speaks.
 void warn_once(const std::string& what);
 
 /// Prints or writes the statistics, once.

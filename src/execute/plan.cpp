@@ -47,10 +47,13 @@ class Pass {
 
   int run() {
     for (const Step& step : schedule_.steps) {
-      const int error = step.completion == Completion::all ? run_batches(step) : run_refilled(step);
+      const bool only_copies = step.send_count + step.receive_count == 0;
+      const int error = only_copies ? copy(step)
+                        : step.completion == Completion::all ? run_batches(step)
+                                                             : run_refilled(step);
       if (error != MPI_SUCCESS) return error;
     }
-    return MPI_SUCCESS;
+    return received_wrong_;
   }
 
  private:
@@ -70,6 +73,11 @@ class Pass {
     if (block_bytes_ == 0) return {nullptr, 0, MPI_BYTE};
     if (message.run_count == 1 && (run.stride == 1 || run.count == 1))
       return {address(run), run.count * block_bytes_, MPI_BYTE};
+    return scattered(message);
+  }
+
+  /// A message of blocks that do not lie side by side.
+  [[gnu::noinline]] Part scattered(const Message& message) {
     Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
     const int error = types_->type_of(schedule_, message, &all.type);
     if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
@@ -81,8 +89,8 @@ class Pass {
   [[gnu::always_inline]] int start(const Message& message, MPI_Request* request) {
     const Part blocks = part(message);
     if (blocks.count == 0) return MPI_SUCCESS;
-    const int error = is_send ? isend(blocks, message.peer, tag, comm_, request)
-                              : irecv(blocks, message.peer, tag, comm_, request);
+    if constexpr (!is_send) return irecv(blocks, message.peer, tag, comm_, request);
+    const int error = isend(blocks, message.peer, tag, comm_, request);
     if (error == MPI_SUCCESS) touched_ = true;
     return error;
   }
@@ -97,8 +105,10 @@ class Pass {
       }
       const Part from = part(copy.from), to = part(copy.to);
       if (from.count == 0) continue;
-      const std::int64_t bytes = mode == Mode::segments ? from.count : from.count * send_.type().size;
-      if (send_.type().contiguous && receive_.type().contiguous) {
+      const bool as_bytes = mode == Mode::segments;
+      const std::int64_t bytes = from.count * (as_bytes ? 1 : send_.type().size);
+      const bool fits = bytes == to.count * (as_bytes ? 1 : receive_.type().size);  // if not, MPI is to say so
+      if (fits && send_.type().contiguous && receive_.type().contiguous) {
         std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
       } else if (const int error = sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm_)) {
         return error;
@@ -112,7 +122,7 @@ class Pass {
     const Message* receive = schedule_.receives.data() + step.first_receive;
     const Message *const sends_end = send + step.send_count, *const receives_end = receive + step.receive_count;
     const std::ptrdiff_t window = step.window == 0 ? PTRDIFF_MAX : step.window;
-    bool copied = false;
+    bool copied = step.copy_count == 0;
     while (send != sends_end || receive != receives_end) {
       const auto sends = std::min(window, sends_end - send), receives = std::min(window, receives_end - receive);
       const Step* const copies = copied ? nullptr : &step;
@@ -123,42 +133,78 @@ class Pass {
       send += sends;
       receive += receives;
     }
-    return copied ? MPI_SUCCESS : copy(step);
+    return MPI_SUCCESS;
   }
 
   /// `copies`: a step whose copies are to be made meanwhile, or nullptr.
   int exchange_pair(const Step* copies, const Message* send, const Message* receive) {
     const Part out = part(*send), in = part(*receive);
     if (out.count == 0 || in.count == 0) return exchange_batch(copies, Posting::receives_first, send, 1, receive, 1);
-    const int error = sendrecv(out, send->peer, in, receive->peer, tag, comm_);
+    int error = sendrecv(out, send->peer, in, receive->peer, tag, comm_);
     touched_ |= !refused(error);
+    if (error != MPI_SUCCESS) error = noted(error);
     return error != MPI_SUCCESS || !copies ? error : copy(*copies);
   }
 
   int exchange_batch(const Step* copies, Posting posting, const Message* send, std::ptrdiff_t sends,
                      const Message* receive, std::ptrdiff_t receives) {
-    const Message *const sends_end = send + sends, *const receives_end = receive + receives;
-    MPI_Request* next = requests_;
+    MPI_Request* const in = requests_;
+    MPI_Request* const out = requests_ + receives;
+    std::ptrdiff_t received = 0, sent = 0;
     int error = MPI_SUCCESS;
-    const auto keep = [&] { next += *next != MPI_REQUEST_NULL; };
     if (posting == Posting::receives_first)
-      for (; receive != receives_end && !error; ++receive, keep()) error = start<false>(*receive, cleared(next));
-    while ((send != sends_end || receive != receives_end) && !error) {
-      if (receive != receives_end) error = start<false>(*receive++, cleared(next)), keep();
-      if (send != sends_end && !error) error = start<true>(*send++, cleared(next)), keep();
+      for (; received < receives && !error; ++received) error = start<false>(receive[received], cleared(in + received));
+    while ((received < receives || sent < sends) && !error) {
+      if (received < receives) {
+        error = start<false>(receive[received], cleared(in + received));
+        ++received;
+      }
+      if (sent < sends && !error) {
+        error = start<true>(send[sent], cleared(out + sent));
+        ++sent;
+      }
     }
     if (!error && copies) error = copy(*copies);
-    return error ? error : wait_all(static_cast<int>(next - requests_));
+    if (!error) return wait_all(static_cast<int>(receives + sends));
+    abandon(in, received, out, sent);
+    return error;
   }
 
   /// Waits for the first `count` requests. The statuses are there to say what went wrong: without them MPI_Waitall says
-  /// no more than that something did.
+  /// no more than that something did. What it left pending is waited for again.
   int wait_all(int count) {
-    const int error = PMPI_Waitall(count, requests_, statuses_);
-    if (error == MPI_SUCCESS || error_class(error) != MPI_ERR_IN_STATUS) return error;
-    for (int i = 0; i < count; ++i)
-      if (statuses_[i].MPI_ERROR != MPI_SUCCESS && statuses_[i].MPI_ERROR != MPI_ERR_PENDING) return statuses_[i].MPI_ERROR;
-    return error;
+    while (true) {
+      const int error = PMPI_Waitall(count, requests_, statuses_);
+      if (error == MPI_SUCCESS) return error;
+      if (error_class(error) != MPI_ERR_IN_STATUS) return noted(error);
+      bool pending = false;
+      for (int i = 0; i < count; ++i) {
+        const int its_class = error_class(statuses_[i].MPI_ERROR);
+        pending |= its_class == MPI_ERR_PENDING;
+        if (its_class == MPI_SUCCESS || its_class == MPI_ERR_PENDING) continue;
+        if (const int fatal = noted(statuses_[i].MPI_ERROR)) return fatal;
+      }
+      if (!pending) return MPI_SUCCESS;
+    }
+  }
+
+  /// A message that did not fit is over nonetheless: the exchange goes on, so that the ranks stay in step, and the first
+  /// such error is returned at its end. Other errors end it.
+  int noted(int error) {
+    if (error_class(error) != MPI_ERR_TRUNCATE) return error;
+    if (received_wrong_ == MPI_SUCCESS) received_wrong_ = error;
+    return MPI_SUCCESS;
+  }
+
+  /// After an error: nothing may arrive in the application's buffers any more.
+  void abandon(MPI_Request* in, std::ptrdiff_t receives, MPI_Request* out, std::ptrdiff_t sends) {
+    for (std::ptrdiff_t i = 0; i < receives; ++i) {
+      if (in[i] == MPI_REQUEST_NULL) continue;
+      PMPI_Cancel(&in[i]);
+      PMPI_Wait(&in[i], MPI_STATUS_IGNORE);
+    }
+    for (std::ptrdiff_t i = 0; i < sends; ++i)
+      if (out[i] != MPI_REQUEST_NULL) PMPI_Request_free(&out[i]);
   }
 
   static MPI_Request* cleared(MPI_Request* request) {
@@ -187,14 +233,17 @@ class Pass {
                            : refill<true>(sends, next_send, &requests_[slot]);
     };
     const bool receives_first = step.posting == Posting::receives_first;
+    std::fill_n(requests_, 2 * window, MPI_REQUEST_NULL);
     for (int i = 0; i < 2 * window && !error; ++i) error = fill(receives_first ? i : i / 2 + i % 2 * window);
     if (!error) error = copy(step);
     while (!error) {
       int slot = MPI_UNDEFINED;
       error = wait_any(step, 2 * window, slot);
+      if (error) error = noted(error);
       if (error || slot == MPI_UNDEFINED) break;
       error = fill(slot);
     }
+    if (error) abandon(requests_, window, requests_ + window, window);
     return error;
   }
 
@@ -218,6 +267,7 @@ class Pass {
   MPI_Status* statuses_;
   MessageTypes* types_;
   bool& touched_;
+  int received_wrong_ = MPI_SUCCESS;  // the first message that did not fit
   char* base_[3] = {};            // forwarded: where send, receive and scratch begin
   std::int64_t block_bytes_ = 0;  // forwarded
 };
@@ -253,7 +303,7 @@ int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm,
 }
 
 int Plan::run_forwarded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
-  if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return MPI_ERR_NO_MEM;
+  if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return touched = true, MPI_ERR_NO_MEM;
   const int error = pass<Mode::forwarded>(send, receive, 0, comm, touched);
   scratch_.release();
   return error;

@@ -35,7 +35,7 @@ class Plan {
   /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
   /// rank's own part is done; allocates nothing (once scratch memory is there, and without pack=datatype). A plan that
   /// needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side. On an error
-  /// `touched` says whether messages had been started, after which `comm` must not be used again.
+  /// no request is left, and `touched` says whether anything was sent: if not, the call may be made again.
   /// Not to be called by two threads at a time (nor would MPI allow it on one communicator).
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
 

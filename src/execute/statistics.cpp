@@ -10,7 +10,7 @@ namespace swapmeet {
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   std::string json = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') json += '\\';
@@ -90,16 +90,16 @@ std::string Statistics::json(int rank, int world_ranks) const {
     if (t->calls == 0) continue;
     text += separator;
     separator = ",\n";
-    text += "  {\"collective\": " + quoted(std::string(collective_names[static_cast<std::size_t>(t->collective)])) +
-            ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + quoted(t->algorithm) +
-            ", \"reason\": " + quoted(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
+    text += "  {\"collective\": " + json_text(std::string(collective_names[static_cast<std::size_t>(t->collective)])) +
+            ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
+            ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
             ", \"bytes_sent\": " + std::to_string(t->bytes) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +
             ", \"calls_by_mean_block\": {";
     const char* comma = "";
     for (std::size_t k = 0; k < Tally::classes; ++k) {
       if (t->histogram[k] == 0) continue;
       const std::uint64_t least = k == 0 ? 0 : std::uint64_t{1} << (k - 1);
-      text += comma + quoted(std::to_string(least)) + ": " + std::to_string(t->histogram[k]);
+      text += comma + json_text(std::to_string(least)) + ": " + std::to_string(t->histogram[k]);
       comma = ", ";
     }
     text += "}}";

@@ -1,7 +1,5 @@
 #include "interpose/serve.hpp"
 
-#include "execute/report.hpp"
-
 namespace swapmeet {
 
 namespace {
@@ -16,8 +14,8 @@ std::string sizes(const Decision& decision) {
 void explain(const Call& call, const Communicator& communicator, Decision& decision) {
   decision.explained = true;
   if (communicator.rank() != 0) return;
-  say(std::string(collective_names[static_cast<std::size_t>(call.collective)]) + " on " +
-      std::to_string(communicator.ranks()) + " ranks" +
+  say_once(std::string(collective_names[static_cast<std::size_t>(call.collective)]) + " on " +
+      std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks") +
       (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " +
       (decision.plan ? to_text(decision.plan->spec()) : "native") + " (" + decision.reason + ")");
 }
@@ -37,7 +35,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bo
   touched = false;
   if ((stage_send && !out.reserve(send, communicator.ranks())) ||
       (stage_receive && !in.reserve(call.receive, communicator.ranks())))
-    return MPI_ERR_NO_MEM;
+    return touched = true, MPI_ERR_NO_MEM;  // the other ranks are under way: an error, not the MPI underneath
   int error = stage_send ? out.pack(send, communicator.ours()) : MPI_SUCCESS;
   if (!error)
     error = plan.run(stage_send ? out.blocks() : send, stage_receive ? in.blocks() : call.receive, communicator.ours(),
@@ -72,7 +70,6 @@ bool run(const Call& call, Communicator& communicator, Decision& decision, int& 
   error = exchange(call, communicator, *decision.plan, touched);
   if (error == MPI_SUCCESS) return true;
   if (!touched) return false;
-  communicator.give_up("an earlier exchange failed");
   PMPI_Comm_call_errhandler(call.comm, error);
   return true;
 }

@@ -17,6 +17,8 @@ std::string read_switch(std::string_view text, bool& value) {
 }
 
 std::string read_algorithm(std::string_view text, Options& options) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
   if (text == "auto") return options.algorithm.reset(), "";
   const Result<Spec> spec = parse_spec(text);
   options.algorithm = spec ? *spec : Spec{};  // a malformed one: the MPI underneath
@@ -42,7 +44,8 @@ std::vector<Option> make_table() {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
        "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the MPI underneath.",
        "using the MPI underneath", read_algorithm},
-      {"SWAPMEET_NODES", "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), or cyclic:3", "mpi",
+      {"SWAPMEET_NODES",
+       "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as 0,1,0,2", "mpi",
        "Which ranks of a communicator share a node, for algorithms with dims=nodes; mpi: those that share memory.",
        "asking MPI",
        [](std::string_view text, Options& options) {
@@ -59,7 +62,8 @@ std::vector<Option> make_table() {
        "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
        "no statistics", read_statistics},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
-       "Calls that would need more working memory a rank than this go to the MPI underneath. The same on every rank.",
+       "Alltoall calls that would need more working memory a rank than this go to the MPI underneath. (Alltoallv's "
+       "sizes are not shared: in place, or in segments of derived types, it takes as much as the rank exchanges.)",
        "keeping 1GiB", read_scratch_limit},
   };
 }
@@ -70,7 +74,7 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
 }
 
 std::string complaint(std::string_view name, std::string_view value, std::string_view problem, std::string_view instead) {
-  return std::string(name) + "=\"" + std::string(shortened(value, 120)) + "\": " + std::string(problem) + "; " +
+  return std::string(name) + '=' + quoted(value, 120) + ": " + std::string(problem) + "; " +
          std::string(instead);
 }
 

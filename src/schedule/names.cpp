@@ -24,10 +24,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return text.substr(0, most);
+std::string quoted(std::string_view text, std::size_t most) {
+  if (text.size() > most) {
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // not within a character
+    text = text.substr(0, most);
+  }
+  std::string safe(text);
+  std::ranges::replace_if(safe, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
+  return '"' + safe + '"';
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {

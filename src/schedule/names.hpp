@@ -22,8 +22,8 @@ std::optional<Enum> named(std::string_view name, const std::array<std::string_vi
   return std::nullopt;
 }
 
-/// The beginning of `text`, at most `most` bytes of it, not cut within a character of UTF-8.
-std::string_view shortened(std::string_view text, std::size_t most);
+/// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.
+std::string quoted(std::string_view text, std::size_t most = 80);
 
 /// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be meant.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace swapmeet {
 
@@ -24,8 +25,6 @@ struct Word {
     return Word{text.substr(first, length), column + static_cast<int>(first)}.trimmed();
   }
 };
-
-std::string quoted(std::string_view text) { return '"' + std::string(shortened(text, 80)) + '"'; }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string near = nearest(word, candidates);
@@ -149,6 +148,15 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
     std::int64_t product = 1;
     for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
     if (product != shape.ranks) return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
+  }
+  if (dimensions.kind == Dimensions::Kind::nodes) {
+    std::map<std::int32_t, std::int64_t> ranks_on;
+    std::int64_t largest = 0;
+    for (const std::int32_t node : shape.node_of) largest = std::max(largest, ++ranks_on[node]);
+    const std::int64_t most_places = std::max<std::int64_t>(8 * std::int64_t{shape.ranks}, 1024);
+    if (largest * static_cast<std::int64_t>(ranks_on.size()) > most_places)
+      return "its nodes are too unequal: the largest has " + std::to_string(largest) + " of " + p + " ranks on " +
+             std::to_string(ranks_on.size()) + " nodes";
   }
   if (dimensions.kind == Dimensions::Kind::groups)
     for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)

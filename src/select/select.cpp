@@ -1,5 +1,7 @@
 #include "select/select.hpp"
 
+#include <algorithm>
+
 #include "verify/verify.hpp"
 
 namespace swapmeet {
@@ -24,16 +26,21 @@ Choice by_order(Collective collective, const Spec& spec, const Shape& shape) {
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options) {
   if (options.algorithm) return by_order(collective, *options.algorithm, shape);
-  std::int64_t next_least = INT64_MAX;  // where the next rule of larger blocks begins
+  std::int64_t least = 0, most = INT64_MAX;  // sizes that the rules so far leave open, around this one
   for (const Rule& rule : rules()) {
     if (!covers(rule, collective, shape)) continue;
     const Spec spec = *parse_spec(rule.spec);
     if (!proved(spec, shape)) continue;
-    if (block_bytes < rule.least_bytes) next_least = std::min(next_least, rule.least_bytes);
-    if (rule.least_bytes <= block_bytes && block_bytes <= rule.most_bytes)
-      return {spec, "rule: " + std::string(rule.origin), "", std::min(rule.most_bytes, next_least - 1)};
+    if (block_bytes < rule.least_bytes) {
+      most = std::min(most, rule.least_bytes - 1);
+    } else if (block_bytes > rule.most_bytes) {
+      least = std::max(least, rule.most_bytes + 1);
+    } else {
+      return {spec, "rule: " + std::string(rule.origin), "", std::max(least, rule.least_bytes),
+              std::min(most, rule.most_bytes)};
+    }
   }
-  return {Spec{}, "no rule of the automatic choice is faster here", "", next_least == INT64_MAX ? INT64_MAX : next_least - 1};
+  return {Spec{}, "no rule of the automatic choice is faster here", "", least, most};
 }
 
 }  // namespace swapmeet

@@ -28,7 +28,7 @@ struct Choice {
   Spec spec;
   std::string reason;
   std::string problem{};  ///< a sentence to warn the user with: the algorithm that was asked for cannot serve
-  std::int64_t most_bytes = INT64_MAX;  ///< the choice is the same for all larger blocks up to this size
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< the choice is the same for all blocks of these sizes
 };
 
 /// The choice for a block of `block_bytes` on `shape`. Pure and the same on every rank whose options agree. Never a spec

@@ -17,6 +17,23 @@ from swapmeet.library import library
 Launch = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="MPI tests: the whole matrix, also what is too long for CI")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: runs with --all only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--all", default=False):  # not there when only a folder below is collected
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
+
+
 @pytest.fixture(params=NAMES, scope="session")
 def mpi(request: pytest.FixtureRequest) -> str:
     """The name of each MPI; the wheels must be there, the system's may be missing."""

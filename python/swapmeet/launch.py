@@ -34,7 +34,8 @@ def command(
     argv : sequence of str
         The program and its arguments.
     library : Path, optional
-        libswapmeet.so, to preload; not into the launcher, and before whatever LD_PRELOAD holds already.
+        libswapmeet.so, to preload; not into the launcher, and behind whatever LD_PRELOAD holds already: a tool that
+        wraps MPI_ and calls PMPI_ comes first, and reaches us by the PMPI_ name.
     variables : mapping, optional
         Variables for the ranks only.
     """
@@ -42,7 +43,7 @@ def command(
     if library:
         if set(str(library)) & set(" :"):
             raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
-        settings["LD_PRELOAD"] = ":".join([str(library), *filter(None, [os.environ.get("LD_PRELOAD")])])
+        settings["LD_PRELOAD"] = ":".join([*filter(None, [os.environ.get("LD_PRELOAD")]), str(library)])
     words = [f"{name}={value}" for name, value in settings.items()]
     return [str(mpi.mpiexec), "-n", str(ranks), *(["env", *words] if words else []), *map(str, argv)]
 
@@ -61,6 +62,8 @@ def library_variables(algorithm: str | None = None, explain: bool = False, stats
 
 def require_program(name: str) -> None:
     """Refuse a program that cannot be started, before as many ranks fail."""
+    if "=" in name:
+        raise SwapmeetError(f'{name}: a program\'s name cannot hold a "=" here; give it another')
     if shutil.which(name) is None:
         problem = "is not an executable file" if os.path.exists(name) else "is no program"
         raise SwapmeetError(f"{name} {problem}: give a path, or a name that PATH finds")

@@ -172,10 +172,10 @@ def test_run_passes_status_input_and_arguments_on() -> None:
     assert done.returncode == 7
 
 
-def test_run_keeps_an_existing_preload_behind_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_keeps_an_existing_preload_before_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
     words = launch.command(mpis.find("mpich"), 2, ["app", "x"], Path("/l/libswapmeet.so"), {"A": "b"})
-    assert words[1:] == ["-n", "2", "env", "A=b", "LD_PRELOAD=/l/libswapmeet.so:libm.so.6", "app", "x"]
+    assert words[1:] == ["-n", "2", "env", "A=b", "LD_PRELOAD=libm.so.6:/l/libswapmeet.so", "app", "x"]
     assert launch.command(mpis.find("mpich"), 2, ["app"])[1:] == ["-n", "2", "app"]
     with pytest.raises(SwapmeetError, match="blanks or colons"):
         launch.command(mpis.find("mpich"), 2, ["app"], Path("/a b/libswapmeet.so"))

@@ -1,0 +1,5 @@
+program use_mpi_program
+  use mpi
+  implicit none
+  include 'exchange.inc'
+end program

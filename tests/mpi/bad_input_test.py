@@ -1,0 +1,179 @@
+"""Bad input costs one warning in the whole job, never data. The application's own death is not our affair."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from swapmeet import launch as launching
+from swapmeet import mpi as mpis
+
+RANKS = 3
+CASES = ["--only", "int/basic-to-basic"]
+RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
+
+
+def warnings(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if "swapmeet" in line]
+
+
+def check_data(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 failed" in done.stdout
+
+
+UNDERNEATH = "using the MPI underneath"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem", "instead"),
+    [
+        ("ALGORITHM", "pairwize", 'did you mean "pairwise"?', UNDERNEATH),
+        ("ALGORITHM", "direct(window=0)", "column 15", UNDERNEATH),
+        ("ALGORITHM", "direct(window=2", "column", UNDERNEATH),
+        ("ALGORITHM", "direct(order=random,order=xor)", "given twice", UNDERNEATH),
+        ("ALGORITHM", "multipair-waitall(segment=-1)", "segment must be", UNDERNEATH),
+        ("ALGORITHM", "native(window=1)", "native takes no parameters", UNDERNEATH),
+        ("ALGORITHM", "(" * 5000, "column 1", UNDERNEATH),
+        ("ALGORITHM", "pair\twise\n\x1b[31m", "column 1", UNDERNEATH),  # no terminal is to be recoloured
+        ("ALGORITHM", "p\udcff", "column 1", UNDERNEATH),  # a byte that is no UTF-8
+        ("ALGORITM", "pairwise", "did you mean SWAPMEET_ALGORITHM?", "ignoring"),
+        ("EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
+        ("STATS", "yes", "must be 0, 1, or a file name", "no statistics"),
+        ("SCRATCH_LIMIT", "-1", "must be bytes", "1GiB"),
+        ("SCRATCH_LIMIT", "1 GB", "must be bytes", "1GiB"),
+        ("SCRATCH_LIMIT", "99999999999999999999", "must be bytes", "1GiB"),
+    ],
+)
+def test_one_warning_says_what_is_wrong(
+    launch, built, wheel: str, name: str, value: str, problem: str, instead: str
+) -> None:
+    done = launch(RANKS, [built(wheel, "conformance"), *CASES], mpi=wheel, env={f"SWAPMEET_{name}": value})
+    check_data(done)
+    [warning] = warnings(done)
+    assert warning.startswith(f'swapmeet: warning: SWAPMEET_{name}="{value[0]}')
+    assert problem in warning
+    assert instead in warning
+    assert len(warning) < 1000
+    assert "\x1b" not in done.stderr
+
+
+def served_by(path: Path, tallies) -> set[str]:
+    return {tally["algorithm"] for tally in tallies(path) if tally["communicator_ranks"] > 1}
+
+
+def test_a_malformed_spec_leaves_all_calls_to_the_mpi_underneath(
+    launch, built, tallies, tmp_path: Path, wheel: str
+) -> None:
+    env = {"SWAPMEET_ALGORITHM": "pairwise(", "SWAPMEET_STATS": f"{tmp_path}/%r.json"}
+    check_data(launch(RANKS, [built(wheel, "conformance"), *CASES], mpi=wheel, env=env))
+    for rank in range(RANKS):
+        assert served_by(tmp_path / f"{rank}.json", tallies) == {"native"}
+
+
+def test_a_spec_that_cannot_serve_some_communicators(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """xor serves the pairs that the world of six is split into, but not that world."""
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_STATS": str(statistics)}
+    argv = [compiled(wheel, "calls"), "alltoall=2", "alltoallv=2", "dup", "alltoall=1", "pairs", "alltoall=3"]
+    done = launch(6, argv, mpi=wheel, algorithm="direct(order=xor)", env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [warning] = warnings(done)
+    for part in ("SWAPMEET_ALGORITHM", "order=xor", "power of two", "not 6", UNDERNEATH):
+        assert part in warning
+    for tally in tallies(statistics):
+        assert (tally["algorithm"] == "native") == (tally["communicator_ranks"] == 6)
+    assert sum(tally["calls"] for tally in tallies(statistics) if tally["communicator_ranks"] == 2) == 3
+
+
+@pytest.mark.parametrize("file", ["missing/statistics.json", "missing/%r.json", "folder.json"])
+def test_statistics_that_cannot_be_written(launch, built, tmp_path: Path, wheel: str, file: str) -> None:
+    (tmp_path / "folder.json").mkdir()
+    env = {"SWAPMEET_STATS": f"{tmp_path}/{file}"}
+    done = launch(RANKS, [built(wheel, "conformance"), *CASES], mpi=wheel, env=env, algorithm="pairwise")
+    check_data(done)
+    said = warnings(done)
+    assert len(said) == (RANKS if "%r" in file else 1)  # each rank answers for its own file
+    for warning in said:
+        assert f'SWAPMEET_STATS="{tmp_path}/{file}": cannot write ' in warning
+        assert "No such file" in warning or "Is a directory" in warning
+
+
+def per_rank(wheel: str, assignments: dict[int, str], argv: list[str | Path]) -> list[str]:
+    """`argv`, started by a shell that gives some ranks variables of their own."""
+    cases = "".join(f"{rank}) export {assignment};; " for rank, assignment in assignments.items())
+    script = f'case "${RANK_VARIABLE[wheel]}" in {cases}esac; exec "$@"'
+    return ["sh", "-c", script, "sh", *map(str, argv)]
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [
+        {0: "SWAPMEET_ALGORITHM=spread-out"},
+        {1: "SWAPMEET_ALGORITHM=spread-out"},
+        {2: "SWAPMEET_ALGORITHM=auto"},
+        {0: "SWAPMEET_ALGORITHM=spread-out", 1: "SWAPMEET_ALGORITHM='direct(window=2)'"},
+        {1: "SWAPMEET_SCRATCH_LIMIT=1"},
+    ],
+    ids=str,
+)
+def test_ranks_that_disagree(launch, built, tallies, tmp_path: Path, wheel: str, assignments: dict[int, str]) -> None:
+    argv = per_rank(wheel, assignments, [built(wheel, "conformance"), *CASES])
+    env = {"SWAPMEET_STATS": f"{tmp_path}/%r.json"}
+    done = launch(RANKS, argv, mpi=wheel, algorithm="pairwise", env=env)
+    check_data(done)
+    [warning] = warnings(done)
+    for part in ("ranks disagree", "SWAPMEET_", UNDERNEATH, "same environment"):
+        assert part in warning
+    for rank in range(RANKS):
+        world = [tally for tally in tallies(tmp_path / f"{rank}.json") if tally["communicator_ranks"] == RANKS]
+        assert {tally["algorithm"] for tally in world} == {"native"}
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_malformed_value_on_one_rank_only(launch, built, wheel: str, rank: int) -> None:
+    argv = per_rank(wheel, {rank: "SWAPMEET_ALGORITHM=nonsense"}, [built(wheel, "conformance"), *CASES])
+    done = launch(RANKS, argv, mpi=wheel, algorithm="pairwise")
+    check_data(done)
+    said = "\n".join(warnings(done))
+    assert said.count("ranks disagree") == 1
+    assert said.count('="nonsense"') == (rank == 0)  # only rank 0 speaks
+
+
+def processes_with(text: str) -> list[str]:
+    """Command lines of running processes that hold `text`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line and int(folder.name) != os.getpid():
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("algorithm", ["pairwise", "multipair-testany"])
+def test_death_of_a_rank(compiled, preloaded, wheel: str, algorithm: str) -> None:
+    """In a /dev/shm of its own: there the MPIs leave things too, but no more with the library than without."""
+    script = 'mount -t tmpfs none /dev/shm && "$@"; status=$?; ls /dev/shm; exit $status'
+    private = ["unshare", "--mount", "sh", "-c", script, "sh"]
+    if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespace here (root has one)")
+    mpi = mpis.find(wheel)
+    mark = f"mark={uuid.uuid4()}"  # an argument that the program takes for a communicator's name
+    argv = [compiled(wheel, "calls"), mark, "alltoall=20", "die=1", "alltoall=100000"]
+    left = []
+    for library, variables in ((None, {}), (preloaded(wheel), {"SWAPMEET_ALGORITHM": algorithm})):
+        words = launching.command(mpi, RANKS, argv, library, variables)
+        done = launching.run(mpi, RANKS, [*private, *words], timeout_s=120)
+        assert processes_with(mark) == []
+        assert "calls: done" not in done.stdout
+        assert done.returncode != 0  # which status, is a race among the ranks in MPICH's launcher
+        assert "swapmeet: " not in done.stderr
+        left.append(len([line for line in done.stdout.splitlines() if line.strip()]))
+    assert left[1] <= left[0]

@@ -1,0 +1,82 @@
+"""The conformance program under every algorithm. Without --all: a choice of the matrix that CI has time for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from swapmeet._core import parse_spec
+from swapmeet.catalogue import alias_names
+
+FAMILY = ["direct(order=xor)", "direct(order=random,window=3,complete=any,segment=512)"]
+ALGORITHMS = ["auto", *alias_names(), *FAMILY]
+RANKS = [1, 2, 3, 4, 5, 7, 8, 16]
+
+ALWAYS = {"auto", "pairwise", "random-segmented"}  #: at every P up to 8
+SIXTEEN = {
+    "mpich": {"spread-out", "nonblocking", "random-scatter"},  # the others take it up to a minute on 2 cores
+    "openmpi": {"pairwise", "multipair-testany", "random-segmented"},
+}
+SYSTEM = {"mpich-system": [2], "openmpi-system": [2, 3, 4]}  # Debian's MPICH 4.0.2 crawls where ranks share cores
+HUGE_RANKS = 2
+LIMIT_S = 400  #: more than the 300 s after which the suite names the case that hangs
+
+
+def is_direct(algorithm: str) -> bool:
+    return str(parse_spec(algorithm)).startswith("direct(")
+
+
+def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
+    if mpi in SYSTEM:
+        return ranks in SYSTEM[mpi] and algorithm in ALWAYS
+    if ranks == 16:
+        return algorithm in SIXTEEN[mpi]
+    if mpi == "mpich" and ranks == 8 and "segment=512" in algorithm:
+        return False
+    if algorithm in ALWAYS or (ranks == 4 and "xor" in algorithm):
+        return True
+    return ranks in ((2, 3, 5, 8) if is_direct(algorithm) else (3, 5))
+
+
+def matrix() -> Iterator[ParameterSet]:
+    for mpi in ("mpich", "openmpi", *SYSTEM):
+        for ranks in SYSTEM.get(mpi, RANKS):
+            for algorithm in ALGORITHMS:
+                if "xor" in algorithm and ranks & (ranks - 1):
+                    continue
+                marks = [] if in_ci(mpi, algorithm, ranks) else [pytest.mark.long]
+                yield pytest.param(mpi, ranks, algorithm, marks=marks, id=f"{mpi}-{ranks}-{algorithm}")
+
+
+def check(done, minimum: int) -> None:
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "swapmeet: warning" not in done.stderr
+    summary = re.search(r"^(\d+) passed, 0 failed, \d+ skipped$", done.stdout, re.MULTILINE)
+    assert summary, done.stdout[-4000:]
+    assert int(summary[1]) >= minimum
+
+
+@pytest.mark.parametrize(("mpi", "ranks", "algorithm"), list(matrix()), indirect=["mpi"])
+def test_conforms(launch, built, mpi: str, ranks: int, algorithm: str) -> None:
+    done = launch(ranks, [built(mpi, "conformance")], mpi=mpi, algorithm=algorithm, timeout=LIMIT_S)
+    check(done, minimum=300)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("algorithm", ["pairwise"])
+def test_blocks_beyond_two_gigabytes(launch, built, wheel: str, algorithm: str) -> None:
+    argv = [built(wheel, "conformance"), "--huge", "--only", "huge"]
+    check(launch(HUGE_RANKS, argv, mpi=wheel, algorithm=algorithm, timeout=1700), minimum=1)
+
+
+def test_the_suite_notices_wrong_data(launch, built, compiled, wheel: str) -> None:
+    """Preloads an MPI_Alltoall that flips a bit of its answer."""
+    spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "conformance"), "--only", "alltoall/int/"]
+    done = launch(2, argv, mpi=wheel, preload=False)
+    assert done.returncode != 0
+    assert re.search(r"^\d+ passed, [1-9]\d* failed", done.stdout, re.MULTILINE), done.stdout[-2000:]

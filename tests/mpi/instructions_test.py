@@ -1,0 +1,81 @@
+"""What a cached MPI_Alltoall costs above the MPI calls that it makes, in instructions: a count, not a time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+CALLS = 200
+LIMIT = 1000  #: instructions a call, at P = 2; not for algorithms that poll while they wait
+RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
+NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")
+
+
+def own_instructions(profile: Path) -> Counter[str]:
+    """Instructions of libswapmeet itself ("self") and of what it calls, with all that these call, by object.
+
+    A callgrind profile: "ob=" says whose lines follow, "cob=" and "calls=" that the next line is the cost of a call.
+    """
+    names: dict[str, str] = {}
+    costs: Counter[str] = Counter()
+    ours = is_call = False
+    callee = ""
+    for line in profile.read_text().splitlines():
+        if named := NAMED.match(line):
+            kind, number, name = named.groups()
+            path = names.setdefault(number, name or "")
+            if kind == "ob":
+                ours = "libswapmeet" in path
+            else:
+                callee = path
+        elif line.startswith("fn="):
+            callee = ""
+        elif line.startswith("calls="):
+            is_call = True
+        elif re.match(r"[+\-*\d]", line):
+            if ours:
+                target = Path(callee).name or "self"
+                if not is_call:
+                    costs["self"] += int(line.split()[1])
+                elif callee and "libswapmeet" not in callee:
+                    costs[target] += int(line.split()[1])
+            if is_call:
+                is_call, callee = False, ""
+    return costs
+
+
+def above_mpi(costs: Counter[str]) -> int:
+    return sum(cost for name, cost in costs.items() if not name.startswith(("libmpi", "libopen-pal")))
+
+
+@pytest.fixture(scope="session")
+def measure(launch, compiled, tmp_path_factory: pytest.TempPathFactory):
+    """The instructions of rank 0 in a run of so many calls."""
+
+    def measure(mpi: str, algorithm: str, calls: int) -> Counter[str]:
+        folder = tmp_path_factory.mktemp("callgrind")
+        valgrind = f"valgrind --quiet --tool=callgrind --callgrind-out-file={folder}/%p.out"
+        script = f'if [ "${RANK_VARIABLE[mpi]}" = 0 ]; then exec {valgrind} "$@"; else exec "$@"; fi'
+        argv = ["sh", "-c", script, "sh", compiled(mpi, "repeat"), str(calls)]
+        done = launch(2, argv, mpi=mpi, algorithm=algorithm, timeout=500)
+        assert done.returncode == 0, done.stdout + done.stderr
+        [profile] = [path for path in folder.iterdir() if "libswapmeet" in path.read_text()]
+        return own_instructions(profile)
+
+    return measure
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed: apt-get install valgrind")
+@pytest.mark.parametrize("algorithm", ["pairwise", "spread-out"])
+def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: str) -> None:
+    once, twice = (measure(wheel, algorithm, calls) for calls in (CALLS, 2 * CALLS))
+    more = twice - once
+    per_call = above_mpi(more) / CALLS
+    parts = ", ".join(f"{name} {cost / CALLS:.0f}" for name, cost in more.most_common())
+    with capsys.disabled():
+        print(f"\n{algorithm} on {wheel}: {per_call:.0f} instructions a call above MPI (of which or besides: {parts})")
+    assert 20 < per_call < LIMIT

@@ -1,0 +1,165 @@
+"""The library as a guest in other people's processes: what it exports, stands between and must not disturb."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import swapmeet
+from swapmeet import mpi as mpis
+from swapmeet.library import build
+
+ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv")}
+LARGE_COUNT_ENTRIES = {f"{name}_c" for name in ENTRIES}  #: where the MPI underneath has them: from MPI 4 on
+OURS = {"swapmeet_version", "swapmeet_built_for"}
+HAS_LARGE_COUNTS = {"mpich": True, "openmpi": False}
+
+
+def output_of(*words: str | Path) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def test_exports_its_entries_and_nothing_else(preloaded, mpi: str) -> None:
+    listed = output_of("nm", "--dynamic", "--defined-only", "--format=posix", preloaded(mpi))
+    exported = {line.split()[0].split("@")[0] for line in listed.splitlines()}
+    large = LARGE_COUNT_ENTRIES if HAS_LARGE_COUNTS[mpis.find(mpi).kind] else set()
+    assert exported == ENTRIES | large | OURS
+
+
+def test_brings_no_cpp_runtime_into_a_c_program(preloaded, mpi: str) -> None:
+    needed = re.findall(r"NEEDED.*\[(.*)\]", output_of("readelf", "--dynamic", preloaded(mpi)))
+    assert any(name.startswith("libmpi") for name in needed)
+    assert not [name for name in needed if name.startswith(("libstdc++", "libgcc_s", "libmpi_cxx", "libmpichcxx"))]
+    undefined = output_of("nm", "--dynamic", "--undefined-only", "--format=posix", preloaded(mpi))
+    missing = [line.split()[0] for line in undefined.splitlines() if line.split()[1] == "U"]
+    assert not [name for name in missing if name.startswith("_Z")]  # a C++ name
+
+
+@pytest.mark.parametrize(
+    "words", [["/bin/true"], ["env", "-u", "NOTHING", "true"], ["sh", "-c", "ls / > /dev/null"]], ids=lambda w: w[0]
+)
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_is_harmless_where_there_is_no_mpi(preloaded, mpi: str, words: list[str], binding: str) -> None:
+    env = {**os.environ, "LD_PRELOAD": str(preloaded(mpi)), "SWAPMEET_STATS": "1", "SWAPMEET_EXPLAIN": "1"}
+    if binding == "now":
+        env["LD_BIND_NOW"] = "1"
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_profiling_tool_sees_the_calls_before_us(
+    launch, compiled, preloaded, tallies, tmp_path: Path, mpi: str
+) -> None:
+    statistics = tmp_path / "statistics.json"
+    profiler = compiled(mpi, "profiler", "-shared", "-fPIC")
+    argv = ["env", f"LD_PRELOAD={profiler}:{preloaded(mpi)}", compiled(mpi, "calls"), "alltoall=5", "alltoallv=3"]
+    env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_ALGORITHM": "pairwise"}
+    done = launch(2, argv, mpi=mpi, preload=False, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "profiler: 5 Alltoall, 3 Alltoallv" in done.stdout
+    counted = {tally["collective"]: tally for tally in tallies(statistics)}
+    assert {name: tally["calls"] for name, tally in counted.items()} == {"Alltoall": 5, "Alltoallv": 3}
+    assert "native" not in {tally["algorithm"] for tally in counted.values()}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory):
+    """A prefix with the library for an MPI in it."""
+    prefixes: dict[str, Path] = {}
+
+    def installed(mpi: str) -> Path:
+        if mpi not in prefixes:
+            prefixes[mpi] = tmp_path_factory.mktemp("prefix")
+            output_of("cmake", "--install", build(mpis.find(mpi)), "--prefix", prefixes[mpi])
+        return prefixes[mpi]
+
+    return installed
+
+
+def check_linked(launch, program: Path, prefix: Path, mpi: str, statistics: Path) -> None:
+    env = {
+        "LD_LIBRARY_PATH": f"{next(prefix.rglob('libswapmeet.so')).parent}",
+        "SWAPMEET_STATS": str(statistics),
+        "SWAPMEET_ALGORITHM": "pairwise",
+    }
+    done = launch(2, [program], mpi=mpi, preload=False, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kind = {"mpich": "MPICH", "openmpi": "Open MPI"}[mpis.find(mpi).kind]
+    assert done.stdout.splitlines() == [f"{swapmeet.__version__} | {kind} {mpis.find(mpi).version}"] * 2
+    [tally] = json.loads(statistics.read_text())["calls"]
+    assert tally["calls"] == 1
+    assert tally["algorithm"] != "native"
+
+
+SOURCE = Path(__file__).parent / "programs" / "linked.c"
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")
+def test_linking_by_pkg_config(launch, installed, tmp_path: Path, wheel: str) -> None:
+    prefix = installed(wheel)
+    [description] = prefix.rglob("swapmeet.pc")
+    env = {**os.environ, "PKG_CONFIG_PATH": str(description.parent)}
+    words = ["pkg-config", "--cflags", "--libs", "swapmeet"]
+    flags = subprocess.run(words, check=True, capture_output=True, text=True, env=env).stdout.split()
+    output_of(mpis.find(wheel).mpicc, SOURCE, *flags, "-std=c89", "-pedantic", "-o", tmp_path / "linked")
+    version = subprocess.run(["pkg-config", "--modversion", "swapmeet"], capture_output=True, text=True, env=env)
+    assert version.stdout.strip() == swapmeet.__version__
+    check_linked(launch, tmp_path / "linked", prefix, wheel, tmp_path / "statistics.json")
+
+
+def test_linking_by_find_package(launch, installed, tmp_path: Path, wheel: str) -> None:
+    prefix, mpicc = installed(wheel), mpis.find(wheel).mpicc
+    major_minor = ".".join(swapmeet.__version__.split(".")[:2])
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(linked LANGUAGES C)\n"
+        f"find_package(swapmeet {major_minor} REQUIRED)\nadd_executable(linked {SOURCE})\n"
+        "target_link_libraries(linked PRIVATE swapmeet::swapmeet)\n"
+    )
+    folder = tmp_path / "build"
+    output_of("cmake", "-S", tmp_path, "-B", folder, f"-DCMAKE_C_COMPILER={mpicc}", f"-DCMAKE_PREFIX_PATH={prefix}")
+    output_of("cmake", "--build", folder)
+    check_linked(launch, folder / "linked", prefix, wheel, tmp_path / "statistics.json")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("algorithm", ["pairwise", "multipair-waitany", "random-segmented"])
+def test_two_threads_at_once(launch, compiled, wheel: str, ranks: int, algorithm: str) -> None:
+    argv = [compiled(wheel, "threads", "-pthread")]
+    done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if "no MPI_THREAD_MULTIPLE" in done.stdout:
+        pytest.skip(f"{wheel} was built without MPI_THREAD_MULTIPLE")
+    assert "threads: 0 elements wrong" in done.stdout
+
+
+def check_done(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "calls: done" in done.stdout  # every answer was right
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_communicators_that_come_and_go(launch, compiled, wheel: str, ranks: int) -> None:
+    """An MPI gives the handle of a freed communicator to the next, whose shape is another."""
+    check_done(launch(ranks, [compiled(wheel, "calls"), "cycles=100"], mpi=wheel, algorithm="pairwise"))
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_communicators_alive_at_finalize(launch, compiled, wheel: str, ranks: int) -> None:
+    words = ["dup", "alltoall=1", "half", "alltoallv=1", "self", "alltoall=1"] * 5
+    done = launch(ranks, [compiled(wheel, "calls"), *words], mpi=wheel, algorithm="spread-out")
+    check_done(done)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("algorithm", ["pairwise", "random-segmented"])
+def test_one_rank_with_one_buffer_for_both_sides(launch, compiled, wheel: str, algorithm: str) -> None:
+    """No reason for that rank to take another way than the others: they would wait for ever."""
+    argv = [compiled(wheel, "calls"), "one-buffer=1"]
+    check_done(launch(3, argv, mpi=wheel, preload=False))
+    check_done(launch(3, argv, mpi=wheel, algorithm=algorithm, timeout=30))

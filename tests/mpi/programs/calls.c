@@ -1,0 +1,130 @@
+/* Does as it is told and checks every answer: so that what the library counts can be compared with what was called.
+ *
+ *   calls [WORD | WORD=N]...
+ *     alltoall=N alltoallv=N in-place=N   so many calls on the current communicator
+ *     ints=N                              elements of a block from now on (Alltoallv: rank r sends 0..N to each)
+ *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
+ *     one-buffer=R                        an Alltoallv in which rank R's blocks, in and out, take turns in one buffer
+ *     cycles=N                            so many times: a communicator of another shape, two calls, freed
+ *     no-finalize                         leave main without MPI_Finalize
+ *     die=R                               rank R aborts (a signal, not MPI_Abort) */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int value(int source, int destination, int index) { return 1000003 * source + 1009 * destination + index; }
+
+static int peers_of(MPI_Comm comm) {
+  int inter, ranks;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter) MPI_Comm_remote_size(comm, &ranks);
+  else MPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+static void must(int right, const char *what) {
+  if (right) return;
+  fprintf(stderr, "calls: wrong data from %s\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Elements from `source` to `destination`: all n in Alltoall, some of them in Alltoallv. */
+static int length(int vector, int source, int destination, int n) {
+  return vector ? (source + 2 * destination) % (n + 1) : n;
+}
+
+static void exchange(MPI_Comm comm, int n, int vector, int in_place) {
+  const int peers = peers_of(comm);
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  const size_t room = (size_t)peers * (size_t)n + 1;
+  int *send = malloc(room * sizeof *send), *receive = malloc(room * sizeof *receive);
+  int *counts = malloc(3 * (size_t)peers * sizeof *counts), *places = counts + peers, *expected = places + peers;
+  for (int peer = 0; peer < peers; ++peer) {
+    places[peer] = peer * n;
+    counts[peer] = length(vector, rank, peer, n);
+    expected[peer] = length(vector, peer, rank, n);
+    for (int k = 0; k < n; ++k) {
+      send[places[peer] + k] = value(rank, peer, k);
+      receive[places[peer] + k] = in_place ? value(rank, peer, k) : -1;
+    }
+  }
+  if (vector) MPI_Alltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm);
+  else MPI_Alltoall(in_place ? MPI_IN_PLACE : send, n, MPI_INT, receive, n, MPI_INT, comm);
+  for (int peer = 0; peer < peers; ++peer)
+    for (int k = 0; k < n; ++k)
+      must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1),
+           vector ? "MPI_Alltoallv" : "MPI_Alltoall");
+  free(send), free(receive), free(counts);
+}
+
+/* Legal, for no block overlaps another: but on one rank the two buffers have the same address. */
+static void exchange_in_one_buffer(MPI_Comm comm, int rank_with_one) {
+  const int peers = peers_of(comm);
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  int *out = calloc(4 * (size_t)peers, sizeof *out), *in = rank == rank_with_one ? out : out + 2 * peers;
+  int *counts = malloc(4 * (size_t)peers * sizeof *counts), *expected = counts + peers; /* MPICH minds if they are one */
+  int *even = expected + peers, *odd = even + peers;
+  for (int peer = 0; peer < peers; ++peer) {
+    counts[peer] = expected[peer] = 1, even[peer] = 2 * peer, odd[peer] = 2 * peer + 1;
+    out[even[peer]] = value(rank, peer, 0);
+  }
+  MPI_Alltoallv(out, counts, even, MPI_INT, in, expected, odd, MPI_INT, comm);
+  for (int peer = 0; peer < peers; ++peer) must(in[odd[peer]] == value(peer, rank, 0), "MPI_Alltoallv in one buffer");
+  free(out), free(counts);
+}
+
+/* Groups of changing members in changing order. An MPI gives the handle of a freed communicator to the next. */
+static void recycle(int cycles, int n) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int cycle = 0; cycle < cycles; ++cycle) {
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, cycle % 3 == 0 ? 0 : rank % (cycle % 3), cycle % 2 ? rank : -rank, &comm);
+    exchange(comm, n, 0, 0);
+    exchange(comm, n, 1, 0);
+    MPI_Comm_free(&comm);
+  }
+}
+
+static MPI_Comm named(const char *name) {
+  MPI_Comm comm = MPI_COMM_WORLD, part;
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  if (strcmp(name, "self") == 0) return MPI_COMM_SELF;
+  if (strcmp(name, "dup") == 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (strcmp(name, "half") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
+  if (strcmp(name, "pairs") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
+  if (strcmp(name, "inter") == 0) {
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
+    MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &comm);
+  }
+  return comm; /* never freed: the application may keep its communicators until MPI_Finalize */
+}
+
+int main(int argc, char **argv) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  int ints = 4, finalize = 1, rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int k = 1; k < argc; ++k) {
+    const char *equals = strchr(argv[k], '=');
+    const int n = equals ? atoi(equals + 1) : 0;
+    if (strncmp(argv[k], "ints=", 5) == 0) ints = n;
+    else if (strncmp(argv[k], "alltoall=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 0);
+    else if (strncmp(argv[k], "alltoallv=", 10) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 1, 0);
+    else if (strncmp(argv[k], "in-place=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
+    else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
+    else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);
+    else if (strcmp(argv[k], "no-finalize") == 0) finalize = 0;
+    else if (strncmp(argv[k], "die=", 4) == 0) {
+      if (rank == n) abort();
+    } else comm = named(argv[k]);
+  }
+  if (rank == 0) puts("calls: done");
+  fflush(stdout);
+  if (finalize) MPI_Finalize();
+  return 0;
+}

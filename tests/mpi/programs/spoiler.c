@@ -1,0 +1,11 @@
+/* An MPI_Alltoall that flips a bit of its answer, to see that the suite notices. */
+#include <mpi.h>
+
+int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,
+                 MPI_Datatype receive_type, MPI_Comm comm) {
+  const int error = PMPI_Alltoall(send, send_count, send_type, receive, receive_count, receive_type, comm);
+  MPI_Aint lower_bound = 0, extent = 0;
+  if (PMPI_Type_get_true_extent(receive_type, &lower_bound, &extent) == MPI_SUCCESS && receive_count > 0 && extent > 0)
+    ((char *)receive)[lower_bound] ^= 1;
+  return error;
+}

@@ -1,0 +1,168 @@
+"""SWAPMEET_STATS counts what the application called; SWAPMEET_EXPLAIN says once what runs, and why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RANKS = 3
+INT_BYTES = 4
+
+MPI4PY = """
+from array import array
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+p, me = comm.size, comm.rank
+ones, places = [1] * p, list(range(p))
+for _ in range(5):
+    send, receive = array("i", [100 * me + i for i in range(p)]), array("i", [-1] * p)
+    comm.Alltoall(send, receive)
+    assert receive.tolist() == [100 * i + me for i in range(p)]
+for _ in range(3):
+    receive = array("i", [-1] * p)
+    comm.Alltoallv([send, ones, places, MPI.INT], [receive, ones, places, MPI.INT])
+    assert receive.tolist() == [100 * i + me for i in range(p)]
+"""
+
+
+def check(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def by_collective(tallies: list[dict[str, Any]], ranks: int) -> dict[str, dict[str, Any]]:
+    """The tallies of communicators with so many ranks, one for each collective."""
+    chosen = {tally["collective"]: tally for tally in tallies if tally["communicator_ranks"] == ranks}
+    assert len(chosen) == sum(tally["communicator_ranks"] == ranks for tally in tallies)
+    return chosen
+
+
+@pytest.mark.parametrize("algorithm", ["pairwise", "random-segmented", "native"])
+def test_counts_are_those_of_the_application(
+    launch, compiled, tallies, tmp_path: Path, wheel: str, algorithm: str
+) -> None:
+    argv = [compiled(wheel, "calls"), "alltoall=3", "ints=100", "alltoall=4", "ints=0", "alltoall=2"]
+    argv += ["ints=6", "alltoallv=6", "in-place=1"]
+    env = {"SWAPMEET_STATS": f"{tmp_path}/%r.json"}
+    check(launch(RANKS, argv, mpi=wheel, algorithm=algorithm, env=env))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.json", "1.json", "2.json"]
+    for rank in range(RANKS):
+        counted = by_collective(tallies(tmp_path / f"{rank}.json"), RANKS)
+        assert set(counted) == {"Alltoall", "Alltoallv"}
+        plain, vector = counted["Alltoall"], counted["Alltoallv"]
+        assert plain["calls"] == 10
+        assert plain["bytes_sent"] == (3 * 4 + 4 * 100 + 2 * 0 + 1 * 6) * INT_BYTES * RANKS
+        assert plain["calls_by_mean_block"] == {"0": 2, "16": 4, "256": 4}  # 0; 16 and 24; 400 bytes
+        assert vector["calls"] == 6
+        assert vector["bytes_sent"] == 6 * INT_BYTES * sum((rank + 2 * peer) % 7 for peer in range(RANKS))
+        for tally in (plain, vector):
+            assert (tally["algorithm"] == "native") == (algorithm == "native")
+            assert tally["nanoseconds"] > 0
+            assert tally["reason"] == "SWAPMEET_ALGORITHM"
+
+
+def test_one_file_is_rank_zeros(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    statistics = tmp_path / "statistics.json"
+    check(launch(RANKS, [compiled(wheel, "calls"), "alltoall=2"], mpi=wheel, env={"SWAPMEET_STATS": str(statistics)}))
+    assert list(tmp_path.iterdir()) == [statistics]
+    [tally] = tallies(statistics)
+    assert tally["calls"] == 2
+
+
+def test_mpi4py_is_counted_once(launch, tallies, tmp_path: Path, wheel: str) -> None:
+    """On MPICH 5 it calls MPI_Alltoall_c, on Open MPI MPI_Alltoall of a library loaded with RTLD_LOCAL."""
+    statistics = tmp_path / "statistics.json"
+    argv = [sys.executable, "-c", MPI4PY]
+    check(launch(RANKS, argv, mpi=wheel, algorithm="pairwise", env={"SWAPMEET_STATS": str(statistics)}))
+    counted = by_collective(tallies(statistics), RANKS)
+    assert {name: tally["calls"] for name, tally in counted.items()} == {"Alltoall": 5, "Alltoallv": 3}
+    assert {tally["algorithm"] for tally in counted.values()} == {"direct(order=shift,window=1,complete=all)"}
+
+
+def test_table(launch, compiled, wheel: str) -> None:
+    argv = [compiled(wheel, "calls"), "alltoall=7", "ints=300", "alltoallv=2"]
+    done = launch(RANKS, argv, mpi=wheel, algorithm="spread-out", env={"SWAPMEET_STATS": "1"})
+    check(done)
+    assert done.stderr.count("calls of rank 0 of 3") == 1
+    rows = [line.split() for line in done.stderr.splitlines() if line.startswith("Alltoall")]
+    assert [row[:4] for row in rows] == [
+        ["Alltoall", "3", "7", "336"],
+        ["Alltoallv", "3", "2", "48"],
+    ]  # 2 calls of 0 + 2 + 4 ints
+    assert all("direct(order=shift,window=all,complete=all)" in " ".join(row) for row in rows)
+    assert "16-31 B: 7" in done.stderr
+
+
+def test_nothing_is_said_unless_asked(launch, compiled, wheel: str) -> None:
+    argv = [compiled(wheel, "calls"), "alltoall=2", "alltoallv=2", "self", "alltoall=1"]
+    for algorithm in ("auto", "pairwise"):
+        done = launch(RANKS, argv, mpi=wheel, algorithm=algorithm)
+        check(done)
+        assert "swapmeet" not in done.stdout + done.stderr
+
+
+def test_statistics_without_finalize(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """Launchers may complain; the counts are there all the same."""
+    argv = [compiled(wheel, "calls"), "alltoall=4", "no-finalize"]
+    launch(2, argv, mpi=wheel, algorithm="pairwise", env={"SWAPMEET_STATS": f"{tmp_path}/%r.json"})
+    [tally] = tallies(tmp_path / "0.json")
+    assert tally["calls"] == 4
+
+
+def test_a_forked_child_reports_nothing(launch, tallies, tmp_path: Path, wheel: str) -> None:
+    """A child that leaves by exit() runs our exit hook too, with the counts up to the fork."""
+    script = MPI4PY + "\nimport ctypes, os\nif os.fork() == 0: ctypes.CDLL(None).exit(0)\nos.wait()\n"
+    done = launch(1, [sys.executable, "-c", script], mpi=wheel, env={"SWAPMEET_STATS": "1"})
+    check(done)
+    assert done.stderr.count("calls of rank 0") == 1
+
+
+def explanations(done: subprocess.CompletedProcess[str]) -> list[str]:
+    check(done)
+    return [line for line in done.stderr.splitlines() if line.startswith("swapmeet: ")]
+
+
+def test_explains_once_what_runs_and_why(launch, compiled, wheel: str) -> None:
+    argv = [compiled(wheel, "calls"), "alltoall=5", "alltoallv=5", "ints=1000", "alltoall=5"]
+    done = launch(RANKS, argv, mpi=wheel, algorithm="pairwise", env={"SWAPMEET_EXPLAIN": "1"})
+    plain, vector = explanations(done)
+    assert plain.startswith("swapmeet: Alltoall on 3 ranks")
+    assert vector.startswith("swapmeet: Alltoallv on 3 ranks")
+    for line in (plain, vector):
+        assert line.endswith(": direct(order=shift,window=1,complete=all) (SWAPMEET_ALGORITHM)")
+
+
+def test_explains_calls_left_to_the_mpi_underneath(launch, compiled, wheel: str) -> None:
+    env = {"SWAPMEET_EXPLAIN": "1"}
+    [alone] = explanations(launch(1, [compiled(wheel, "calls"), "alltoall=3"], mpi=wheel, env=env))
+    assert "native (one rank only)" in alone
+    argv = [compiled(wheel, "calls"), "alltoall=3"]
+    [chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
+    assert ": native (no rule" in chosen
+
+
+def test_intercommunicators_are_passed_on_with_a_reason(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_STATS": str(statistics)}
+    argv = [compiled(wheel, "calls"), "inter", "alltoall=3", "alltoallv=2"]
+    done = launch(5, argv, mpi=wheel, algorithm="pairwise", env=env)
+    said = explanations(done)
+    assert sum("Alltoall on " in line and "native (intercommunicator" in line for line in said) >= 1
+    assert sum("Alltoallv on " in line and "native (intercommunicator" in line for line in said) >= 1
+    assert {tally["collective"]: tally["calls"] for tally in tallies(statistics)} == {"Alltoall": 3, "Alltoallv": 2}
+    assert {tally["algorithm"] for tally in tallies(statistics)} == {"native"}
+
+
+def test_beyond_the_scratch_limit(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """In place, Alltoall needs a copy of all blocks: 3 of 400 bytes are too many here, 3 of 16 are not."""
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_SCRATCH_LIMIT": "512", "SWAPMEET_STATS": str(statistics)}
+    argv = [compiled(wheel, "calls"), "in-place=2", "ints=100", "in-place=3", "alltoall=4"]
+    check(launch(RANKS, argv, mpi=wheel, algorithm="pairwise", env=env))
+    served = {tally["algorithm"] == "native": tally for tally in tallies(statistics)}
+    assert served[False]["calls"] == 6
+    assert served[True]["calls"] == 3
+    assert "SWAPMEET_SCRATCH_LIMIT" in served[True]["reason"]

@@ -13,7 +13,7 @@ PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espre
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/bindings.cpp \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms verify options select,src/$(part)/*.[ch]pp))
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select,src/$(part)/*.[ch]pp))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -49,7 +49,7 @@ $(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.tools $(CORE)
-	$(PIP) --no-build-isolation --editable '.[demo,test]'
+	$(PIP) --no-build-isolation --editable '.[demo,plot,test]'
 	@touch $@
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)

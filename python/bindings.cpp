@@ -14,11 +14,12 @@
 
 #include "algorithms/generate.hpp"
 #include "algorithms/orders.hpp"
+#include "model/counts.hpp"
 #include "options/options.hpp"
 #include "schedule/text.hpp"
 #include "select/select.hpp"
 #include "topology/node_map.hpp"
-#include "verify/verify.hpp"
+#include "verify/symmetry.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -64,6 +65,20 @@ Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progre
   }) : Progress{});
 }
 
+Verdict verify_symmetric_spec(const Spec& spec, Rank ranks) {
+  const Shape shape = shape_of(ranks);
+  require_schedule(spec, shape);
+  nb::gil_scoped_release release;
+  return verify_symmetric(spec, shape);
+}
+
+Verdict verify_symmetric_schedules(const std::vector<Schedule>& sample, const std::vector<std::int32_t>& sizes) {
+  std::int64_t ranks = 1;
+  for (const std::int32_t size : sizes)
+    if (size < 1 || (ranks *= size) > INT32_MAX) throw std::invalid_argument("the sizes do not make a number of ranks");
+  return verify_symmetric(sample, sizes);
+}
+
 /// (peer, runs) of each message; runs in their text form.
 using MessageRows = std::vector<std::pair<Rank, std::vector<std::string>>>;
 
@@ -94,6 +109,27 @@ std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, 
   std::int64_t states = 0;
   Verdict verdict = search_orders(schedules, most_states, states);
   return {std::move(verdict), states};
+}
+
+/// The room that a schedule takes, reserved but unused parts included.
+std::size_t memory_bytes(const Schedule& s) {
+  return sizeof s + s.steps.capacity() * sizeof(Step) + s.copies.capacity() * sizeof(Copy) +
+         (s.sends.capacity() + s.receives.capacity()) * sizeof(Message) + s.runs.capacity() * sizeof(Run);
+}
+
+Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes) {
+  Shape shape = shape_of(ranks, nodes);
+  require_schedule(spec, shape);
+  return shape;
+}
+
+using RoundRow = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t, std::int64_t>;
+
+std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view nodes) {
+  std::vector<RoundRow> rows;
+  for (const Round& r : count_rounds(spec, shape_to_count(spec, ranks, nodes)))
+    rows.emplace_back(r.dimension, r.digit, r.weight, r.value, r.messages, r.blocks);
+  return rows;
 }
 
 Options options_from(const std::vector<std::string>& environment) {
@@ -151,11 +187,12 @@ void bind_schedules(nb::module_& m) {
       .def_prop_ro("steps", &steps_of,
                    "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
                    "each step; runs in their text form")
+      .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
-        "The schedule of one rank; `nodes` is a node map such as '4+2' or 'cyclic:3'.");
+        "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3' or '0,1,0,2'.");
   m.def("parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
         "text"_a, "ranks"_a, "The node of each rank.");
   m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
@@ -170,9 +207,29 @@ void bind_verifier(nb::module_& m) {
   m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
         "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
   m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
+  m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
+        "Verify a spec that looks alike from every rank, from the schedules of a few ranks.");
+  m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
+        "Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike.");
   m.def("verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a);
   m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000);
   m.def("proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a);
+}
+
+void bind_model(nb::module_& m) {
+  nb::class_<Counts>(m, "Counts", "What an exchange costs a rank.")
+      .def_ro("sizes", &Counts::sizes)
+      .def_ro("radices", &Counts::radices)
+      .def_ro("messages", &Counts::messages)
+      .def_ro("blocks", &Counts::blocks)
+      .def_ro("batches", &Counts::batches)
+      .def_ro("scratch_blocks", &Counts::scratch_blocks)
+      .def_ro("carried", &Counts::carried);
+  m.def("count", [](const Spec& spec, Rank ranks, std::string_view nodes) {
+    return count(spec, shape_to_count(spec, ranks, nodes));
+  }, "spec"_a, "ranks"_a, "nodes"_a = "", "Messages, blocks and scratch of a rank, without making its schedule.");
+  m.def("count_rounds", &rounds_of, "spec"_a, "ranks"_a, "nodes"_a = "",
+        "(dimension, digit, weight, value, messages, blocks) of each round of a rank.");
 }
 
 void bind_choice(nb::module_& m) {
@@ -211,5 +268,6 @@ NB_MODULE(_core, m) {
   bind_specs(m);
   bind_schedules(m);
   bind_verifier(m);
+  bind_model(m);
   bind_choice(m);
 }

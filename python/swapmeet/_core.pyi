@@ -55,13 +55,16 @@ class Schedule:
     @property
     def steps(self) -> list[tuple[int, str, str, list[tuple[str, str]], _Messages, _Messages]]:
         """(window, completion, posting, copies [(from, to)], sends, receives) of each step."""
+    @property
+    def memory_bytes(self) -> int:
+        """The room that it takes."""
     def __eq__(self, other: object, /) -> bool: ...
 
 def parse_schedule(text: str) -> Schedule:
     """Read the text form; ValueError says what was expected, in which line and column. Nothing is verified."""
 
 def generate(spec: Spec, ranks: int, rank: int, nodes: str = "") -> Schedule:
-    """The schedule of one rank; `nodes` is a node map such as '4+2' or 'cyclic:3'.
+    """The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3' or '0,1,0,2'.
 
     Raises ValueError if the spec cannot serve so many ranks.
     """
@@ -88,13 +91,17 @@ class Verdict:
     def proved(self) -> bool:
         """Whether nothing was found."""
 
-def verify(
-    spec: Spec, ranks: int, progress: Callable[[float], bool] | None = None, nodes: str = ""
-) -> Verdict:
+def verify(spec: Spec, ranks: int, progress: Callable[[float], bool] | None = None, nodes: str = "") -> Verdict:
     """Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up."""
 
 def verify_schedules(schedules: Sequence[Schedule]) -> Verdict:
     """Verify schedules, one for each rank in order."""
+
+def verify_symmetric(spec: Spec, ranks: int) -> Verdict:
+    """Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it does not."""
+
+def verify_symmetric_schedules(sample: Sequence[Schedule], sizes: Sequence[int]) -> Verdict:
+    """Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike."""
 
 def verify_memory_bytes(ranks: int) -> int:
     """Memory that verify() needs, in bytes."""
@@ -104,6 +111,40 @@ def search_orders(schedules: Sequence[Schedule], most_states: int = 1000000) -> 
 
 def proved(spec: Spec, ranks: int) -> bool:
     """Whether the automatic choice may use the spec."""
+
+class Counts:
+    """What an exchange costs a rank."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the dimensions."""
+    @property
+    def radices(self) -> list[list[int]]:
+        """Of the digits of each dimension, least significant first."""
+    @property
+    def messages(self) -> int:
+        """That a rank sends: K."""
+    @property
+    def blocks(self) -> int:
+        """In them: D."""
+    @property
+    def batches(self) -> int:
+        """Of messages in flight together, one after the other."""
+    @property
+    def scratch_blocks(self) -> int:
+        """Room for so many blocks is enough."""
+    @property
+    def carried(self) -> bool:
+        """Nodes are unequal: each number is the largest of any rank."""
+
+def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
+    """Messages, blocks and scratch of a rank, without making its schedule: closed forms, good for any P.
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
+def count_rounds(spec: Spec, ranks: int, nodes: str = "") -> list[tuple[int, int, int, int, int, int]]:
+    """(dimension, digit, weight, value, messages, blocks) of each round of a rank."""
 
 class Collective(enum.Enum):
     """Which call is served."""

@@ -7,17 +7,18 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from swapmeet import __version__, application, catalogue, conformance, launch, show, verification
+from swapmeet import __version__, _core, application, catalogue, conformance, launch, model, plots, show, verification
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import built, library
-from swapmeet.specs import parse_ranks, parse_spec, require_schedule
+from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 FINDINGS = 1
@@ -55,6 +56,15 @@ PASSING = {"allow_interspersed_args": False}  # what follows the program is the 
 
 MpiName = Annotated[str, typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.")]
 Algorithm = Annotated[str | None, typer.Option(help="A spec (see `swapmeet algorithms`), or auto.")]
+
+Ranks = Annotated[str, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")]
+Nodes = Annotated[
+    str,
+    typer.Option(
+        metavar="MAP",
+        help="Ranks of each node, as in 8 or 4+2 (the last is repeated); cyclic:3; or each rank's node, as in 0,1,0,2.",
+    ),
+]
 
 
 def _console() -> Console:
@@ -106,6 +116,7 @@ def show_command(
     ranks: Annotated[int, typer.Option("-P", "--ranks", min=1, help="Number of ranks.")],
     rank: Annotated[int | None, typer.Option(min=0, help="Only this rank, with its blocks.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="The text form, which parses back.")] = False,
+    nodes: Nodes = "",
 ) -> None:
     """Print a schedule."""
     point = parse_spec(spec, "SPEC")
@@ -114,17 +125,21 @@ def show_command(
         raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {point.unsuitable(ranks)}')
     if rank is not None and rank >= ranks:
         raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
+    require_nodes(point, nodes, ranks)
     if plain:
-        for text in show.plain(point, ranks, rank):
+        for text in show.plain(point, ranks, rank, nodes):
             sys.stdout.write(text)
+    elif rank is None:
+        _console().print(show.all_ranks(point, ranks, nodes))
     else:
-        _console().print(show.all_ranks(point, ranks) if rank is None else show.one_rank(point, ranks, rank))
+        _console().print(show.one_rank(point, ranks, rank, nodes))
 
 
 @app.command()
 def verify(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to verify: see `swapmeet algorithms`.")],
-    ranks: Annotated[str, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")],
+    ranks: Ranks,
+    nodes: Nodes = "",
 ) -> None:
     """Prove schedules correct and free of deadlock.
 
@@ -135,15 +150,81 @@ def verify(
         require_schedule(point, spec)
     values = parse_ranks(ranks)
     verification.require_memory(values[-1])
+    for point in points:
+        require_nodes(point, nodes, values[-1])
     reports = []
     for point in points:
         with _progress(str(point), values) as progress:
-            reports.append(verification.verify(point, values, progress))
+            reports.append(verification.verify(point, values, progress, nodes))
         print("\n".join(reports[-1].lines()), flush=True)
     if any(report.findings for report in reports):
         raise typer.Exit(FINDINGS)
     if not any(report.proved for report in reports):
         raise SwapmeetError(f"nothing was verified: no spec can serve any P of {ranks}")
+
+
+@app.command("model")
+def model_command(
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to count: see `swapmeet algorithms`.")],
+    ranks: Ranks,
+    block: Annotated[
+        str | None, typer.Option("-S", "--block", metavar="BYTES", help="Size of a block: 64, 8KiB.")
+    ] = None,
+    radix: Annotated[
+        str | None,
+        typer.Option(metavar="RADICES", help="Instead of the spec's radix: as in 2:P (all), 2,root,all or 2:64:2."),
+    ] = None,
+    nodes: Nodes = "",
+    rounds: Annotated[bool, typer.Option("--rounds", help="Round by round.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="For other programs.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw K and D over the radix (2:P) as PNG, SVG or PDF.")
+    ] = None,
+) -> None:
+    """Count what schedules cost a rank: messages K, blocks D, scratch.
+
+    By closed forms, for any number of ranks.
+    """
+    wanted = [parse_spec(spec, "SPEC") for spec in specs]
+    for spec, text in zip(wanted, specs, strict=True):
+        require_schedule(spec, text)
+        if (radix is not None or plot is not None) and spec.family != "bruck":
+            raise SwapmeetError(f'"{text}" has no radix: leave {"--plot" if radix is None else "--radix"} out')
+    block_bytes = None if block is None else parse_bytes(block, "-S")
+    values = parse_ranks(ranks)
+    if plot is not None:
+        plots.require_plotting(plot)
+    served = list(_served(wanted, values, ranks, nodes))
+    if plot is not None:
+        lines = model.curves(served, radix or "2:P", nodes)
+        plots.plot_radices(lines, block_bytes, plot)
+        print(f"{plot}: K and D over the radix for {'; '.join(lines)}", file=sys.stderr)
+        radix = radix if csv else "2,root,all"
+    swept = (
+        (model.with_radix(spec, r) if radix else spec, p)
+        for spec, p in served
+        for r in (model.parse_radices(radix, p) if radix else [0])
+    )
+    points = (model.count(spec, p, nodes, rounds) for spec, p in swept)
+    if csv:
+        sys.stdout.writelines(model.csv_text(points, block_bytes))
+    else:
+        _console().print(*model.tables(list(points), block_bytes, rounds), sep="\n")
+
+
+def _served(
+    specs: Sequence[_core.Spec], values: Sequence[int], ranks: str, nodes: str
+) -> Iterator[tuple[_core.Spec, int]]:
+    """Each spec with each number of ranks that it can serve; the others are named on standard error."""
+    for spec in specs:
+        require_nodes(spec, nodes, values[-1])
+        skipped = {p: spec.unsuitable(p) for p in values if spec.unsuitable(p)}
+        if len(skipped) == len(values):
+            raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {skipped[values[0]]}')
+        if skipped:
+            reason = next(iter(skipped.values()))
+            print(f"swapmeet: {spec}: skipped P = {ranges_text(list(skipped))}: {reason}", file=sys.stderr)
+        yield from ((spec, p) for p in values if p not in skipped)
 
 
 @contextmanager

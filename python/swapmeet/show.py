@@ -14,36 +14,45 @@ MOST_COLUMNS = 8  #: ranks in the table of all ranks
 Messages = Sequence[tuple[int, Sequence[str]]]
 
 
-def plain(spec: _core.Spec, ranks: int, rank: int | None) -> Iterator[str]:
+def plain(spec: _core.Spec, ranks: int, rank: int | None, nodes: str = "") -> Iterator[str]:
     """The text form, of one rank or of all one by one; each parses back."""
     for r in range(ranks) if rank is None else [rank]:
-        yield str(_core.generate(spec, ranks, r))
+        yield str(_core.generate(spec, ranks, r, nodes))
 
 
-def one_rank(spec: _core.Spec, ranks: int, rank: int) -> RenderableType:
-    """A table for each step: what the rank copies, sends and receives, in the order of starting."""
-    schedule = _core.generate(spec, ranks, rank)
-    parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}")]
+def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> RenderableType:
+    """What the rank copies, sends and receives in each step, messages in the order of starting."""
+    schedule = _core.generate(spec, ranks, rank, nodes)
+    parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}", "the rank sends")]
     for number, (window, completion, posting, copies, sends, receives) in enumerate(schedule.steps):
-        table = Table("#", "send to", "blocks", "receive from", "blocks")
-        for i in range(max(len(sends), len(receives))):
-            if _starts_batch(i, window, completion):
-                table.add_section()
-            table.add_row(str(i), *_cells(sends, i), *_cells(receives, i))
-        parts.append(f"step {number}: {_policy(window, completion, posting)}")
-        parts += [*(f"  copy {source} to {target}" for source, target in copies), table]
+        copied = [f"  copy {source} to {target}" for source, target in copies]
+        if sends or receives:
+            table = Table("#", "send to", "blocks", "receive from", "blocks")
+            for i in range(max(len(sends), len(receives))):
+                if _starts_batch(i, window, completion):
+                    table.add_section()
+                table.add_row(str(i), *_cells(sends, i), *_cells(receives, i))
+            parts += [f"step {number}: {_policy(window, completion, posting)}", *copied, table]
+        elif copied:
+            parts += [f"step {number}: no messages", *copied]
     return Group(*parts)
 
 
-def all_ranks(spec: _core.Spec, ranks: int) -> RenderableType:
+def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
     """A table for each step: whom each rank sends to (>) and receives from (<), in the order of starting."""
     shown = min(ranks, MOST_COLUMNS)
-    schedules = [_core.generate(spec, ranks, rank) for rank in range(shown)]
-    parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks")]
-    for number, (window, completion, posting, *_) in enumerate(schedules[0].steps):
+    schedules = [_core.generate(spec, ranks, rank, nodes) for rank in range(shown)]
+    who = "rank 0 sends" if _core.count(spec, ranks, nodes).carried else "each rank sends"
+    parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks", who)]
+    for number in range(max(len(schedule.steps) for schedule in schedules)):
+        columns = [_peers(schedule, number) for schedule in schedules]
+        if not any(columns):
+            if any(_copies(schedule, number) for schedule in schedules):
+                parts.append(f"step {number}: copies only (--rank R shows them)")
+            continue
+        window, completion, posting, *_ = next(s for s in schedules if number < len(s.steps)).steps[number]
         table = Table("#", *(f"rank {rank}" for rank in range(shown)))
         parts.append(f"step {number}: {_policy(window, completion, posting)}; > sends to, < receives from")
-        columns = [_peers(schedule, number) for schedule in schedules]
         for i in range(max(map(len, columns))):
             if _starts_batch(i, window, completion):
                 table.add_section()
@@ -54,10 +63,10 @@ def all_ranks(spec: _core.Spec, ranks: int) -> RenderableType:
     return Group(*parts)
 
 
-def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str) -> str:
+def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str, who: str) -> str:
     passes = f", once for each segment of {schedule.segment_bytes} bytes" if schedule.segment_bytes else ""
     return (
-        f"{spec} on {what}: each rank sends K = {schedule.messages} messages with D = {schedule.blocks} blocks"
+        f"{spec} on {what}: {who} K = {schedule.messages} messages with D = {schedule.blocks} blocks"
         f"{passes}; scratch: {schedule.scratch_blocks} blocks"
     )
 
@@ -81,6 +90,10 @@ def _cells(messages: Messages, i: int) -> tuple[str, str]:
         return "", ""
     peer, runs = messages[i]
     return str(peer), " ".join(runs)
+
+
+def _copies(schedule: _core.Schedule, step: int) -> bool:
+    return step < len(schedule.steps) and bool(schedule.steps[step][3])
 
 
 def _peers(schedule: _core.Schedule, step: int) -> list[str]:

@@ -1,9 +1,10 @@
-"""What users type: specs, and numbers of ranks."""
+"""What users type: specs, numbers of ranks, sizes and node maps."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from swapmeet import _core
@@ -11,6 +12,8 @@ from swapmeet.errors import SwapmeetError
 
 MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
+MOST_WORK = 1 << 28  #: places times the sizes of both dimensions, where nodes are unequal: some seconds
+BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
 
@@ -26,6 +29,36 @@ def parse_spec(text: str, option: str = "") -> _core.Spec:
         return _core.parse_spec(text)
     except ValueError as problem:
         raise SwapmeetError(f'{option + " " if option else ""}"{text}": {problem}') from None
+
+
+def parse_bytes(text: str, option: str) -> int:
+    """A size such as 64, 8KiB or 1M, in bytes."""
+    match = BYTES.fullmatch(text.strip())
+    if match is None:
+        raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB')
+    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+
+
+def require_nodes(spec: _core.Spec, nodes: str, ranks: int) -> None:
+    """Refuse a node map that is malformed, or whose grid of (ranks of a node, nodes) is too large.
+
+    Raises
+    ------
+    SwapmeetError
+        With the core's message, or the number of places of the grid.
+    """
+    try:
+        sizes = Counter(_core.parse_node_map(nodes, ranks))
+    except ValueError as problem:
+        raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
+    if not nodes or dict(spec.parameters).get("dims") != "nodes":
+        return
+    most, count = max(sizes.values()), len(sizes)
+    if most * count > ranks and most * count * (most + count) > MOST_WORK:
+        raise SwapmeetError(
+            f'--nodes "{nodes}": {count} nodes, the largest of {most} ranks, make a grid of {most * count} places, '
+            f"too large to look at: choose fewer ranks or nodes of less different sizes"
+        )
 
 
 def require_schedule(spec: _core.Spec, text: str) -> None:
@@ -51,13 +84,14 @@ def parse_ranks(text: str, option: str = "-P") -> Sequence[int]:
     SwapmeetError
         If it is anything else, or more than `MOST_VALUES` numbers.
     """
-    ranges = [_parse_range(part.strip(), text, option) for part in text.split(",")]
+    ranges = [parse_range(part.strip(), text, option) for part in text.split(",")]
     if sum(map(len, ranges)) > MOST_VALUES:
         raise SwapmeetError(f'{option} "{text}": more than {MOST_VALUES} numbers; give a step, as in 2:100000:97')
     return sorted(set(itertools.chain(*ranges)))
 
 
-def _parse_range(part: str, text: str, option: str) -> range:
+def parse_range(part: str, text: str, option: str) -> range:
+    """NUMBER, FIRST:LAST or FIRST:LAST:STEP; `text` is what it is a part of, for messages."""
     match = RANGE.fullmatch(part)
     if match is None:
         raise SwapmeetError(f'{option} "{text}": expected a number, FIRST:LAST or FIRST:LAST:STEP, not "{part}"')

@@ -24,11 +24,13 @@ class Report:
     skipped: dict[str, list[int]] = field(default_factory=dict)  #: reason -> ranks
     messages: int = 0
     seconds: float = 0.0
+    nodes: str = ""  #: the node map, if one was given
 
     def lines(self) -> list[str]:
         """The report for people; its first line says all if nothing is wrong."""
         verdict = f"proved for P = {ranges_text(self.proved)}" if self.proved else "proved for no P"
-        lines = [f"{self.spec}: {verdict} ({self.messages:,} messages, {self.seconds:.1f} s)"]
+        where = f" on nodes {self.nodes}" if self.nodes else ""
+        lines = [f"{self.spec}{where}: {verdict} ({self.messages:,} messages, {self.seconds:.1f} s)"]
         for ranks, findings in self.findings:
             lines += [f"  P = {ranks}: NOT PROVED: {finding}" for finding in findings]
         lines += [f"  skipped P = {ranges_text(ranks)}: {reason}" for reason, ranks in self.skipped.items()]
@@ -66,16 +68,16 @@ def available_memory_bytes() -> int | None:
     return None
 
 
-def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress) -> Report:
-    """Verify `spec` for each number of ranks that it can serve. Ctrl-C stops it at once."""
-    report = Report(spec)
+def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress, nodes: str = "") -> Report:
+    """Verify `spec` for each number of ranks that it can serve, placed by the node map. Ctrl-C stops it at once."""
+    report = Report(spec, nodes=nodes)
     begin = time.monotonic()
     for p in ranks:
         reason = spec.unsuitable(p)
         if reason:
             report.skipped.setdefault(_without_number(reason, p), []).append(p)
             continue
-        verdict = _verify_in_background(spec, p, progress)
+        verdict = _verify_in_background(spec, p, progress, nodes)
         report.messages += verdict.messages
         if verdict.proved:
             report.proved.append(p)
@@ -90,7 +92,7 @@ def _without_number(reason: str, ranks: int) -> str:
     return reason.removesuffix(f", not {ranks}")
 
 
-def _verify_in_background(spec: _core.Spec, ranks: int, progress: Progress) -> _core.Verdict:
+def _verify_in_background(spec: _core.Spec, ranks: int, progress: Progress, nodes: str) -> _core.Verdict:
     """Verify in a thread, so that this one can be interrupted while the core works."""
     outcome: list[_core.Verdict | BaseException] = []
     stop = threading.Event()
@@ -101,7 +103,7 @@ def _verify_in_background(spec: _core.Spec, ranks: int, progress: Progress) -> _
             return not stop.is_set()
 
         try:
-            outcome.append(_core.verify(spec, ranks, report))
+            outcome.append(_core.verify(spec, ranks, report, nodes))
         except BaseException as problem:
             outcome.append(problem)
 

@@ -54,6 +54,15 @@ ScheduleBuilder& ScheduleBuilder::receive(Rank from, std::span<const Run> blocks
   return *this;
 }
 
+Schedule ScheduleBuilder::finish() && {
+  schedule_.steps.shrink_to_fit();
+  schedule_.copies.shrink_to_fit();
+  schedule_.sends.shrink_to_fit();
+  schedule_.receives.shrink_to_fit();
+  schedule_.runs.shrink_to_fit();
+  return std::move(schedule_);
+}
+
 Message ScheduleBuilder::message(Rank peer, std::span<const Run> blocks) {
   const auto first = static_cast<std::uint32_t>(schedule_.runs.size());
   schedule_.runs.insert(schedule_.runs.end(), blocks.begin(), blocks.end());

@@ -29,7 +29,8 @@ class ScheduleBuilder {
   ScheduleBuilder& send(Rank to, Run blocks) { return send(to, std::span<const Run>(&blocks, 1)); }
   ScheduleBuilder& receive(Rank from, Run blocks) { return receive(from, std::span<const Run>(&blocks, 1)); }
 
-  Schedule finish() && { return std::move(schedule_); }
+  /// The schedule, without room to spare: a plan keeps it.
+  Schedule finish() &&;
 
  private:
   Message message(Rank peer, std::span<const Run> blocks);

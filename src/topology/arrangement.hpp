@@ -17,6 +17,22 @@ struct Arrangement {
   std::vector<std::int32_t> place_of;  ///< for each rank, its own place
 
   std::int32_t places() const { return static_cast<std::int32_t>(rank_at.size()); }
+  /// place + sign·offset, in each dimension modulo its size. `offset` is counted as a place is.
+  std::int32_t shifted(std::int32_t place, std::int32_t offset, std::int32_t sign) const {
+    std::int32_t sum = 0, stride = 1;
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      const std::int32_t size = sizes[d];
+      const bool last = d + 1 == sizes.size();  // nothing beyond it: no division, which takes most of the time
+      const std::int32_t along = (last ? place : place % size) + sign * (last ? offset : offset % size);
+      sum += (along < 0 ? along + size : along >= size ? along - size : along) * stride;
+      if (last) break;
+      stride *= size;
+      place /= size;
+      offset /= size;
+    }
+    return sum;
+  }
+
   bool carried(std::int32_t place) const { return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place; }
 };
 

@@ -16,7 +16,7 @@ from swapmeet import _core
 def test_version_and_help() -> None:
     assert re.fullmatch(r"swapmeet \d+\.\d+\.\d+\n", swapmeet("--version").stdout)
     helped = swapmeet("--help").stdout
-    for command in ("run", "show", "verify", "lib", "options", "algorithms", "info", "conformance"):
+    for command in ("run", "show", "verify", "model", "lib", "options", "algorithms", "info", "conformance"):
         assert re.search(rf"^  {command} ", helped, re.MULTILINE)
         assert swapmeet(command, "--help").returncode == 0
 

@@ -12,7 +12,7 @@ import swapmeet
 from swapmeet import _core
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("schedule", "algorithms", "verify", "options", "select")
+FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "select")
 
 
 def compile_command(source: Path) -> list[str]:

@@ -1,0 +1,179 @@
+"""What an exchange costs a rank: `swapmeet model`. The closed forms are the core's; here they are listed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+from swapmeet.specs import parse_range, parse_spec
+
+MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
+
+
+@dataclass(frozen=True)
+class Point:
+    """A spec at a number of ranks, counted. Numbers are of one rank; of the busiest where nodes are unequal."""
+
+    spec: _core.Spec
+    ranks: int
+    counts: _core.Counts
+    rounds: Sequence[tuple[int, int, int, int, int, int]] = ()  #: as _core.count_rounds() gives them
+    with_rounds: bool = False
+
+    @property
+    def grid(self) -> str:
+        """The sizes of its dimensions, as in 64x256."""
+        return "x".join(map(str, self.counts.sizes))
+
+    @property
+    def radices(self) -> str:
+        """The radices of its digits, as in 8-8/256: dimensions between slashes, least significant digit first."""
+        return "/".join("-".join(map(str, row)) or "-" for row in self.counts.radices)
+
+
+def count(spec: _core.Spec, ranks: int, nodes: str = "", with_rounds: bool = False) -> Point:
+    """Count `spec`; its rounds only if they are wanted. Requires spec.unsuitable(ranks) to be empty."""
+    rounds = _core.count_rounds(spec, ranks, nodes) if with_rounds else ()
+    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds)
+
+
+def with_radix(spec: _core.Spec, radix: int) -> _core.Spec:
+    """The same point of the family with another radix, in all dimensions."""
+    parameters = dict(spec.parameters) | {"radix": str(radix)}
+    text = f"{spec.family}({','.join(f'{key}={value}' for key, value in parameters.items())})"
+    return parse_spec(text, f"--radix {radix}:")
+
+
+def root(ranks: int) -> int:
+    """The square root of P, rounded up: the radix that `tra` and `radix` recommend. At least 2."""
+    return max(2, math.isqrt(ranks - 1) + 1)
+
+
+def parse_radices(text: str, ranks: int) -> Sequence[int]:
+    """Radices, ascending, each once; P stands for the number of ranks, `root` for its square root, `all` for P.
+
+    Raises
+    ------
+    SwapmeetError
+        If it is no list of NUMBER, FIRST:LAST or FIRST:LAST:STEP, or a radix is below 2.
+    """
+    names = {"root": str(root(ranks)), "all": str(max(2, ranks))}
+    radices: set[int] = set()
+    for part in text.split(","):
+        word = names.get(part.strip(), part.strip().replace("P", names["all"]))
+        radices.update(parse_range(word, text, "--radix"))
+    if min(radices) < 2:
+        raise SwapmeetError(f'--radix "{text}": a radix must be 2 or more')
+    return sorted(radices)
+
+
+def curves(
+    served: Iterable[tuple[_core.Spec, int]], radices: str, nodes: str = ""
+) -> dict[str, list[tuple[int, Point]]]:
+    """For each spec and number of ranks, by a name for it: its points (radix, costs) over these radices.
+
+    On K and D only the dimensions of a spec bear, so specs that differ elsewhere share a line.
+    """
+    lines: dict[str, list[tuple[int, Point]]] = {}
+    for spec, ranks in served:
+        name = f"P = {ranks:,}, dims = {dict(spec.parameters)['dims']}"
+        if name not in lines:
+            wanted = _thinned(parse_radices(radices, ranks), special_radices(ranks))
+            lines[name] = [(radix, count(with_radix(spec, radix), ranks, nodes)) for radix in wanted]
+    if all(name.endswith(", dims = P") for name in lines):
+        return {name.removesuffix(", dims = P"): line for name, line in lines.items()}
+    return lines
+
+
+def _thinned(values: Sequence[int], kept: Iterable[int]) -> Sequence[int]:
+    """At most about `MOST_POINTS`: the smaller half of them all, then in equal ratios; `kept` in any case."""
+    if len(values) <= MOST_POINTS:
+        return values
+    half = MOST_POINTS // 2
+    ratio = len(values) / half
+    chosen = {values[i] for i in range(half)}
+    chosen |= {values[min(len(values) - 1, int(half * ratio ** (i / half)))] for i in range(half + 1)}
+    return sorted(chosen | (set(kept) & set(values)))
+
+
+def special_radices(ranks: int) -> dict[int, str]:
+    """The radices that the papers single out, and what they stand for."""
+    return {2: "2: fewest messages", root(ranks): "√P", max(2, ranks): "P: fewest bytes"}
+
+
+def table(points: Iterable[Point], block_bytes: int | None) -> Table:
+    """One line for each point."""
+    listing = Table("spec", "P", "grid", "radices")
+    columns = ["K", "D", *([] if block_bytes is None else ["bytes sent"]), "batches", "scratch blocks"]
+    for column in [*columns, *([] if block_bytes is None else ["scratch bytes"])]:
+        listing.add_column(column, justify="right")
+    for point in points:
+        counts = point.counts
+        cells = [counts.messages, counts.blocks, counts.batches, counts.scratch_blocks]
+        if block_bytes is not None:
+            cells = [*cells[:2], counts.blocks * block_bytes, *cells[2:], counts.scratch_blocks * block_bytes]
+        listing.add_row(str(point.spec), str(point.ranks), point.grid, point.radices, *(f"{cell:,}" for cell in cells))
+    return listing
+
+
+def rounds_table(point: Point, block_bytes: int | None) -> Table:
+    """One line for each round of a point."""
+    listing = Table("dimension", "digit", "weight", "z")
+    for column in ("messages", "blocks", *([] if block_bytes is None else ["bytes sent"])):
+        listing.add_column(column, justify="right")
+    for *key, messages, blocks in point.rounds:
+        size = [] if block_bytes is None else [f"{blocks * block_bytes:,}"]
+        listing.add_row(*map(str, key), f"{messages:,}", f"{blocks:,}", *size)
+    return listing
+
+
+def tables(points: Sequence[Point], block_bytes: int | None, rounds: bool) -> Iterator[Table | str]:
+    """What `swapmeet model` prints."""
+    if rounds:
+        for point in points:
+            yield f"{point.spec}, P = {point.ranks}: a rank in each round"
+            yield rounds_table(point, block_bytes)
+    yield table(points, block_bytes)
+    yield "Each rank sends K messages with D blocks in them; scratch is the most that a rank can need."
+    if any(point.counts.carried for point in points):
+        yield "Nodes are unequal, so ranks differ: each number is counted, and is the largest of any rank."
+
+
+def csv_text(points: Iterable[Point], block_bytes: int | None) -> Iterator[str]:
+    """The tables for other programs: a line for each point, or for each round where rounds were counted."""
+    header = ["spec", "P", "grid", "radices"]
+    for i, point in enumerate(points):
+        key = [str(point.spec), point.ranks, point.grid, point.radices]
+        columns, rows = _rows(point, block_bytes)
+        if i == 0:
+            yield _line([*header, *columns])
+        yield from (_line([*key, *row]) for row in rows)
+
+
+def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Sequence[int]]]:
+    counts, size = point.counts, block_bytes or 0
+    rows: list[tuple[int, ...]]
+    if point.with_rounds:
+        columns = ["dimension", "digit", "weight", "z", "messages", "blocks", "block_bytes", "bytes_sent"]
+        rows = [(*row, size, row[5] * size) for row in point.rounds]
+    else:
+        columns = ["K", "D", "batches", "scratch_blocks", "block_bytes", "bytes_sent", "scratch_bytes"]
+        numbers = (counts.messages, counts.blocks, counts.batches, counts.scratch_blocks)
+        rows = [(*numbers, size, counts.blocks * size, counts.scratch_blocks * size)]
+    if block_bytes is not None:
+        return columns, rows
+    known = columns.index("block_bytes")
+    return columns[:known], [row[:known] for row in rows]
+
+
+def _line(cells: Sequence[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()

@@ -1,0 +1,112 @@
+/// When digit x of dimension j comes up, a block that is at place v has the coordinates of its destination in the
+/// dimensions before j, those of its source in the dimensions behind j, and along j it is as far from its source as the
+/// digits below x say. So the blocks that leave v with the offset o along j are as many as there are true sources with
+/// the right coordinates from j on, times true destinations with the right coordinates up to j.
+#include "model/carried.hpp"
+
+#include <algorithm>
+
+#include "topology/arrangement.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// One dimension of the grid, and the true (not carried) places as its digits see them.
+struct Axis {
+  std::int32_t size, stride;
+  std::vector<std::int64_t> sources;       ///< by the coordinates from here on: place / stride
+  std::vector<std::int64_t> destinations;  ///< by the coordinates up to here: place % (stride · size)
+};
+
+std::vector<Axis> axes(const Arrangement& grid) {
+  std::vector<Axis> all;
+  std::int32_t stride = 1;
+  for (const std::int32_t size : grid.sizes) {
+    Axis axis{size, stride, {}, {}};
+    axis.sources.resize(static_cast<std::size_t>(grid.places() / stride));
+    stride *= size;
+    axis.destinations.resize(static_cast<std::size_t>(stride));
+    for (const std::int32_t place : grid.place_of) {
+      ++axis.sources[static_cast<std::size_t>(place / axis.stride)];
+      ++axis.destinations[static_cast<std::size_t>(place % stride)];
+    }
+    all.push_back(std::move(axis));
+  }
+  return all;
+}
+
+/// Blocks that leave `place` when this digit has the value z.
+std::int64_t leaving(const Axis& axis, const Digit& digit, std::int32_t z, std::int32_t place) {
+  const std::int32_t along = place / axis.stride % axis.size;
+  const std::int32_t before = place % axis.stride, behind = place / axis.stride / axis.size * axis.size;
+  const std::int64_t period = std::int64_t{digit.weight} * digit.radix;
+  std::int64_t blocks = 0;
+  for (std::int64_t base = std::int64_t{z} * digit.weight; base < axis.size; base += period)
+    for (std::int32_t done = 0; done < digit.weight && base + done < axis.size; ++done) {
+      const std::int32_t source = (along - done + axis.size) % axis.size;
+      const auto destination = static_cast<std::int32_t>((along + base) % axis.size);
+      blocks += axis.sources[static_cast<std::size_t>(behind + source)] *
+                axis.destinations[static_cast<std::size_t>(before + destination * axis.stride)];
+    }
+  return blocks;
+}
+
+struct Tally {
+  std::int64_t messages = 0, blocks = 0;
+};
+
+void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>& now) {
+  std::ranges::transform(most, now, most.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+}
+
+}  // namespace
+
+CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
+  const Arrangement grid = arrange(spec.dimensions, shape);
+  const std::vector<Axis> all_axes = axes(grid);
+  const auto ranks = static_cast<std::size_t>(shape.ranks);
+  const bool packs = spec.packing == Packing::memcpy, twin = spec.layout == Layout::zero_copy;
+  CarriedCounts most;
+  std::vector<Tally> totals(ranks);
+  std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0);
+  for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];
+  for (const Digit& digit : digits) {
+    const Axis& axis = all_axes[digit.dimension];
+    const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &digit == &digits.front()));
+    std::vector<std::int64_t> staged(ranks, 0);
+    for (std::int32_t z = 1; z < digit.radix; ++z) {
+      std::vector<Tally> now(ranks);
+      for (std::int32_t place = 0; place < grid.places(); ++place) {
+        const std::int64_t blocks = leaving(axis, digit, z, place);
+        if (blocks == 0) continue;
+        const std::int32_t along = place / axis.stride % axis.size;
+        const std::int32_t move = (along + z * digit.weight) % axis.size - along;
+        const auto from = static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(place)]);
+        const auto to = static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)]);
+        if (packs || from == to) staged[from] += blocks;
+        if (from == to) continue;
+        if (!lands) staged[to] += blocks;
+        ++now[from].messages;
+        now[from].blocks += blocks;
+      }
+      Round round{static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0};
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        round.messages = std::max(round.messages, now[rank].messages);
+        round.blocks = std::max(round.blocks, now[rank].blocks);
+        totals[rank].messages += now[rank].messages;
+        totals[rank].blocks += now[rank].blocks;
+      }
+      most.rounds.push_back(round);
+    }
+    keep_most(stage, staged);
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    most.messages = std::max(most.messages, totals[rank].messages);
+    most.blocks = std::max(most.blocks, totals[rank].blocks);
+    most.scratch_blocks = std::max(most.scratch_blocks, held[rank] * grid.places() * (twin ? 2 : 1) + stage[rank]);
+  }
+  return most;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,105 @@
+#include "model/counts.hpp"
+
+#include <algorithm>
+
+#include "model/carried.hpp"
+#include "topology/arrangement.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// The sizes of the dimensions, if there are as many places as ranks; empty if some are carried.
+std::vector<std::int32_t> regular_sizes(const Spec& spec, const Shape& shape) {
+  using Kind = Dimensions::Kind;
+  if (spec.family == Family::direct || spec.dimensions.kind == Kind::one) return {shape.ranks};
+  if (spec.dimensions.kind == Kind::given) return spec.dimensions.sizes;
+  if (spec.dimensions.kind == Kind::automatic) return equal_factors(shape.ranks, spec.dimensions.sizes[0]);
+  Arrangement grid = arrange(spec.dimensions, shape);
+  if (grid.places() != shape.ranks) return {};
+  return std::move(grid.sizes);
+}
+
+std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
+  const std::vector<Radices> direct{{Radix::all}};
+  std::vector<Digit> digits;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    std::int32_t weight = 1, number = 0;
+    for (const std::int32_t radix : digits_of(spec.family == Family::direct ? direct : spec.radices, d, sizes[d])) {
+      digits.push_back({d, number++, weight, radix});
+      weight *= radix;
+    }
+  }
+  return digits;
+}
+
+/// h(z): how many of the offsets 0..size-1 have this value.
+std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
+  const std::int64_t weight = digit.weight, period = weight * digit.radix;
+  return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
+}
+
+/// Scratch blocks that a digit may stage: all that leave (when packed) and all that arrive, but for messages of one
+/// block, which need no packing.
+std::int64_t staged(const Spec& spec, const Digit& digit, std::int64_t size, std::int64_t ranks, bool first) {
+  const std::int64_t moved = (size - offsets_with(digit, size, 0)) * (ranks / size);
+  // What leaves the send buffer, or goes to the twin, makes no room for what arrives: that may land at once.
+  const bool lands = spec.layout == Layout::zero_copy || (spec.layout == Layout::zero_rotation && first);
+  if (spec.packing == Packing::datatype) return lands ? 0 : moved;
+  std::int64_t singles = 0;
+  if (size == ranks && digit.weight == 1 && size < 2 * digit.radix)
+    singles = digit.radix - std::max<std::int64_t>(1, size - digit.radix);  // the others have two blocks
+  return 2 * (moved - singles) + (lands ? 0 : singles);
+}
+
+Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit>& digits, Counts counts) {
+  std::int64_t stage = 0;
+  for (const Digit& digit : digits) {
+    const std::int64_t size = counts.sizes[digit.dimension];
+    counts.messages += digit.radix - 1;  // digits_of() leaves no value unused
+    counts.blocks += (size - offsets_with(digit, size, 0)) * (ranks / size);
+    stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
+  }
+  if (spec.family == Family::direct) return counts;
+  const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
+  counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;
+  return counts;
+}
+
+}  // namespace
+
+Counts count(const Spec& spec, const Shape& shape) {
+  Counts counts;
+  counts.sizes = regular_sizes(spec, shape);
+  counts.carried = counts.sizes.empty();
+  if (counts.carried) counts.sizes = arrange(spec.dimensions, shape).sizes;
+  const std::vector<Digit> digits = digits_along(spec, counts.sizes);
+  counts.radices.resize(counts.sizes.size());
+  for (const Digit& digit : digits) {
+    counts.radices[digit.dimension].push_back(digit.radix);
+    const std::int32_t window = spec.window == 0 ? digit.radix : spec.window;
+    counts.batches += (digit.radix - 1 + window - 1) / window;
+  }
+  if (!counts.carried) return count_regular(spec, shape.ranks, digits, std::move(counts));
+  const CarriedCounts most = count_carried(spec, shape, digits);
+  counts.messages = most.messages;
+  counts.blocks = most.blocks;
+  counts.scratch_blocks = most.scratch_blocks;
+  return counts;
+}
+
+std::vector<Round> count_rounds(const Spec& spec, const Shape& shape) {
+  const std::vector<std::int32_t> sizes = regular_sizes(spec, shape);
+  if (sizes.empty())
+    return count_carried(spec, shape, digits_along(spec, arrange(spec.dimensions, shape).sizes)).rounds;
+  std::vector<Round> rounds;
+  for (const Digit& digit : digits_along(spec, sizes)) {
+    const std::int64_t size = sizes[digit.dimension];
+    for (std::int32_t z = 1; z < digit.radix; ++z)
+      rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 1,
+                        offsets_with(digit, size, z) * (shape.ranks / size)});
+  }
+  return rounds;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,49 @@
+/// What an exchange costs, without making its schedule: messages K, blocks D and scratch of a rank, as closed forms.
+///
+/// In one dimension of n places, the digit of weight b and radix r has the value z in
+///   h(z) = floor(n / (b·r))·b + min(max(n mod (b·r) - z·b, 0), b)
+/// of the offsets 0..n-1, so a rank sends so many blocks in round (digit, z), and ceil(n / b) - 1 messages at most in the
+/// digit. With b = r^x that is the count of `tra` and `radix`, and the sums over all rounds are their
+///   K = w(r-1) - floor((r^w - P) / r^(w-1)),   D = number of non-zero base-r digits of 0..P-1.
+/// It holds for mixed radices just as well. On a grid of P places each offset of a dimension of n places stands for P/n
+/// offsets: K is the sum over the dimensions, D the sum of D_j·P/n_j.                 [checked by tests/core/counts_test.py]
+///
+/// Where places are carried (groups of unequal size: topology/arrangement.hpp) ranks differ and there is no closed form:
+/// the blocks of every place are counted, and the largest numbers of any rank are given.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+/// The messages of a rank for the value z of one digit.
+struct Round {
+  std::int32_t dimension = 0;
+  std::int32_t digit = 0;   ///< x, within the dimension; 0 is the least significant
+  std::int32_t weight = 1;  ///< in places along the dimension; r^x if all radices are equal
+  std::int32_t value = 1;   ///< z
+  std::int64_t messages = 0;  ///< 1, unless places are carried
+  std::int64_t blocks = 0;    ///< in these messages
+};
+
+struct Counts {
+  std::vector<std::int32_t> sizes;  ///< of the dimensions
+  std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
+  std::int64_t messages = 0;        ///< that a rank sends: K
+  std::int64_t blocks = 0;          ///< in them: D
+  std::int64_t batches = 0;         ///< of messages in flight together, one after the other; K if the window is 1
+  std::int64_t scratch_blocks = 0;  ///< room for so many is enough; a rank's schedule says what that rank needs
+  bool carried = false;             ///< some places are carried: each number is the largest of any rank
+};
+
+/// Of one rank, for the whole exchange. O(digits); with carried places O(places · sum of the sizes · digits).
+/// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
+Counts count(const Spec& spec, const Shape& shape);
+
+/// The same, round by round, in the order in which the digits go by. O(rounds). A direct exchange has a round for each peer.
+std::vector<Round> count_rounds(const Spec& spec, const Shape& shape);
+
+}  // namespace swapmeet

@@ -12,9 +12,11 @@
 ///   zero-copy      receive or a twin of it in scratch, in turn, so that arriving blocks never
 ///                  overwrite departing ones                                                   Source: traff2014
 ///
-/// Cost:    α·K + β·D·S with K and D of model/counts.hpp      [checked by tests/core/bruck_test.py]
-/// Needs:   any grid.   Scratch: 2·ceil(P/2) staged blocks at most for r = 2, 2·(P - P/r) in general; P more for basic
-///          and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held, P' places in all.
+/// Cost:    α·K + β·D·S with K and D of model/counts.hpp     [checked by tests/core/counts_test.py]
+/// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on a
+///          grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P more
+///          for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held, P' places
+///          in all.                                               [checked by tests/core/counts_test.py]
 #include "algorithms/bruck.hpp"
 
 #include <algorithm>
@@ -46,6 +48,7 @@ struct Offsets {
   std::vector<std::uint8_t> hops;      ///< moves so far
   std::vector<std::uint8_t> all_hops;  ///< moves in all
   std::vector<std::int32_t> done;      ///< the part of the offset that the moves so far have covered
+  std::vector<std::int32_t> values;    ///< of the digit at hand
 };
 
 class Bruck {
@@ -65,9 +68,12 @@ class Bruck {
     }
     irregular_ = grid_.places() != shape.ranks;
     const std::size_t n = static_cast<std::size_t>(grid_.places());
-    offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n)};
-    for (std::int32_t offset = 0; offset < grid_.places(); ++offset)
-      for (const Digit& digit : digits_) offsets_.all_hops[static_cast<std::size_t>(offset)] += value(digit, offset) != 0;
+    offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n),
+                std::vector<std::int32_t>(n)};
+    for (const Digit& digit : digits_) {
+      read(digit);
+      for (std::size_t i = 0; i < n; ++i) offsets_.all_hops[i] += offsets_.values[i] != 0;
+    }
     const std::int32_t held = static_cast<std::int32_t>(places_.size()) * grid_.places();
     const std::int32_t main = spec.layout == Layout::basic || irregular_ ? held : 0;
     twin_ = main;
@@ -84,21 +90,21 @@ class Bruck {
   }
 
  private:
-  std::int32_t value(const Digit& digit, std::int32_t offset) const {
-    return offset / strides_[digit.dimension] % grid_.sizes[digit.dimension] / digit.weight % digit.radix;
+  /// Sets the values of `digit`, in one pass without divisions: they would take most of the planning.
+  void read(const Digit& digit) {
+    const std::int32_t stride = strides_[digit.dimension], size = grid_.sizes[digit.dimension];
+    auto next = offsets_.values.begin();
+    while (next != offsets_.values.end())
+      for (std::int32_t along = 0, z = 0, left = digit.weight; along < size; ++along) {
+        next = std::fill_n(next, stride, z);
+        if (--left > 0) continue;
+        left = digit.weight;
+        z = z + 1 == digit.radix ? 0 : z + 1;
+      }
   }
 
-  /// place + sign·offset, in each dimension modulo its size.
   std::int32_t shifted(std::int32_t place, std::int32_t offset, std::int32_t sign) const {
-    std::int32_t sum = 0;
-    for (std::size_t d = 0; d < strides_.size(); ++d) {
-      const std::int32_t size = grid_.sizes[d];
-      const std::int32_t along = place % size + sign * (offset % size);
-      sum += (along < 0 ? along + size : along >= size ? along - size : along) * strides_[d];
-      place /= size;
-      offset /= size;
-    }
-    return sum;
+    return grid_.shifted(place, offset, sign);
   }
 
   Rank rank_at(std::int32_t place) const { return grid_.rank_at[static_cast<std::size_t>(place)]; }
@@ -173,12 +179,13 @@ class Bruck {
   /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by value, then by the place it leaves.
   std::vector<Bundle> bundles(const Digit& digit, bool outgoing) const {
     std::vector<Bundle> all;
+    all.reserve(places_.size() * static_cast<std::size_t>(digit.radix));
     for (std::size_t held = 0; held < places_.size(); ++held) {
       std::vector<Bundle> by_value(static_cast<std::size_t>(digit.radix));
       for (const bool second : {false, true})
         for_each_offset([&](std::int32_t offset) {
-          const std::int32_t z = value(digit, offset);
           const auto i = static_cast<std::size_t>(offset);
+          const std::int32_t z = offsets_.values[i];
           if (z == 0 || second_group(offset) != second) return;
           const std::int32_t move = z * digit.weight * strides_[digit.dimension];
           if (!exists(places_[held], offset, offsets_.done[i] + (outgoing ? 0 : move))) return;
@@ -202,6 +209,7 @@ class Bruck {
 
   /// One digit: a step that packs, one with the messages, one that unpacks.
   void exchange(const Digit& digit) {
+    read(digit);
     const std::vector<Bundle> outgoing = bundles(digit, true), incoming = bundles(digit, false);
     std::int32_t staged = stage_;
     const auto stage = [&](std::int32_t blocks) {
@@ -231,10 +239,10 @@ class Bruck {
     add_messages(digit, outgoing, packed, incoming, landed);
     plan_.step();
     for (std::size_t i = 0; i < incoming.size(); ++i) copy_runs(incoming[i].blocks, landed[i], false);
-    for (std::int32_t offset = 0; offset < grid_.places(); ++offset)
-      if (const std::int32_t z = value(digit, offset)) {
-        ++offsets_.hops[static_cast<std::size_t>(offset)];
-        offsets_.done[static_cast<std::size_t>(offset)] += z * digit.weight * strides_[digit.dimension];
+    for (std::size_t i = 0; i < offsets_.values.size(); ++i)
+      if (const std::int32_t z = offsets_.values[i]) {
+        ++offsets_.hops[i];
+        offsets_.done[i] += z * digit.weight * strides_[digit.dimension];
       }
   }
 

@@ -23,14 +23,16 @@ bool in_bounds(const Schedule& schedule, const Run& run) {
 void check_messages(const Schedule& schedule, std::size_t step, std::span<const Message> messages, bool sends,
                     Verdict& verdict) {
   for (const Message& message : messages) {
-    const std::string what = place(schedule, step) + (sends ? ": send to " : ": receive from ");
+    const auto add = [&](const std::string& problem) {
+      verdict.add(place(schedule, step) + (sends ? ": send to " : ": receive from ") + problem);
+    };
     if (message.peer < 0 || message.peer >= schedule.ranks)
-      verdict.add(what + "rank " + std::to_string(message.peer) + ", which does not exist");
-    if (message.peer == schedule.rank) verdict.add(what + "itself; use a copy");
-    if (message.run_count == 0) verdict.add(what + "rank " + std::to_string(message.peer) + " carries no block");
+      add("rank " + std::to_string(message.peer) + ", which does not exist");
+    if (message.peer == schedule.rank) add("itself; use a copy");
+    if (message.run_count == 0) add("rank " + std::to_string(message.peer) + " carries no block");
     for (const Run& run : schedule.runs_of(message)) {
-      if (!in_bounds(schedule, run)) verdict.add(what + to_text(run) + ", which is out of bounds");
-      if (!sends && run.buffer == Buffer::send) verdict.add(what + to_text(run) + " writes to the send buffer");
+      if (!in_bounds(schedule, run)) add(to_text(run) + ", which is out of bounds");
+      if (!sends && run.buffer == Buffer::send) add(to_text(run) + " writes to the send buffer");
     }
   }
 }
@@ -68,15 +70,26 @@ class Marks {
 
 }  // namespace
 
+void check_head(const Schedule& schedule, Rank ranks, Rank rank, const Schedule& first, Verdict& verdict) {
+  if (schedule.ranks != ranks || schedule.rank != rank || rank < 0 || rank >= ranks)
+    verdict.add("schedule " + std::to_string(rank) + " is of rank " + std::to_string(schedule.rank) + " of " +
+                std::to_string(schedule.ranks));
+  if (schedule.segment_bytes != first.segment_bytes || schedule.segment_bytes < 0)
+    verdict.add("rank " + std::to_string(rank) + " cuts its blocks otherwise than rank " + std::to_string(first.rank));
+  if (schedule.scratch_blocks < 0) verdict.add("rank " + std::to_string(rank) + " has negative scratch space");
+}
+
 void check_bounds(const Schedule& schedule, Verdict& verdict) {
   for (std::size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     if (step.window < 0) verdict.add(place(schedule, s) + ": the window is negative");
     for (const Copy& copy : schedule.copies_of(step)) {
-      const std::string what = place(schedule, s) + ": copy " + to_text(copy.from) + " to " + to_text(copy.to);
-      if (!in_bounds(schedule, copy.from) || !in_bounds(schedule, copy.to)) verdict.add(what + " is out of bounds");
-      if (copy.from.count != copy.to.count) verdict.add(what + " has sides of different length");
-      if (copy.to.buffer == Buffer::send) verdict.add(what + " writes to the send buffer");
+      const auto add = [&](const std::string& problem) {
+        verdict.add(place(schedule, s) + ": copy " + to_text(copy.from) + " to " + to_text(copy.to) + problem);
+      };
+      if (!in_bounds(schedule, copy.from) || !in_bounds(schedule, copy.to)) add(" is out of bounds");
+      if (copy.from.count != copy.to.count) add(" has sides of different length");
+      if (copy.to.buffer == Buffer::send) add(" writes to the send buffer");
     }
     check_messages(schedule, s, schedule.sends_of(step), true, verdict);
     check_messages(schedule, s, schedule.receives_of(step), false, verdict);
@@ -125,9 +138,11 @@ Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
     for (std::size_t i = 0; i < schedules[b].receives.size(); ++i) {
       const Message& receive = schedules[b].receives[i];
       const auto a = static_cast<std::size_t>(receive.peer);
-      const std::string what = "rank " + std::to_string(b) + " receives from rank " + std::to_string(a);
+      const auto add = [&](const std::string& problem) {
+        verdict.add("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) + problem);
+      };
       if (next[a] == end[a]) {
-        verdict.add(what + " more messages than are sent");
+        add(" more messages than are sent");
         continue;
       }
       const std::uint32_t send = incoming[b][next[a]++];
@@ -136,8 +151,7 @@ Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
       numbers.send_of[number] = send;
       const std::int64_t sent = schedules[a].block_count(schedules[a].sends[send - numbers.sends[a]]);
       if (sent != schedules[b].block_count(receive))
-        verdict.add(what + " a message of " + std::to_string(sent) + " blocks into " +
-                    std::to_string(schedules[b].block_count(receive)));
+        add(" a message of " + std::to_string(sent) + " blocks into " + std::to_string(schedules[b].block_count(receive)));
     }
     for (std::size_t a = 0; a < p; ++a)
       if (next[a] != end[a])
@@ -145,6 +159,12 @@ Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
                     " fewer messages than are sent");
   }
   return numbers;
+}
+
+void misdelivered(Rank rank, Rank source, std::optional<BlockName> found, Verdict& verdict) {
+  const std::string content =
+      found ? "block (" + std::to_string(found->source) + ", " + std::to_string(found->destination) + ")" : "nothing";
+  verdict.add("rank " + std::to_string(rank) + " ends with " + content + " in receive[" + std::to_string(source) + "]");
 }
 
 }  // namespace swapmeet

@@ -76,10 +76,9 @@ class Execution {
       for (Block s = 0; s < p; ++s) {
         const Block found = process.contents[1][static_cast<std::size_t>(s)];
         if (found == s * p + static_cast<Block>(r)) continue;
-        const std::string content = found == nothing ? "nothing"
-                                                     : "block (" + std::to_string(found / p) + ", " +
-                                                           std::to_string(found % p) + ")";
-        verdict.add("rank " + std::to_string(r) + " ends with " + content + " in receive[" + std::to_string(s) + "]");
+        std::optional<BlockName> name;
+        if (found != nothing) name = BlockName{static_cast<Rank>(found / p), static_cast<Rank>(found % p)};
+        misdelivered(static_cast<Rank>(r), static_cast<Rank>(s), name, verdict);
       }
     }
   }
@@ -188,23 +187,12 @@ class Execution {
   std::vector<std::uint32_t> deliverable_;
 };
 
-void check_family(std::span<const Schedule> schedules, Verdict& verdict) {
-  for (std::size_t r = 0; r < schedules.size(); ++r) {
-    const Schedule& schedule = schedules[r];
-    if (schedule.ranks != static_cast<Rank>(schedules.size()) || schedule.rank != static_cast<Rank>(r))
-      verdict.add("schedule " + std::to_string(r) + " is of rank " + std::to_string(schedule.rank) + " of " +
-                  std::to_string(schedule.ranks));
-    if (schedule.segment_bytes != schedules[0].segment_bytes || schedule.segment_bytes < 0)
-      verdict.add("rank " + std::to_string(r) + " cuts its blocks otherwise than rank 0");
-    if (schedule.scratch_blocks < 0) verdict.add("rank " + std::to_string(r) + " has negative scratch space");
-  }
-}
-
 }  // namespace
 
 Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
   Verdict verdict;
-  check_family(schedules, verdict);
+  for (std::size_t r = 0; r < schedules.size(); ++r)
+    check_head(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r), schedules[0], verdict);
   if (!verdict.proved()) return verdict;
   for (const Schedule& schedule : schedules) check_bounds(schedule, verdict);
   if (!verdict.proved()) return verdict;

@@ -24,10 +24,10 @@ PARAMETERS |= {
     "layout": st.sampled_from(("basic", "modified", "zero-rotation", "zero-copy")),
     "pack": st.sampled_from(("memcpy", "datatype")),
 }
-KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in ("direct", "bruck")}
-FAMILY_OF = {name: _core.parse_spec(name).family for name, *_ in _core.aliases()} | {"direct": "direct", "bruck": "bruck"}
+FAMILIES = ("direct", "bruck")
+KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}
 ALIASES = tuple(name for name, *_ in _core.aliases())
-DIRECT_ALIASES = tuple(name for name in ALIASES if FAMILY_OF[name] == "direct")
+FAMILY_OF = {name: _core.parse_spec(name).family for name in (*FAMILIES, *ALIASES)}
 blanks = st.sampled_from(("", " ", "  "))
 
 

@@ -1,14 +1,17 @@
-"""Swapmeet's direct algorithms beside hand-written loops of the same MPI calls: median ratios with 95 % intervals.
+"""Swapmeet beside hand-written loops of the same MPI calls: median ratios with 95 % intervals.
 
-    .venv/bin/python benchmarks/direct_loop.py [--mpi mpich,openmpi] [--ranks 2,4,8] [--samples 50] [--most 1048576]
+    .venv/bin/python benchmarks/beside.py direct|bruck [--mpi mpich,openmpi] [--ranks 4,8,16] [--samples 50]
 
 Prints a Markdown table: time with Swapmeet over time of the loop, both medians over interleaved samples of one run; the
-interval is a bootstrap of the ratio of medians (10000 resamples).
+interval is a bootstrap of the ratio of medians (10000 resamples). `direct` compares with spread-out and pairwise loops,
+`bruck` with a radix-r modified Bruck for r = 2, the root of P and P.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +19,25 @@ import numpy.typing as npt
 from swapmeet import launch, library, mpi
 
 Samples = npt.NDArray[np.float64]
+MOST = {"direct": 1 << 20, "bruck": 1 << 16}  #: bytes a block
 
 
-def measure(mpi_name: str, algorithm: str, ranks: int, most: int, samples: int) -> dict[int, dict[str, Samples]]:
+def cases(family: str, ranks: int) -> Iterator[tuple[list[str], str]]:
+    """Arguments of the program, and a spec to compare it with."""
+    if family == "direct":
+        yield from ((["spread-out"], "spread-out"), (["pairwise"], "pairwise"))
+        return
+    for radix in sorted({2, math.isqrt(ranks - 1) + 1, ranks}):
+        for rest in ("", ",window=all", ",layout=zero-rotation", ",layout=zero-rotation,window=all"):
+            yield [str(radix)], f"radix(r={radix}{rest})"
+
+
+def measure(
+    target: mpi.Mpi, program: str, arguments: list[str], spec: str, ranks: int, most: int, samples: int
+) -> dict[int, dict[str, Samples]]:
     """Block bytes -> candidate -> samples, in microseconds a call."""
-    target = mpi.find(mpi_name)
-    argv = [library.program(target, "direct_loop"), algorithm, str(most), str(samples)]
-    words = launch.command(target, ranks, argv, library.library(target), launch.library_variables(algorithm))
+    argv = [library.program(target, program), *arguments, str(most), str(samples)]
+    words = launch.command(target, ranks, argv, library.library(target), launch.library_variables(spec))
     output = launch.run(target, ranks, words).stdout
     table: dict[int, dict[str, list[float]]] = {}
     for line in output.splitlines():
@@ -42,22 +57,27 @@ def ratio_of_medians(numerator: Samples, denominator: Samples, resamples: int = 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("family", choices=MOST)
     parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--ranks", default="2,4,8")
+    parser.add_argument("--ranks", default="4,8,16")
     parser.add_argument("--samples", type=int, default=50)
-    parser.add_argument("--most", type=int, default=1 << 20)
+    parser.add_argument("--most", type=int)
     arguments = parser.parse_args()
+    family = arguments.family
     print("| MPI | algorithm | P | bytes | Swapmeet (µs) | loop (µs) | ratio (95 %) |\n|---|---|---|---|---|---|---|")
     ratios = []
-    for name in arguments.mpi.split(","):
-        for algorithm in ("spread-out", "pairwise"):
-            for ranks in map(int, arguments.ranks.split(",")):
-                for block, row in measure(name, algorithm, ranks, arguments.most, arguments.samples).items():
+    for target in map(mpi.find, arguments.mpi.split(",")):
+        for ranks in map(int, arguments.ranks.split(",")):
+            for words, spec in cases(family, ranks):
+                most = arguments.most or MOST[family]
+                rows = measure(target, f"{family}_loop", words, spec, ranks, most, arguments.samples)
+                for block, row in rows.items():
                     ours, loop = row["swapmeet"], row["loop"]
                     ratio, low, high = ratio_of_medians(ours, loop)
                     ratios.append(ratio)
                     times = f"{np.median(ours):.2f} | {np.median(loop):.2f}"
-                    print(f"| {name} | {algorithm} | {ranks} | {block} | {times} | {ratio:.3f} ({low:.3f}-{high:.3f}) |")
+                    start = f"| {target.kind} {target.version} | {spec} | {ranks} | {block} | {times}"
+                    print(f"{start} | {ratio:.3f} ({low:.3f}-{high:.3f}) |", flush=True)
     print(f"\nmedian of the {len(ratios)} ratios: {np.median(ratios):.3f}")
 
 

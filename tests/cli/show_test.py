@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from cli.command import refused, swapmeet
@@ -142,6 +143,8 @@ def test_options_are_listed() -> None:
     assert all(name in table and f"| `{name}` |" in markdown for name in names)
     assert len(markdown.splitlines()) == len(names) + 2
     assert all(line.count(" | ") == 3 for line in markdown.splitlines())
+    page = Path(__file__).parents[2] / "docs" / "options.md"
+    assert page.read_text().endswith("\n\n" + markdown), f"{page}: run `swapmeet options --markdown` again"
 
 
 def test_algorithms_are_listed() -> None:

@@ -1,5 +1,7 @@
 #include "execute/communicator.hpp"
 
+#include <numeric>
+
 #include "algorithms/generate.hpp"
 #include "execute/context.hpp"
 #include "execute/report.hpp"
@@ -31,6 +33,34 @@ MPI_Comm same_ranks(MPI_Comm user) {
   PMPI_Group_free(&group);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;
+}
+
+/// The node of each rank of `comm`, as MPI sees it: ranks that share memory; named by the least of them. Collective.
+bool ask_for_nodes(MPI_Comm comm, Rank rank, std::vector<std::int32_t>& node_of) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int first_of_node = rank;
+  if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) return false;
+  const bool told = PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
+  PMPI_Comm_free(&node);
+  return told && PMPI_Allgather(&first_of_node, 1, MPI_INT, node_of.data(), 1, MPI_INT32_T, comm) == MPI_SUCCESS;
+}
+
+/// The same by a map that a person wrote for MPI_COMM_WORLD.
+bool read_nodes(MPI_Comm comm, const std::string& map, std::vector<std::int32_t>& node_of) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  std::vector<int> ranks(node_of.size()), world_ranks(node_of.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, static_cast<int>(ranks.size()), ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  const std::vector<std::int32_t> nodes = *parse_node_map(map, context().world_ranks);
+  for (std::size_t i = 0; i < node_of.size(); ++i) {
+    if (world_ranks[i] < 0 || world_ranks[i] >= context().world_ranks) return false;  // spawned: not in the map
+    node_of[i] = nodes[static_cast<std::size_t>(world_ranks[i])];
+  }
+  return true;
 }
 
 }  // namespace
@@ -68,8 +98,9 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   if (!refusal_.empty()) {
     decision->reason = refusal_;
   } else {
-    find_nodes();
+    const bool nodes_known = find_nodes();
     Choice choice = choose(collective, shape_, block_bytes, options_);
+    if (!nodes_known) choice = {Spec{}, "the nodes of its ranks cannot be found out"};
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
@@ -111,23 +142,21 @@ Plan* Communicator::plan_for(const Spec& spec) {
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
   plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
+  std::int64_t most = plans_.back()->scratch_blocks();  // ranks that carry places, or whose blocks wrap, need more
+  PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ours_);
+  plans_.back()->share_scratch_blocks(most);
   return plans_.back().get();
 }
 
-void Communicator::find_nodes() {
+bool Communicator::find_nodes() {
   if (!shape_.node_of.empty() || !options_.algorithm || options_.algorithm->dimensions.kind != Dimensions::Kind::nodes)
-    return;
-  if (!options_.nodes.empty()) {
-    shape_.node_of = *parse_node_map(options_.nodes, shape_.ranks);
-    return;
-  }
-  MPI_Comm node = MPI_COMM_NULL;
-  int first_of_node = rank_;  // names the node
-  shape_.node_of.assign(static_cast<std::size_t>(shape_.ranks), 0);
-  PMPI_Comm_split_type(user_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
-  PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
-  PMPI_Allgather(&first_of_node, 1, MPI_INT, shape_.node_of.data(), 1, MPI_INT32_T, user_);
-  PMPI_Comm_free(&node);
+    return true;
+  if (!make_ours()) return false;
+  std::vector<std::int32_t> node_of(static_cast<std::size_t>(shape_.ranks), 0);
+  if (!(options_.nodes.empty() ? ask_for_nodes(ours_, rank_, node_of) : read_nodes(ours_, options_.nodes, node_of)))
+    return false;
+  shape_.node_of = std::move(node_of);
+  return true;
 }
 
 }  // namespace swapmeet

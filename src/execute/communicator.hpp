@@ -55,13 +55,14 @@ class Communicator {
 
  private:
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
+  /// The plan of `spec`, made if it is new. Collective then.
   Plan* plan_for(const Spec& spec);
 
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
 
-  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective.
-  void find_nodes();
+  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective. False: it cannot.
+  bool find_nodes();
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 

@@ -286,6 +286,7 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   requests_.assign(2 * std::size_t{widest}, MPI_REQUEST_NULL);
   statuses_.resize(requests_.size());
+  shared_scratch_blocks_ = schedule_.scratch_blocks;
 }
 
 template <Mode mode>

@@ -29,8 +29,10 @@ class Plan {
   /// Whether blocks must be contiguous on both sides, for they are cut or forwarded as bytes.
   bool needs_bytes() const { return segmented() || spec_.family == Family::bruck; }
 
-  /// Blocks of working memory that the schedule itself uses.
-  std::int64_t scratch_blocks() const { return schedule_.scratch_blocks; }
+  /// Blocks of working memory that the schedule itself uses: of this rank at first, and after share_scratch_blocks(most)
+  /// the most that any rank needs, which is what decisions may be based on.
+  std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
+  void share_scratch_blocks(std::int64_t most) { shared_scratch_blocks_ = most; }
 
   /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
   /// rank's own part is done; allocates nothing (once scratch memory is there, and without pack=datatype). A plan that
@@ -48,6 +50,7 @@ class Plan {
 
   Spec spec_;
   Schedule schedule_;
+  std::int64_t shared_scratch_blocks_ = 0;
   Memory scratch_;
   MessageTypes types_;
   std::vector<MPI_Status> statuses_;    ///< of the requests

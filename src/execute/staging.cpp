@@ -53,6 +53,12 @@ bool Staging::reserve(const Blocks& blocks, int ranks) {
   return memory_.reserve(total);
 }
 
+int Staging::check(const Datatype& type, MPI_Comm comm) {
+  char nothing[1] = {};
+  int position = 0;
+  return PMPI_Unpack(nothing, 1, &position, nothing, 0, type.handle, comm);
+}
+
 int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     const Part theirs = blocks.whole(static_cast<int>(i));

@@ -21,6 +21,9 @@ class Staging {
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
+  /// The error that packing or unpacking elements of `type` would meet (it is not committed, say); MPI_SUCCESS: none.
+  static int check(const Datatype& type, MPI_Comm comm);
+
   /// Gives back what is too large to keep.
   void release() { memory_.release(); }
 

@@ -36,7 +36,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bo
   if ((stage_send && !out.reserve(send, communicator.ranks())) ||
       (stage_receive && !in.reserve(call.receive, communicator.ranks())))
     return touched = true, MPI_ERR_NO_MEM;  // the other ranks are under way: an error, not the MPI underneath
-  int error = stage_send ? out.pack(send, communicator.ours()) : MPI_SUCCESS;
+  int error = stage_receive ? Staging::check(call.receive.type(), communicator.ours()) : MPI_SUCCESS;
+  if (!error && stage_send) error = out.pack(send, communicator.ours());
   if (!error)
     error = plan.run(stage_send ? out.blocks() : send, stage_receive ? in.blocks() : call.receive, communicator.ours(),
                      touched);
@@ -61,6 +62,10 @@ Decision& decide(const Call& call, Communicator& communicator) {
   const bool staged = decision->plan && (call.in_place || decision->plan->needs_bytes());
   if (staged && shared_scratch_bytes(call, *decision->plan, communicator.ranks()) > communicator.options().scratch_limit_bytes)
     decision = &communicator.decline(call.collective, "more working memory than SWAPMEET_SCRATCH_LIMIT allows");
+  const bool by_types = decision->plan && decision->plan->spec().family == Family::bruck &&
+                        decision->plan->spec().packing == Packing::datatype;
+  if (by_types && block_bytes > INT_MAX)
+    decision = &communicator.decline(call.collective, "pack=datatype cannot hold blocks of more than 2 GiB");
   if (communicator.options().explain && !decision->explained) explain(call, communicator, *decision);
   return *decision;
 }

@@ -137,6 +137,27 @@ std::string to_text(const Spec& spec) {
   return text + '(' + list + ')';
 }
 
+namespace {
+
+/// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks carry the places that
+/// it lacks: work and memory grow with the places that one rank holds times all places.
+std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
+  std::map<std::int32_t, std::int64_t> sizes;
+  if (dimensions.kind == Dimensions::Kind::nodes)
+    for (const std::int32_t node : shape.node_of) ++sizes[node];
+  if (dimensions.kind == Dimensions::Kind::groups)
+    for (Rank rank = 0; rank < shape.ranks; ++rank) ++sizes[rank / dimensions.sizes.back()];
+  std::int64_t largest = 1, smallest = shape.ranks;
+  for (const auto& [group, size] : sizes) largest = std::max(largest, size), smallest = std::min(smallest, size);
+  const std::int64_t places = largest * static_cast<std::int64_t>(sizes.size());
+  const std::int64_t held = (largest + smallest - 1) / smallest;
+  if (sizes.empty() || held == 1 || held * places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096)) return "";
+  return "its nodes or groups are too unequal: the smallest has " + std::to_string(smallest) + " ranks, the largest " +
+         std::to_string(largest);
+}
+
+}  // namespace
+
 std::string unsuitable(const Spec& spec, const Shape& shape) {
   const std::string p = std::to_string(shape.ranks);
   if (spec.family == Family::direct && spec.order == Order::exclusive_or &&
@@ -149,15 +170,7 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
     for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
     if (product != shape.ranks) return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
   }
-  if (dimensions.kind == Dimensions::Kind::nodes) {
-    std::map<std::int32_t, std::int64_t> ranks_on;
-    std::int64_t largest = 0;
-    for (const std::int32_t node : shape.node_of) largest = std::max(largest, ++ranks_on[node]);
-    const std::int64_t most_places = std::max<std::int64_t>(8 * std::int64_t{shape.ranks}, 1024);
-    if (largest * static_cast<std::int64_t>(ranks_on.size()) > most_places)
-      return "its nodes are too unequal: the largest has " + std::to_string(largest) + " of " + p + " ranks on " +
-             std::to_string(ranks_on.size()) + " nodes";
-  }
+  if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
   if (dimensions.kind == Dimensions::Kind::groups)
     for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)
       if (dimensions.sizes[i] % dimensions.sizes[i - 1] != 0)

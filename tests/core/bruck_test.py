@@ -25,7 +25,7 @@ VARIANTS = [
     f"layout={layout},pack={pack},{policy}" for layout, pack, policy in itertools.product(LAYOUTS, PACKINGS, POLICIES)
 ]
 PLANNED_RADICES = (2, 3, 46, 128, 1000, 16384)
-MOST_PLAN_BYTES = 2 << 20  #: issue 3, "Speed and memory"
+MOST_PLAN_BYTES = 2 << 20  #: of a rank, for any radix
 
 
 def proved(parameters: str, ranks: int, nodes: str = "") -> None:
@@ -129,7 +129,7 @@ def test_node_maps_that_are_refused(text: str) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("pack", PACKINGS)
 def test_a_plan_of_16384_ranks_is_small(layout: str, pack: str) -> None:
-    """Its room is bounded; the time is printed only, for machines differ (limit of issue 3: 20 ms)."""
+    """Its room is bounded; the time is printed only, for machines differ (the aim is 20 ms)."""
     for r in PLANNED_RADICES:
         spec = _core.parse_spec(f"bruck(radix={r},layout={layout},pack={pack})")
         for rank in (0, 5000):

@@ -117,6 +117,10 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
 
 Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
   const std::string name = decision->plan ? to_text(decision->plan->spec()) : "native";
+  if (decision->plan)
+    decision->unchecked_bytes =
+        std::min<std::int64_t>(options_.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
+  decision->explained = !options_.explain;
   decision->tally = &statistics().tally(collective, shape_.ranks, name, decision->reason);
   auto& decisions = decisions_[static_cast<std::size_t>(collective)];
   decisions.push_back(std::move(decision));

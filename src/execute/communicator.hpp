@@ -19,7 +19,8 @@ struct Decision {
   Plan* plan = nullptr;  ///< nullptr: the MPI underneath
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
-  bool explained = false;
+  std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
+  bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;  ///< where such calls are counted
 };
 

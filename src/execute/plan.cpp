@@ -45,18 +45,35 @@ class Pass {
     }
   }
 
-  int run() {
-    for (const Step& step : schedule_.steps) {
-      const bool only_copies = step.send_count + step.receive_count == 0;
-      const int error = only_copies ? copy(step)
-                        : step.completion == Completion::all ? run_batches(step)
-                                                             : run_refilled(step);
+  /// By the list of operations, which is as the schedule.
+  int run(const std::vector<Operation>& operations) {
+    if (block_bytes_ == 0) return MPI_SUCCESS;
+    for (const Operation& operation : operations) {
+      int error = MPI_SUCCESS;
+      switch (operation.kind) {
+        case Operation::Kind::copy: copy_blocks(operation.from, operation.to); break;
+        case Operation::Kind::swap:
+          error = swap(row(operation.from), operation.destination, row(operation.to), operation.source);
+          break;
+        case Operation::Kind::step: error = run(*operation.step); break;
+      }
       if (error != MPI_SUCCESS) return error;
     }
     return received_wrong_;
   }
 
+  int run() {
+    for (const Step& step : schedule_.steps)
+      if (const int error = run(step)) return error;
+    return received_wrong_;
+  }
+
  private:
+  int run(const Step& step) {
+    if (step.send_count + step.receive_count == 0) return copy(step);
+    return step.completion == Completion::all ? run_batches(step) : run_refilled(step);
+  }
+
   Part part(const Run& run) const {
     const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
     if constexpr (mode == Mode::segments) return blocks.segment(run.first, offset_, schedule_.segment_bytes);
@@ -70,11 +87,12 @@ class Pass {
   Part part(const Message& message) {
     const Run& run = schedule_.runs[message.first_run];
     if constexpr (mode != Mode::forwarded) return part(run);
-    if (block_bytes_ == 0) return {nullptr, 0, MPI_BYTE};
-    if (message.run_count == 1 && (run.stride == 1 || run.count == 1))
-      return {address(run), run.count * block_bytes_, MPI_BYTE};
+    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row(run);
     return scattered(message);
   }
+
+  /// Blocks side by side.
+  Part row(const Run& run) const { return {address(run), run.count * block_bytes_, MPI_BYTE}; }
 
   /// A message of blocks that do not lie side by side.
   [[gnu::noinline]] Part scattered(const Message& message) {
@@ -95,12 +113,15 @@ class Pass {
     return error;
   }
 
+  void copy_blocks(const Run& from, const Run& to) const {
+    copy_row(address(to), to.stride * block_bytes_, address(from), from.stride * block_bytes_, from.count, block_bytes_);
+  }
+
   /// The copies of a step.
   int copy(const Step& step) {
     for (const Copy& copy : schedule_.copies_of(step)) {
       if constexpr (mode == Mode::forwarded) {
-        copy_row(address(copy.to), copy.to.stride * block_bytes_, address(copy.from), copy.from.stride * block_bytes_,
-                 copy.from.count, block_bytes_);
+        copy_blocks(copy.from, copy.to);
         continue;
       }
       const Part from = part(copy.from), to = part(copy.to);
@@ -140,10 +161,18 @@ class Pass {
   int exchange_pair(const Step* copies, const Message* send, const Message* receive) {
     const Part out = part(*send), in = part(*receive);
     if (out.count == 0 || in.count == 0) return exchange_batch(copies, Posting::receives_first, send, 1, receive, 1);
-    int error = sendrecv(out, send->peer, in, receive->peer, tag, comm_);
-    touched_ |= !refused(error);
-    if (error != MPI_SUCCESS) error = noted(error);
+    const int error = swap(out, send->peer, in, receive->peer);
     return error != MPI_SUCCESS || !copies ? error : copy(*copies);
+  }
+
+  int swap(const Part& out, Rank to, const Part& in, Rank from) {
+    const int error = sendrecv(out, to, in, from, tag, comm_);
+    if (error == MPI_SUCCESS) [[likely]] {
+      touched_ = true;
+      return error;
+    }
+    touched_ |= !refused(error);
+    return noted(error);
   }
 
   int exchange_batch(const Step* copies, Posting posting, const Message* send, std::ptrdiff_t sends,
@@ -287,13 +316,16 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
   requests_.assign(2 * std::size_t{widest}, MPI_REQUEST_NULL);
   statuses_.resize(requests_.size());
   shared_scratch_blocks_ = schedule_.scratch_blocks;
+  needs_bytes_ = segmented() || spec_.family == Family::bruck;
+  if (needs_bytes_ && !segmented()) operations_ = operations_of(schedule_);
 }
 
 template <Mode mode>
 int Plan::pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched) {
-  return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_,
-                    scratch_.memory(), touched)
-      .run();
+  Pass<mode> pass(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_, scratch_.memory(),
+                  touched);
+  if constexpr (mode == Mode::forwarded) return pass.run(operations_);
+  return pass.run();
 }
 
 int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {

@@ -7,6 +7,7 @@
 #include "execute/blocks.hpp"
 #include "execute/forward.hpp"
 #include "execute/memory.hpp"
+#include "execute/operations.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 
@@ -23,16 +24,25 @@ class Plan {
  public:
   /// `schedule` is of this rank, made from `spec`. Local.
   Plan(const Spec& spec, Schedule schedule);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
 
   const Spec& spec() const { return spec_; }
 
   /// Whether blocks must be contiguous on both sides, for they are cut or forwarded as bytes.
-  bool needs_bytes() const { return segmented() || spec_.family == Family::bruck; }
+  bool needs_bytes() const { return needs_bytes_; }
+
+  /// Whether it makes MPI datatypes, with an int for the bytes of a block.
+  bool makes_types() const { return spec_.family == Family::bruck && spec_.packing == Packing::datatype; }
 
   /// Blocks of working memory that the schedule itself uses: of this rank at first, and after share_scratch_blocks(most)
   /// the most that any rank needs, which is what decisions may be based on.
   std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
   void share_scratch_blocks(std::int64_t most) { shared_scratch_blocks_ = most; }
+
+  /// Blocks of working memory that a call may take, where both sides are staged: part of it only for derived types and
+  /// in place, but which ranks use these is not shared.
+  std::int64_t working_blocks() const { return 2 * std::int64_t{schedule_.ranks} + shared_scratch_blocks_; }
 
   /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
   /// rank's own part is done; allocates nothing (once scratch memory is there, and without pack=datatype). A plan that
@@ -49,7 +59,9 @@ class Plan {
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   Spec spec_;
-  Schedule schedule_;
+  const Schedule schedule_;
+  std::vector<Operation> operations_;  ///< of the schedule, if it forwards
+  bool needs_bytes_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Memory scratch_;
   MessageTypes types_;

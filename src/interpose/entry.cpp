@@ -39,7 +39,7 @@ int alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* r
   if (!communicator) return underneath();
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
-  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, types[send_type]);
+  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, send_type == receive_type ? in.type() : types[send_type]);
   return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, underneath);
 }
 

@@ -20,11 +20,15 @@ void explain(const Call& call, const Communicator& communicator, Decision& decis
       (decision.plan ? to_text(decision.plan->spec()) : "native") + " (" + decision.reason + ")");
 }
 
-/// Working memory that a rank may need, where all ranks can tell: Alltoall, whose blocks are all of one size. Part of it
-/// is needed only for derived types, but which ranks use them is not shared.
-std::int64_t shared_scratch_bytes(const Call& call, const Plan& plan, Rank ranks) {
-  if (call.collective != Collective::alltoall) return 0;
-  return (2 * ranks + plan.scratch_blocks()) * call.receive.bytes(0);
+/// `decision`, unless blocks of so many bytes are too large for it.
+Decision& within_limits(const Call& call, Communicator& communicator, Decision& decision, std::int64_t block_bytes) {
+  const Plan& plan = *decision.plan;
+  if ((call.in_place || plan.needs_bytes()) &&
+      block_bytes > communicator.options().scratch_limit_bytes / plan.working_blocks())
+    return communicator.decline(call.collective, "more working memory than SWAPMEET_SCRATCH_LIMIT allows");
+  if (plan.makes_types() && block_bytes > INT_MAX)
+    return communicator.decline(call.collective, "pack=datatype cannot hold blocks of more than 2 GiB");
+  return decision;
 }
 
 /// The exchange over staging: of what is sent, of what is received, or of both.
@@ -48,7 +52,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bo
 }
 
 int exchange(const Call& call, Communicator& communicator, Plan& plan, bool& touched) {
-  if (!call.in_place && !plan.needs_bytes()) return plan.run(call.send, call.receive, communicator.ours(), touched);
+  const bool as_they_lie = !plan.needs_bytes() || (call.send.type().contiguous && call.receive.type().contiguous);
+  if (as_they_lie && !call.in_place) return plan.run(call.send, call.receive, communicator.ours(), touched);
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
   return staged_exchange(call, communicator, plan, call.in_place || !call.send.type().contiguous,
                          !call.receive.type().contiguous, touched);
@@ -59,14 +64,10 @@ int exchange(const Call& call, Communicator& communicator, Plan& plan, bool& tou
 Decision& decide(const Call& call, Communicator& communicator) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
-  const bool staged = decision->plan && (call.in_place || decision->plan->needs_bytes());
-  if (staged && shared_scratch_bytes(call, *decision->plan, communicator.ranks()) > communicator.options().scratch_limit_bytes)
-    decision = &communicator.decline(call.collective, "more working memory than SWAPMEET_SCRATCH_LIMIT allows");
-  const bool by_types = decision->plan && decision->plan->spec().family == Family::bruck &&
-                        decision->plan->spec().packing == Packing::datatype;
-  if (by_types && block_bytes > INT_MAX)
-    decision = &communicator.decline(call.collective, "pack=datatype cannot hold blocks of more than 2 GiB");
-  if (communicator.options().explain && !decision->explained) explain(call, communicator, *decision);
+  if (block_bytes > decision->unchecked_bytes) [[unlikely]]
+    decision = &within_limits(call, communicator, *decision, block_bytes);
+  if (!decision->explained) [[unlikely]]
+    explain(call, communicator, *decision);
   return *decision;
 }
 

@@ -1,0 +1,25 @@
+/// The steps of a schedule as a flat list, for exchanges of small blocks, where looking things up costs as much as MPI.
+#pragma once
+
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+/// One of
+///   copy   the row of blocks `from` to the row `to`
+///   swap   one message of blocks side by side, `from`, to rank `destination`, and one from rank `source`, `to`
+///   step   whatever a step asks for
+struct Operation {
+  enum class Kind : std::uint8_t { copy, swap, step };
+  Kind kind = Kind::step;
+  Run from{}, to{};
+  Rank destination = 0, source = 0;
+  const Step* step = nullptr;
+};
+
+/// Of `schedule`, which must stay where it is. Empty steps are left out.
+std::vector<Operation> operations_of(const Schedule& schedule);
+
+}  // namespace swapmeet

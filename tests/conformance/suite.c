@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "suite.h"
 
+#include <execinfo.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,10 +19,14 @@ static void write_text(const char *text) {
   if (write(STDERR_FILENO, text, strlen(text)) < 0) _exit(1);
 }
 
-static void on_signal(int signal_number) {
-  write_text(signal_number == SIGALRM ? "conformance: hangs in case " : "conformance: dies in case ");
-  write_text(current_case);
-  write_text("\n");
+static void on_signal(int signal_number, siginfo_t *info, void *context) {
+  (void)context;
+  static char line[512]; /* in one write, so that ranks do not interleave; psiginfo() is not safe here */
+  snprintf(line, sizeof line, "conformance: %s in case %s: signal %d, code %d, address %p\n",
+           signal_number == SIGALRM ? "hangs" : "dies", current_case, signal_number, info->si_code, info->si_addr);
+  write_text(line);
+  void *frames[48];
+  backtrace_symbols_fd(frames, backtrace(frames, 48), STDERR_FILENO);
   signal(SIGABRT, SIG_DFL);
   abort();
 }
@@ -37,7 +42,10 @@ void suite_open(Suite *suite, const Options *options) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   current_case = suite->name;
   const int fatal[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t k = 0; k < sizeof fatal / sizeof fatal[0]; ++k) signal(fatal[k], on_signal);
+  void *frame;
+  backtrace(&frame, 1); /* loads what it needs now, not in the handler */
+  struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+  for (size_t k = 0; k < sizeof fatal / sizeof fatal[0]; ++k) sigaction(fatal[k], &action, NULL);
 }
 
 int suite_close(Suite *suite) {

@@ -18,6 +18,7 @@
 #include "options/options.hpp"
 #include "schedule/text.hpp"
 #include "select/select.hpp"
+#include "topology/arrangement.hpp"
 #include "topology/node_map.hpp"
 #include "verify/symmetry.hpp"
 
@@ -132,11 +133,11 @@ std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view n
   return rows;
 }
 
-Options options_from(const std::vector<std::string>& environment) {
+Options options_from(const std::vector<std::string>& environment, Rank world_ranks) {
   std::vector<const char*> entries;
   for (const std::string& entry : environment) entries.push_back(entry.c_str());
   entries.push_back(nullptr);
-  return read_options(entries.data());
+  return read_options(entries.data(), world_ranks);
 }
 
 void bind_specs(nb::module_& m) {
@@ -149,8 +150,8 @@ void bind_specs(nb::module_& m) {
           if (p.print && std::ranges::find(p.families, s.family) != p.families.end()) list.emplace_back(p.key, p.print(s));
         return list;
       })
-      .def("unsuitable", [](const Spec& s, Rank ranks) { return unsuitable(s, shape_of(ranks)); }, "ranks"_a,
-           "Why the spec cannot serve so many ranks; '' if it can.")
+      .def("unsuitable", [](const Spec& s, Rank ranks, std::string_view nodes) { return unsuitable(s, shape_of(ranks, nodes)); },
+           "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks; '' if it can.")
       .def("__str__", [](const Spec& s) { return to_text(s); })
       .def("__eq__", [](const Spec& a, const Spec& b) { return a == b; });
   m.def("parse_spec", [](std::string_view text) { return value_or_raise(parse_spec(text)); }, "text"_a);
@@ -192,9 +193,12 @@ void bind_schedules(nb::module_& m) {
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
-        "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3' or '0,1,0,2'.");
+        "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.");
   m.def("parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
-        "text"_a, "ranks"_a, "The node of each rank.");
+        "text"_a, "ranks"_a, "The group of each rank at each level, the innermost (nodes) first.");
+  m.def("grid_sizes", [](std::string_view text, Rank ranks) {
+    return extent({Dimensions::Kind::nodes, {}}, shape_of(ranks, text)).sizes;
+  }, "text"_a, "ranks"_a, "The sizes of the dimensions in which a node map arranges ranks.");
   m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
 }
 
@@ -243,7 +247,8 @@ void bind_choice(nb::module_& m) {
       .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
       .def_prop_ro("fingerprint", &Options::fingerprint);
-  m.def("read_options", &options_from, "environment"_a, "`environment`: a list of 'NAME=value'");
+  m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1,
+        "`environment`: a list of 'NAME=value', of a job of so many ranks");
   m.def("option_table", [] {
     std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
     for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);

@@ -15,8 +15,8 @@ class Spec:
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """(key, value as one would type it) of each parameter."""
-    def unsuitable(self, ranks: int) -> str:
-        """Why the spec cannot serve so many ranks; '' if it can."""
+    def unsuitable(self, ranks: int, nodes: str = "") -> str:
+        """Why the spec cannot serve so many ranks, placed by a node map; '' if it can."""
     def __eq__(self, other: object, /) -> bool: ...
 
 def parse_spec(text: str) -> Spec:
@@ -64,13 +64,16 @@ def parse_schedule(text: str) -> Schedule:
     """Read the text form; ValueError says what was expected, in which line and column. Nothing is verified."""
 
 def generate(spec: Spec, ranks: int, rank: int, nodes: str = "") -> Schedule:
-    """The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3' or '0,1,0,2'.
+    """The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.
 
     Raises ValueError if the spec cannot serve so many ranks.
     """
 
-def parse_node_map(text: str, ranks: int) -> list[int]:
-    """The node of each rank; ValueError says what was expected."""
+def parse_node_map(text: str, ranks: int) -> list[list[int]]:
+    """The group of each rank at each level, the innermost (nodes) first; ValueError says what was expected."""
+
+def grid_sizes(text: str, ranks: int) -> list[int]:
+    """The sizes of the dimensions in which a node map arranges ranks."""
 
 def shuffled_ranks(n: int, seed: int) -> list[int]:
     """0..n-1 in random order, the same for a seed on every machine."""
@@ -180,8 +183,8 @@ class Options:
     def fingerprint(self) -> int:
         """The same on two ranks exactly if their choices will be."""
 
-def read_options(environment: Sequence[str]) -> Options:
-    """Read options from a list of 'NAME=value'."""
+def read_options(environment: Sequence[str], world_ranks: int = 1) -> Options:
+    """Read options from a list of 'NAME=value', of a job of so many ranks."""
 
 def option_table() -> list[tuple[str, str, str, str]]:
     """(name, type, default, meaning) of each option."""

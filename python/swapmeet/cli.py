@@ -62,7 +62,8 @@ Nodes = Annotated[
     str,
     typer.Option(
         metavar="MAP",
-        help="Ranks of each node, as in 8 or 4+2 (the last is repeated); cyclic:3; or each rank's node, as in 0,1,0,2.",
+        help="Ranks of each node, as in 8 or 4+2 (the last is repeated); cyclic:3; or each rank's node, as in 0,1,0,2. "
+        "Or several such levels, the innermost first, as in 2/8.",
     ),
 ]
 
@@ -121,11 +122,11 @@ def show_command(
     """Print a schedule."""
     point = parse_spec(spec, "SPEC")
     require_schedule(point, spec)
-    if point.unsuitable(ranks):
-        raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {point.unsuitable(ranks)}')
+    require_nodes(point, nodes, [ranks])
+    if problem := point.unsuitable(ranks, nodes):
+        raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {problem}')
     if rank is not None and rank >= ranks:
         raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
-    require_nodes(point, nodes, ranks)
     if plain:
         for text in show.plain(point, ranks, rank, nodes):
             sys.stdout.write(text)
@@ -151,7 +152,7 @@ def verify(
     values = parse_ranks(ranks)
     verification.require_memory(values[-1])
     for point in points:
-        require_nodes(point, nodes, values[-1])
+        require_nodes(point, nodes, values)
     reports = []
     for point in points:
         with _progress(str(point), values) as progress:
@@ -217,8 +218,8 @@ def _served(
 ) -> Iterator[tuple[_core.Spec, int]]:
     """Each spec with each number of ranks that it can serve; the others are named on standard error."""
     for spec in specs:
-        require_nodes(spec, nodes, values[-1])
-        skipped = {p: spec.unsuitable(p) for p in values if spec.unsuitable(p)}
+        require_nodes(spec, nodes, values)
+        skipped = {p: problem for p in values if (problem := spec.unsuitable(p, nodes))}
         if len(skipped) == len(values):
             raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {skipped[values[0]]}')
         if skipped:

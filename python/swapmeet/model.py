@@ -39,7 +39,7 @@ class Point:
 
 
 def count(spec: _core.Spec, ranks: int, nodes: str = "", with_rounds: bool = False) -> Point:
-    """Count `spec`; its rounds only if they are wanted. Requires spec.unsuitable(ranks) to be empty."""
+    """Count `spec`; its rounds only if they are wanted. Requires spec.unsuitable(ranks, nodes) to be empty."""
     rounds = _core.count_rounds(spec, ranks, nodes) if with_rounds else ()
     return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from swapmeet import _core
@@ -12,7 +12,7 @@ from swapmeet.errors import SwapmeetError
 
 MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
-MOST_WORK = 1 << 28  #: places times the sizes of both dimensions, where nodes are unequal: some seconds
+MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
 BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
@@ -39,25 +39,27 @@ def parse_bytes(text: str, option: str) -> int:
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
 
 
-def require_nodes(spec: _core.Spec, nodes: str, ranks: int) -> None:
-    """Refuse a node map that is malformed, or whose grid of (ranks of a node, nodes) is too large.
+def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
+    """Refuse a node map that is malformed, does not fit some of the ascending `ranks`, or makes too large a grid.
 
     Raises
     ------
     SwapmeetError
-        With the core's message, or the number of places of the grid.
+        With the core's message, or the sizes of the grid.
     """
     try:
-        sizes = Counter(_core.parse_node_map(nodes, ranks))
+        for p in (ranks[0], ranks[-1]):  # what fits these fits those between: a list fits one number only
+            _core.parse_node_map(nodes, p)
     except ValueError as problem:
         raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
     if not nodes or dict(spec.parameters).get("dims") != "nodes":
         return
-    most, count = max(sizes.values()), len(sizes)
-    if most * count > ranks and most * count * (most + count) > MOST_WORK:
+    sizes = _core.grid_sizes(nodes, ranks[-1])
+    places = math.prod(sizes)
+    if places > ranks[-1] and places * sum(sizes) > MOST_WORK:
         raise SwapmeetError(
-            f'--nodes "{nodes}": {count} nodes, the largest of {most} ranks, make a grid of {most * count} places, '
-            f"too large to look at: choose fewer ranks or nodes of less different sizes"
+            f'--nodes "{nodes}": a grid of {"x".join(map(str, sizes))} places is too large to look at: '
+            f"choose fewer ranks or nodes of less different sizes"
         )
 
 

@@ -73,7 +73,7 @@ def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress, nodes: st
     report = Report(spec, nodes=nodes)
     begin = time.monotonic()
     for p in ranks:
-        reason = spec.unsuitable(p)
+        reason = spec.unsuitable(p, nodes)
         if reason:
             report.skipped.setdefault(_without_number(reason, p), []).append(p)
             continue

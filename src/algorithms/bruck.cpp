@@ -51,6 +51,11 @@ struct Offsets {
   std::vector<std::int32_t> values;    ///< of the digit at hand
 };
 
+/// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is carried.
+struct Surroundings {
+  std::vector<Rank> ahead, behind;
+};
+
 class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
@@ -67,6 +72,7 @@ class Bruck {
       }
     }
     irregular_ = grid_.places() != shape.ranks;
+    for (const std::int32_t place : places_) around_.push_back({ranks_from(place, 1), ranks_from(place, -1)});
     const std::size_t n = static_cast<std::size_t>(grid_.places());
     offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n),
                 std::vector<std::int32_t>(n)};
@@ -103,30 +109,30 @@ class Bruck {
       }
   }
 
-  std::int32_t shifted(std::int32_t place, std::int32_t offset, std::int32_t sign) const {
-    return grid_.shifted(place, offset, sign);
-  }
-
   Rank rank_at(std::int32_t place) const { return grid_.rank_at[static_cast<std::size_t>(place)]; }
 
-  /// Whether a block of this offset is at place `place` when `done` of its way is behind it: neither its source nor its
-  /// destination may be a carried place.
-  bool exists(std::int32_t place, std::int32_t offset, std::int32_t done) const {
-    return !irregular_ ||
-           (!grid_.carried(shifted(place, done, -1)) && !grid_.carried(shifted(place, offset - done, 1)));
+  std::vector<Rank> ranks_from(std::int32_t place, std::int32_t sign) const {
+    std::vector<std::int32_t> all = grid_.all_shifted(place, sign);
+    for (std::int32_t& other : all) other = irregular_ && grid_.carried(other) ? -1 : rank_at(other);
+    return all;
+  }
+
+  /// Whether a block of this offset is at our place number `held` when `done` of its way is behind it: neither its source
+  /// nor its destination may be a carried place.
+  bool exists(std::size_t held, std::int32_t offset, std::int32_t done) const {
+    return !irregular_ || (around_[held].behind[static_cast<std::size_t>(done)] >= 0 &&
+                           around_[held].ahead[static_cast<std::size_t>(offset - done)] >= 0);
   }
 
   /// Where our place number `held` keeps the block of `offset` after `hops` moves.
   Location home(std::size_t held, std::int32_t offset, std::int32_t hops) const {
-    const std::int32_t place = places_[held];
+    const auto i = static_cast<std::size_t>(offset);
     const std::int32_t own = static_cast<std::int32_t>(held) * grid_.places() + offset;
     if (spec_.layout == Layout::basic) return {Buffer::scratch, own};
-    if (spec_.layout == Layout::zero_rotation && hops == 0) return {Buffer::send, rank_at(shifted(place, offset, 1))};
-    if (spec_.layout == Layout::zero_copy && (offsets_.all_hops[static_cast<std::size_t>(offset)] - hops) % 2 != 0)
-      return {Buffer::scratch, twin_ + own};
-    const std::int32_t end = shifted(place, offset, -1);
-    if (irregular_ && (held != 0 || grid_.carried(end))) return {Buffer::scratch, own};
-    return {Buffer::receive, rank_at(end)};
+    if (spec_.layout == Layout::zero_rotation && hops == 0) return {Buffer::send, around_[held].ahead[i]};
+    if (spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - hops) % 2 != 0) return {Buffer::scratch, twin_ + own};
+    const Rank end = around_[held].behind[i];
+    return held != 0 || end < 0 ? Location{Buffer::scratch, own} : Location{Buffer::receive, end};
   }
 
   /// Calls use(offset) for all offsets, such that homes in the receive buffer (basic: in scratch) come in rising order.
@@ -144,10 +150,11 @@ class Bruck {
       if (row.from.count > 0) plan_.copy(row.from, row.to);
     };
     for_each_offset([&](std::int32_t offset) {
-      const std::int32_t other = shifted(places_[0], offset, in ? 1 : -1);
-      if (grid_.carried(other)) return;
-      const Location kept = home(0, offset, in ? 0 : offsets_.all_hops[static_cast<std::size_t>(offset)]);
-      const Location given{in ? Buffer::send : Buffer::receive, rank_at(other)};
+      const auto i = static_cast<std::size_t>(offset);
+      const Rank other = in ? around_[0].ahead[i] : around_[0].behind[i];
+      if (other < 0) return;
+      const Location kept = home(0, offset, in ? 0 : offsets_.all_hops[i]);
+      const Location given{in ? Buffer::send : Buffer::receive, other};
       const Location from = in ? given : kept, to = in ? kept : given;
       if (continues(row.from, from) && continues(row.to, to)) {
         row.from.stride = from.block - row.from.block(row.from.count - 1);
@@ -178,17 +185,18 @@ class Bruck {
 
   /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by value, then by the place it leaves.
   std::vector<Bundle> bundles(const Digit& digit, bool outgoing) const {
+    const int groups = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy ? 2 : 1;
     std::vector<Bundle> all;
     all.reserve(places_.size() * static_cast<std::size_t>(digit.radix));
     for (std::size_t held = 0; held < places_.size(); ++held) {
       std::vector<Bundle> by_value(static_cast<std::size_t>(digit.radix));
-      for (const bool second : {false, true})
+      for (int group = 0; group < groups; ++group)
         for_each_offset([&](std::int32_t offset) {
           const auto i = static_cast<std::size_t>(offset);
           const std::int32_t z = offsets_.values[i];
-          if (z == 0 || second_group(offset) != second) return;
+          if (z == 0 || second_group(offset) != (group == 1)) return;
           const std::int32_t move = z * digit.weight * strides_[digit.dimension];
-          if (!exists(places_[held], offset, offsets_.done[i] + (outgoing ? 0 : move))) return;
+          if (!exists(held, offset, offsets_.done[i] + (outgoing ? 0 : move))) return;
           by_value[static_cast<std::size_t>(z)].blocks.add(home(held, offset, offsets_.hops[i] + (outgoing ? 0 : 1)));
         });
       for (std::int32_t z = 1; z < digit.radix; ++z) {
@@ -196,8 +204,8 @@ class Bruck {
         const std::int32_t move = z * digit.weight * strides_[digit.dimension];
         bundle.value = z;
         bundle.held = held;
-        bundle.from = outgoing ? places_[held] : shifted(places_[held], move, -1);
-        bundle.to = outgoing ? shifted(places_[held], move, 1) : places_[held];
+        bundle.from = outgoing ? places_[held] : grid_.shifted(places_[held], move, -1);
+        bundle.to = outgoing ? grid_.shifted(places_[held], move, 1) : places_[held];
         if (bundle.blocks.blocks() > 0) all.push_back(std::move(bundle));
       }
     }
@@ -303,6 +311,7 @@ class Bruck {
   Arrangement grid_;
   ScheduleBuilder plan_;
   std::vector<std::int32_t> places_;   ///< that we hold: our own first, then those that we carry
+  std::vector<Surroundings> around_;   ///< of each of these places
   std::vector<std::int32_t> strides_;  ///< of the dimensions, in places
   std::vector<Digit> digits_;
   bool irregular_ = false;  ///< some places are carried

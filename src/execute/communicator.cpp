@@ -1,11 +1,11 @@
 #include "execute/communicator.hpp"
 
 #include <numeric>
+#include <optional>
 
 #include "algorithms/generate.hpp"
 #include "execute/context.hpp"
 #include "execute/report.hpp"
-#include "topology/node_map.hpp"
 
 namespace swapmeet {
 
@@ -35,32 +35,39 @@ MPI_Comm same_ranks(MPI_Comm user) {
   return comm;
 }
 
-/// The node of each rank of `comm`, as MPI sees it: ranks that share memory; named by the least of them. Collective.
-bool ask_for_nodes(MPI_Comm comm, Rank rank, std::vector<std::int32_t>& node_of) {
+/// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if it
+/// cannot tell. Collective.
+std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
   MPI_Comm node = MPI_COMM_NULL;
   int first_of_node = rank;
-  if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) return false;
+  std::vector<std::int32_t> nodes(static_cast<std::size_t>(ranks));
+  if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) return std::nullopt;
   const bool told = PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
   PMPI_Comm_free(&node);
-  return told && PMPI_Allgather(&first_of_node, 1, MPI_INT, node_of.data(), 1, MPI_INT32_T, comm) == MPI_SUCCESS;
+  if (!told || PMPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT32_T, comm) != MPI_SUCCESS)
+    return std::nullopt;
+  return Hierarchy{nodes};
 }
 
-/// The same by a map that a person wrote for MPI_COMM_WORLD.
-bool read_nodes(MPI_Comm comm, const std::string& map, std::vector<std::int32_t>& node_of) {
+/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one: a spawned rank.
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm, Rank ranks) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  std::vector<int> ranks(node_of.size()), world_ranks(node_of.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> all(static_cast<std::size_t>(ranks)), world_ranks(all.size());
+  std::iota(all.begin(), all.end(), 0);
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, static_cast<int>(ranks.size()), ranks.data(), world, world_ranks.data());
+  PMPI_Group_translate_ranks(group, ranks, all.data(), world, world_ranks.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
-  const std::vector<std::int32_t> nodes = *parse_node_map(map, context().world_ranks);
-  for (std::size_t i = 0; i < node_of.size(); ++i) {
-    if (world_ranks[i] < 0 || world_ranks[i] >= context().world_ranks) return false;  // spawned: not in the map
-    node_of[i] = nodes[static_cast<std::size_t>(world_ranks[i])];
+  Hierarchy levels;
+  for (const std::vector<std::int32_t>& world_level : world_levels) {
+    levels.emplace_back();
+    for (const int rank : world_ranks) {
+      if (rank < 0 || rank >= static_cast<int>(world_level.size())) return std::nullopt;
+      levels.back().push_back(world_level[static_cast<std::size_t>(rank)]);
+    }
   }
-  return true;
+  return levels;
 }
 
 }  // namespace
@@ -98,9 +105,9 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   if (!refusal_.empty()) {
     decision->reason = refusal_;
   } else {
-    const bool nodes_known = find_nodes();
+    const std::string unknown = find_nodes();
     Choice choice = choose(collective, shape_, block_bytes, options_);
-    if (!nodes_known) choice = {Spec{}, "the nodes of its ranks cannot be found out"};
+    if (!unknown.empty()) choice = {Spec{}, unknown};
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
@@ -152,15 +159,17 @@ Plan* Communicator::plan_for(const Spec& spec) {
   return plans_.back().get();
 }
 
-bool Communicator::find_nodes() {
-  if (!shape_.node_of.empty() || !options_.algorithm || options_.algorithm->dimensions.kind != Dimensions::Kind::nodes)
-    return true;
-  if (!make_ours()) return false;
-  std::vector<std::int32_t> node_of(static_cast<std::size_t>(shape_.ranks), 0);
-  if (!(options_.nodes.empty() ? ask_for_nodes(ours_, rank_, node_of) : read_nodes(ours_, options_.nodes, node_of)))
-    return false;
-  shape_.node_of = std::move(node_of);
-  return true;
+std::string Communicator::find_nodes() {
+  if (!shape_.hierarchy.empty() || !options_.algorithm || options_.algorithm->dimensions.kind != Dimensions::Kind::nodes)
+    return "";
+  if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
+  std::optional<Hierarchy> levels;
+  if (make_ours())
+    levels = options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks)
+                                    : translated(*options_.hierarchy, ours_, shape_.ranks);
+  if (!levels) return "the nodes of its ranks cannot be found out";
+  shape_.hierarchy = *std::move(levels);
+  return "";
 }
 
 }  // namespace swapmeet

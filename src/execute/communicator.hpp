@@ -62,8 +62,8 @@ class Communicator {
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
 
-  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective. False: it cannot.
-  bool find_nodes();
+  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective. "", or why it cannot.
+  std::string find_nodes();
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 

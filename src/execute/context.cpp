@@ -53,10 +53,10 @@ int at_finalize(MPI_Comm, int, void*, void*) {
 }
 
 void attach(Context& all) {
-  all.options = read_options(environ);
   all.process = getpid();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
+  all.options = read_options(environ, all.world_ranks);
   if (all.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);

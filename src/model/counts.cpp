@@ -9,15 +9,9 @@ namespace swapmeet {
 
 namespace {
 
-/// The sizes of the dimensions, if there are as many places as ranks; empty if some are carried.
-std::vector<std::int32_t> regular_sizes(const Spec& spec, const Shape& shape) {
-  using Kind = Dimensions::Kind;
-  if (spec.family == Family::direct || spec.dimensions.kind == Kind::one) return {shape.ranks};
-  if (spec.dimensions.kind == Kind::given) return spec.dimensions.sizes;
-  if (spec.dimensions.kind == Kind::automatic) return equal_factors(shape.ranks, spec.dimensions.sizes[0]);
-  Arrangement grid = arrange(spec.dimensions, shape);
-  if (grid.places() != shape.ranks) return {};
-  return std::move(grid.sizes);
+/// The grid that the exchange goes along: a direct one has a single dimension.
+Extent grid_of(const Spec& spec, const Shape& shape) {
+  return extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
 }
 
 std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
@@ -70,9 +64,9 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
 
 Counts count(const Spec& spec, const Shape& shape) {
   Counts counts;
-  counts.sizes = regular_sizes(spec, shape);
-  counts.carried = counts.sizes.empty();
-  if (counts.carried) counts.sizes = arrange(spec.dimensions, shape).sizes;
+  Extent grid = grid_of(spec, shape);
+  counts.carried = grid.places != shape.ranks;
+  counts.sizes = std::move(grid.sizes);
   const std::vector<Digit> digits = digits_along(spec, counts.sizes);
   counts.radices.resize(counts.sizes.size());
   for (const Digit& digit : digits) {
@@ -89,12 +83,12 @@ Counts count(const Spec& spec, const Shape& shape) {
 }
 
 std::vector<Round> count_rounds(const Spec& spec, const Shape& shape) {
-  const std::vector<std::int32_t> sizes = regular_sizes(spec, shape);
-  if (sizes.empty())
-    return count_carried(spec, shape, digits_along(spec, arrange(spec.dimensions, shape).sizes)).rounds;
+  const Extent grid = grid_of(spec, shape);
+  const std::vector<Digit> digits = digits_along(spec, grid.sizes);
+  if (grid.places != shape.ranks) return count_carried(spec, shape, digits).rounds;
   std::vector<Round> rounds;
-  for (const Digit& digit : digits_along(spec, sizes)) {
-    const std::int64_t size = sizes[digit.dimension];
+  for (const Digit& digit : digits) {
+    const std::int64_t size = grid.sizes[digit.dimension];
     for (std::int32_t z = 1; z < digit.radix; ++z)
       rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 1,
                         offsets_with(digit, size, z) * (shape.ranks / size)});

@@ -39,21 +39,23 @@ std::string read_scratch_limit(std::string_view text, Options& options) {
   return "must be bytes, such as 65536, 64KiB or 2GiB";
 }
 
+std::string read_nodes(std::string_view text, Options& options) {
+  options.nodes = text == "mpi" ? "" : text;
+  options.hierarchy = parse_node_map(options.nodes, options.world_ranks);
+  return options.hierarchy ? "" : options.hierarchy.problem().text();
+}
+
 std::vector<Option> make_table() {
   return {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
        "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the MPI underneath.",
        "using the MPI underneath", read_algorithm},
       {"SWAPMEET_NODES",
-       "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as 0,1,0,2", "mpi",
-       "Which ranks of a communicator share a node, for algorithms with dims=nodes; mpi: those that share memory.",
-       "asking MPI",
-       [](std::string_view text, Options& options) {
-         if (text == "mpi") return options.nodes.clear(), std::string();
-         const auto map = parse_node_map(text, 1);
-         if (map) options.nodes = text;
-         return map ? std::string() : map.problem().what;
-       }},
+       "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as 0,1,0,2; "
+       "or several such levels, the innermost first, such as 2/8 (ranks of each socket, ranks of each node)", "mpi",
+       "Which ranks of MPI_COMM_WORLD share a node, for algorithms with dims=nodes, which have a dimension more for each "
+       "level; mpi: those that share memory.",
+       "using the MPI underneath for algorithms with dims=nodes", read_nodes},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
@@ -95,11 +97,12 @@ const std::vector<Option>& option_table() {
 
 std::uint64_t Options::fingerprint() const {
   const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
-  return mixed(mixed(hash, nodes), std::to_string(scratch_limit_bytes));
+  return mixed(mixed(hash, hierarchy ? nodes : "unusable"), std::to_string(scratch_limit_bytes));
 }
 
-Options read_options(const char* const* environment) {
+Options read_options(const char* const* environment, Rank world_ranks) {
   Options options;
+  options.world_ranks = world_ranks;
   for (; environment && *environment; ++environment) {
     const std::string_view entry(*environment);
     if (!entry.starts_with(prefix)) continue;

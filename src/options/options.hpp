@@ -18,7 +18,9 @@ struct Options {
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error
-  std::string nodes;  ///< a node map in words (topology/node_map.hpp); "": ask MPI
+  Rank world_ranks = 1;                      ///< in MPI_COMM_WORLD, which node maps are of
+  std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
+  Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the MPI underneath
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
@@ -41,6 +43,6 @@ const std::vector<Option>& option_table();
 
 /// Reads `environment` (a null-terminated array of "NAME=value", as `environ`). Variables that begin with SWAPMEET_ and
 /// are no option are problems too: probably misspelt.
-Options read_options(const char* const* environment);
+Options read_options(const char* const* environment, Rank world_ranks);
 
 }  // namespace swapmeet

@@ -14,10 +14,14 @@ namespace swapmeet {
 
 using Rank = std::int32_t;
 
+/// Groups of ranks within larger groups, innermost level first, such as nodes and racks: for each level, the group of each
+/// rank, any numbers. Each group lies within one of the next level.
+using Hierarchy = std::vector<std::vector<std::int32_t>>;
+
 /// What a generator must know of the communicator: integers that every rank shares.
 struct Shape {
   Rank ranks = 1;
-  std::vector<std::int32_t> node_of{};  ///< the node of each rank, any numbers; empty: all ranks on one node
+  Hierarchy hierarchy{};  ///< empty: all ranks on one node
 
   bool operator==(const Shape&) const = default;
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+
+#include "topology/arrangement.hpp"
 
 namespace swapmeet {
 
@@ -142,18 +143,10 @@ namespace {
 /// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks carry the places that
 /// it lacks: work and memory grow with the places that one rank holds times all places.
 std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
-  std::map<std::int32_t, std::int64_t> sizes;
-  if (dimensions.kind == Dimensions::Kind::nodes)
-    for (const std::int32_t node : shape.node_of) ++sizes[node];
-  if (dimensions.kind == Dimensions::Kind::groups)
-    for (Rank rank = 0; rank < shape.ranks; ++rank) ++sizes[rank / dimensions.sizes.back()];
-  std::int64_t largest = 1, smallest = shape.ranks;
-  for (const auto& [group, size] : sizes) largest = std::max(largest, size), smallest = std::min(smallest, size);
-  const std::int64_t places = largest * static_cast<std::int64_t>(sizes.size());
-  const std::int64_t held = (largest + smallest - 1) / smallest;
-  if (sizes.empty() || held == 1 || held * places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096)) return "";
-  return "its nodes or groups are too unequal: the smallest has " + std::to_string(smallest) + " ranks, the largest " +
-         std::to_string(largest);
+  const Extent grid = extent(dimensions, shape);
+  if (grid.held == 1 || grid.held * grid.places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096)) return "";
+  return "its nodes or groups are too unequal: of " + std::to_string(grid.places) + " places, one rank would hold " +
+         std::to_string(grid.held);
 }
 
 }  // namespace
@@ -170,13 +163,12 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
     for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
     if (product != shape.ranks) return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
   }
-  if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
   if (dimensions.kind == Dimensions::Kind::groups)
     for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)
       if (dimensions.sizes[i] % dimensions.sizes[i - 1] != 0)
         return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
                std::to_string(dimensions.sizes[i - 1]);
-  return "";
+  return too_unequal(dimensions, shape);
 }
 
 }  // namespace swapmeet

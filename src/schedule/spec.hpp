@@ -51,7 +51,7 @@ struct Dimensions {
     one,        ///< a single dimension
     given,      ///< `sizes`, the first running fastest; their product is the number of ranks
     automatic,  ///< sizes[0] factors as equal as can be
-    nodes,      ///< ranks of a node, nodes; nodes may be of any size and order
+    nodes,      ///< ranks of a node, nodes, and so on up the hierarchy; its groups may be of any size and order
     groups,     ///< groups of sizes[0] consecutive ranks, in groups of sizes[1], ...; the last of each may be smaller
   } kind = Kind::one;
   std::vector<std::int32_t> sizes{};

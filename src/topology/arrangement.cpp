@@ -7,50 +7,62 @@ namespace swapmeet {
 
 namespace {
 
-/// The groups of a hierarchy: `group_of[l][r]` is the group of rank r at level l, level 0 the innermost, each group lying
-/// within one of the next level. The ranks themselves are below level 0.
-using Hierarchy = std::vector<std::vector<std::int32_t>>;
+/// One dimension of the grid: a group of its level has members, the groups of the level below (below the first: ranks).
+struct Axis {
+  std::vector<std::int32_t> coordinate;  // by rank: which member of its group it is in, by the order of their first ranks
+  std::vector<std::int32_t> members;     // by rank: how many its group has
+  std::int32_t size = 1;                 // the most that any group has
 
-/// A group (or rank) of the hierarchy.
-struct Member {
-  Rank rank = -1;  // of a leaf
-  std::vector<Member> members;
+  /// How many coordinates stand for this rank's member: the members take the missing places in turn.
+  std::int32_t held(std::size_t rank) const { return (size - 1 - coordinate[rank]) / members[rank] + 1; }
 };
 
-/// The members of the group that holds `ranks`, split by level `level` - 1 and so on down.
-Member tree(const Hierarchy& groups, std::size_t level, const std::vector<Rank>& ranks) {
-  Member group;
-  if (level == 0) {
-    for (const Rank rank : ranks) group.members.push_back({rank, {}});
-    return group;
-  }
-  const auto& ids = groups[level - 1];
-  std::vector<std::int32_t> order;  // group numbers by their first rank
-  std::vector<std::vector<Rank>> parts;
-  for (const Rank rank : ranks) {
-    const std::int32_t id = ids[static_cast<std::size_t>(rank)];
-    const auto known = static_cast<std::size_t>(std::ranges::find(order, id) - order.begin());
-    if (known == order.size()) order.push_back(id), parts.emplace_back();
-    parts[known].push_back(rank);
-  }
-  for (const auto& part : parts) group.members.push_back(tree(groups, level - 1, part));
-  return group;
+/// The groups by numbers of at least 0 and less than there are ranks.
+std::vector<std::int32_t> numbered(std::vector<std::int32_t> groups) {
+  const auto [least, most] = std::ranges::minmax(groups);
+  if (least >= 0 && most < static_cast<std::int32_t>(groups.size())) return groups;
+  std::vector<std::int32_t> numbers = groups;
+  std::ranges::sort(numbers);
+  for (std::int32_t& group : groups)
+    group = static_cast<std::int32_t>(std::ranges::lower_bound(numbers, group) - numbers.begin());
+  return groups;
 }
 
-/// sizes[l]: the most members that a group of level l has.
-void measure(const Member& group, std::size_t level, std::vector<std::int32_t>& sizes) {
-  sizes[level] = std::max(sizes[level], static_cast<std::int32_t>(group.members.size()));
-  if (level > 0)
-    for (const Member& member : group.members) measure(member, level - 1, sizes);
+Axis axis(const std::vector<std::int32_t>& member_of, const std::vector<std::int32_t>& group_of) {
+  Axis axis;
+  const std::size_t ranks = group_of.size();
+  std::vector<std::int32_t> number(ranks, -1), members(ranks, 0);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::int32_t& known = number[static_cast<std::size_t>(member_of[rank])];
+    if (known < 0) known = members[static_cast<std::size_t>(group_of[rank])]++;
+    axis.coordinate.push_back(known);
+  }
+  for (const std::int32_t group : group_of) axis.members.push_back(members[static_cast<std::size_t>(group)]);
+  axis.size = std::ranges::max(members);
+  return axis;
 }
 
-/// Who is at the place with these coordinates, innermost first. Where a group has too few members, they take the missing
-/// places in turn.
-Rank occupant(const Member& top, const std::vector<std::int32_t>& coordinates) {
-  const Member* group = &top;
-  for (std::size_t level = coordinates.size(); level-- > 0;)
-    group = &group->members[static_cast<std::size_t>(coordinates[level]) % group->members.size()];
-  return group->rank;
+/// The dimensions of a hierarchy, innermost first; the last is of the outermost groups, which make up one.
+std::vector<Axis> axes(const Dimensions& dimensions, const Shape& shape) {
+  const auto ranks = static_cast<std::size_t>(shape.ranks);
+  std::vector<std::int32_t> members(ranks);
+  std::iota(members.begin(), members.end(), 0);
+  Hierarchy levels = shape.hierarchy;
+  if (dimensions.kind == Dimensions::Kind::groups) {
+    levels.assign(dimensions.sizes.size(), members);
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      for (std::int32_t& group : levels[l]) group /= dimensions.sizes[l];
+  } else if (levels.empty()) {
+    levels.emplace_back(ranks, 0);  // one node
+  }
+  levels.emplace_back(ranks, 0);
+  std::vector<Axis> all;
+  for (std::vector<std::int32_t>& level : levels) {
+    std::vector<std::int32_t> groups = numbered(std::move(level));
+    all.push_back(axis(members, groups));
+    members = std::move(groups);
+  }
+  return all;
 }
 
 Arrangement regular(std::vector<std::int32_t> sizes, Rank ranks) {
@@ -60,35 +72,34 @@ Arrangement regular(std::vector<std::int32_t> sizes, Rank ranks) {
   return grid;
 }
 
-Arrangement hierarchical(const Hierarchy& groups, Rank ranks) {
-  std::vector<Rank> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  const Member top = tree(groups, groups.size(), all);
-  Arrangement grid;
-  grid.sizes.assign(groups.size() + 1, 0);
-  measure(top, groups.size(), grid.sizes);
-  const std::int32_t places = std::accumulate(grid.sizes.begin(), grid.sizes.end(), 1, std::multiplies{});
-  grid.place_of.assign(all.size(), -1);
-  std::vector<std::int32_t> coordinates(grid.sizes.size(), 0);
-  for (std::int32_t place = 0; place < places; ++place) {
-    const Rank rank = occupant(top, coordinates);
-    grid.rank_at.push_back(rank);
-    // A rank's own place comes first: it carries only places with a larger coordinate.
-    if (grid.place_of[static_cast<std::size_t>(rank)] < 0) grid.place_of[static_cast<std::size_t>(rank)] = place;
-    for (std::size_t d = 0; d < coordinates.size() && ++coordinates[d] == grid.sizes[d]; ++d) coordinates[d] = 0;
+/// Where a group has too few members, they take the missing places in turn.
+void fill_up(Arrangement& grid) {
+  std::ptrdiff_t unit = 1;  // places of a member
+  for (const std::int32_t size : grid.sizes) {
+    const std::ptrdiff_t all = unit * size;
+    for (auto group = grid.rank_at.begin(); group != grid.rank_at.end(); group += all) {
+      std::ptrdiff_t filled = 0;
+      while (filled < all && group[filled] >= 0) filled += unit;
+      if (filled == 0) continue;  // there is no such group: it is one of those that a larger one misses
+      for (std::ptrdiff_t i = filled; i < all; ++i) group[i] = group[i - filled];
+    }
+    unit = all;
   }
-  return grid;
 }
 
-Hierarchy hierarchy(const Dimensions& dimensions, const Shape& shape) {
-  if (dimensions.kind == Dimensions::Kind::nodes)
-    return {shape.node_of.empty() ? std::vector<std::int32_t>(static_cast<std::size_t>(shape.ranks), 0) : shape.node_of};
-  Hierarchy groups;
-  for (const std::int32_t size : dimensions.sizes) {
-    groups.emplace_back();
-    for (Rank rank = 0; rank < shape.ranks; ++rank) groups.back().push_back(rank / size);
+Arrangement hierarchical(const Dimensions& dimensions, const Shape& shape) {
+  Arrangement grid{{}, {}, std::vector<std::int32_t>(static_cast<std::size_t>(shape.ranks), 0)};
+  std::int32_t stride = 1;
+  for (const Axis& axis : axes(dimensions, shape)) {
+    for (std::size_t rank = 0; rank < grid.place_of.size(); ++rank) grid.place_of[rank] += axis.coordinate[rank] * stride;
+    grid.sizes.push_back(axis.size);
+    stride *= axis.size;
   }
-  return groups;
+  grid.rank_at.assign(static_cast<std::size_t>(stride), -1);
+  for (Rank rank = 0; rank < shape.ranks; ++rank)
+    grid.rank_at[static_cast<std::size_t>(grid.place_of[static_cast<std::size_t>(rank)])] = rank;
+  if (stride != shape.ranks) fill_up(grid);
+  return grid;
 }
 
 std::int32_t root(std::int32_t size) {  // rounded up
@@ -118,15 +129,48 @@ std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count
   return factors;
 }
 
-Arrangement arrange(const Dimensions& dimensions, const Shape& shape) {
+std::vector<std::int32_t> Arrangement::all_shifted(std::int32_t place, std::int32_t sign) const {
+  std::vector<std::int32_t> all{0};
+  all.reserve(rank_at.size());
+  for (const std::int32_t size : sizes) {
+    const std::size_t stride = all.size();  // so many offsets are 0 from this dimension on
+    all.resize(stride * static_cast<std::size_t>(size));
+    const std::int32_t along = place % size;
+    place /= size;
+    for (std::int32_t offset = size; offset-- > 0;) {  // 0 last: the others begin with what stands there
+      const std::int32_t to = (along + sign * offset + size) % size * static_cast<std::int32_t>(stride);
+      std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stride),
+                     all.begin() + static_cast<std::ptrdiff_t>(stride) * offset, [to](std::int32_t inner) { return inner + to; });
+    }
+  }
+  return all;
+}
+
+Extent extent(const Dimensions& dimensions, const Shape& shape) {
   switch (dimensions.kind) {
-    case Dimensions::Kind::one: return regular({shape.ranks}, shape.ranks);
-    case Dimensions::Kind::given: return regular(dimensions.sizes, shape.ranks);
-    case Dimensions::Kind::automatic: return regular(equal_factors(shape.ranks, dimensions.sizes[0]), shape.ranks);
+    case Dimensions::Kind::one: return {{shape.ranks}, shape.ranks};
+    case Dimensions::Kind::given: return {dimensions.sizes, shape.ranks};
+    case Dimensions::Kind::automatic: return {equal_factors(shape.ranks, dimensions.sizes[0]), shape.ranks};
     case Dimensions::Kind::nodes:
     case Dimensions::Kind::groups: break;
   }
-  return hierarchical(hierarchy(dimensions, shape), shape.ranks);
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  Extent extent;
+  std::vector<std::int64_t> held(static_cast<std::size_t>(shape.ranks), 1);
+  for (const Axis& axis : axes(dimensions, shape)) {
+    extent.sizes.push_back(axis.size);
+    extent.places = std::min(most, extent.places * axis.size);
+    for (std::size_t rank = 0; rank < held.size(); ++rank)
+      held[rank] = std::min(most, held[rank] * axis.held(rank));
+  }
+  extent.held = std::ranges::max(held);
+  return extent;
+}
+
+Arrangement arrange(const Dimensions& dimensions, const Shape& shape) {
+  using Kind = Dimensions::Kind;
+  if (dimensions.kind == Kind::nodes || dimensions.kind == Kind::groups) return hierarchical(dimensions, shape);
+  return regular(extent(dimensions, shape).sizes, shape.ranks);
 }
 
 Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size) {

@@ -33,8 +33,20 @@ struct Arrangement {
     return sum;
   }
 
+  /// shifted() for every offset: a list without divisions.
+  std::vector<std::int32_t> all_shifted(std::int32_t place, std::int32_t sign) const;
+
   bool carried(std::int32_t place) const { return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place; }
 };
+
+/// How large a grid is, without laying it out.
+struct Extent {
+  std::vector<std::int32_t> sizes;    ///< of the dimensions
+  std::int64_t places = 1, held = 1;  ///< places in all; the most that one rank holds (its own and those it carries)
+};
+
+/// Of the grid of `dimensions`, however unequal its groups: places and held stop at 2^31. O(ranks · levels).
+Extent extent(const Dimensions& dimensions, const Shape& shape);
 
 /// The grid of `dimensions`. Requires unsuitable() of a spec with them to be empty.
 Arrangement arrange(const Dimensions& dimensions, const Shape& shape);

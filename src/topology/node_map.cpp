@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace swapmeet {
 
@@ -24,34 +27,65 @@ std::vector<std::int32_t> numbers(std::string_view text, char separator, std::in
   }
 }
 
-}  // namespace
-
-Result<std::vector<std::int32_t>> parse_node_map(std::string_view text, Rank ranks) {
-  std::vector<std::int32_t> node_of;
-  if (text.empty()) return node_of;
-  const Problem problem{"expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2",
-                        0, 1};
+/// The group of each rank at one level.
+Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks) {
+  const Problem problem{
+      "expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2; or several "
+      "such levels between \"/\", the innermost first"};
   if (text.find(',') != std::string_view::npos) {
-    const std::vector<std::int32_t> nodes = numbers(text, ',', 0);
-    if (nodes.empty()) return problem;
-    for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
-      node_of.push_back(nodes[rank % nodes.size()]);
-    return node_of;
+    std::vector<std::int32_t> groups = numbers(text, ',', 0);
+    if (groups.empty()) return problem;
+    if (groups.size() != static_cast<std::size_t>(ranks))
+      return Problem{"names " + std::to_string(groups.size()) + " ranks, but there are " + std::to_string(ranks)};
+    return groups;
   }
   const bool in_turn = text.starts_with(cyclic);
   const std::vector<std::int32_t> sizes = numbers(in_turn ? text.substr(cyclic.size()) : text, '+', 1);
   if (sizes.empty() || (in_turn && sizes.size() != 1)) return problem;
-  std::int32_t node = 0, left = sizes[0];
+  std::vector<std::int32_t> groups;
+  std::int32_t group = 0, left = sizes[0];
   for (Rank rank = 0; rank < ranks; ++rank) {
     if (in_turn) {
-      node_of.push_back(rank % sizes[0]);
+      groups.push_back(rank % sizes[0]);
       continue;
     }
-    if (left == 0) left = sizes[std::min<std::size_t>(static_cast<std::size_t>(++node), sizes.size() - 1)];
-    node_of.push_back(node);
+    if (left == 0) left = sizes[std::min<std::size_t>(static_cast<std::size_t>(++group), sizes.size() - 1)];
+    groups.push_back(group);
     --left;
   }
-  return node_of;
+  return groups;
+}
+
+/// Why `outer` is no level on top of `inner`, which is level number `level`; "" if it is.
+std::string not_within(const std::vector<std::int32_t>& inner, const std::vector<std::int32_t>& outer, std::size_t level) {
+  std::unordered_map<std::int32_t, std::size_t> first_of;  // the first rank of each group
+  for (std::size_t rank = 0; rank < inner.size(); ++rank) {
+    const std::size_t first = first_of.try_emplace(inner[rank], rank).first->second;
+    if (outer[rank] != outer[first])
+      return "ranks " + std::to_string(first) + " and " + std::to_string(rank) + " are together at level " +
+             std::to_string(level) + ", but not at level " + std::to_string(level + 1);
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Hierarchy> parse_node_map(std::string_view text, Rank ranks) {
+  Hierarchy levels;
+  for (std::size_t begin = 0, end = 0; !text.empty() && end < text.size(); begin = end + 1) {
+    end = std::min(text.find('/', begin), text.size());
+    const auto at_level = [&](Problem problem) {
+      problem.column = static_cast<int>(begin) + 1;
+      return problem;
+    };
+    auto level = parse_level(text.substr(begin, end - begin), ranks);
+    if (!level) return at_level(level.problem());
+    if (!levels.empty())
+      if (const std::string problem = not_within(levels.back(), *level, levels.size()); !problem.empty())
+        return at_level({problem});
+    levels.push_back(std::move(*level));
+  }
+  return levels;
 }
 
 }  // namespace swapmeet

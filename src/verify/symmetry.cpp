@@ -146,7 +146,7 @@ std::vector<std::int32_t> sizes_of(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
   if (spec.family == Family::direct && spec.order == Order::shift) return {shape.ranks};
   const Kind kind = spec.dimensions.kind;
-  if (spec.family == Family::bruck && kind != Kind::nodes && kind != Kind::groups) return arrange(spec.dimensions, shape).sizes;
+  if (spec.family == Family::bruck && kind != Kind::nodes && kind != Kind::groups) return extent(spec.dimensions, shape).sizes;
   return {};
 }
 

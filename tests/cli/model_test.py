@@ -196,6 +196,14 @@ def test_show_and_verify_take_a_node_map() -> None:
     assert "each rank sends K = " in swapmeet("show", "tra2", "-P", "6", "--nodes", "0,1,1,2,0,2").stdout
     done = swapmeet("verify", "tra2", "-P", "1:9", "--nodes", "cyclic:4")
     assert " on nodes cyclic:4: proved for P = 1:9 (" in done.stdout
+    assert ": proved for P = 7:9 (" in swapmeet("verify", "tra2", "-P", "7:9", "--nodes", "2+1/6").stdout
+    shown = swapmeet("show", "tra2", "-P", "12", "--nodes", "2/6").stdout
+    assert shown.count("┏") == 3  # a table for each dimension: 2x3x2
+    for words in (["-P", "1:4"], ["-P", "4:6"]):
+        refusal = refused("verify", "tra2", *words, "--nodes", "0,1,0,1")
+        assert f'--nodes "0,1,0,1": names 4 ranks, but there are {words[1].strip(":4") or 1}' in refusal
+    assert "too unequal" in refused("show", "tra2", "-P", "300", "--nodes", "200+1")
+    assert "together at level 1, but not at level 2" in refused("model", "tra2", "-P", "6", "--nodes", "2/3")
     for command in (["show", "tra2", "-P", "6"], ["verify", "tra2", "-P", "6"]):
         assert '--nodes "4+0": expected the ranks of each node' in refused(*command, "--nodes", "4+0")
 

@@ -33,9 +33,22 @@ def test_statistics_to_a_file_or_to_the_screen(value: str, on: bool, file: str) 
     assert (options.problems, options.statistics, options.statistics_file) == ([], on, file)
 
 
+def test_a_node_map_is_of_all_ranks() -> None:
+    values = ["SWAPMEET_NODES=0,0,1,1,0/0,0,0,0,0"]
+    assert _core.read_options(values, 5).problems == []
+    assert _core.read_options(values, 5).nodes == "0,0,1,1,0/0,0,0,0,0"
+    assert _core.read_options(["SWAPMEET_NODES=mpi"], 5).nodes == ""
+    for value in ("0,0,1,1,0/0,0,0,0,0", "4/6", "4+", "cyclic:3/2"):
+        (problem,) = _core.read_options([f"SWAPMEET_NODES={value}"], 7).problems
+        assert problem.startswith(f'SWAPMEET_NODES="{value}": ')
+        assert problem.endswith("; using the MPI underneath for algorithms with dims=nodes")
+
+
 BAD = [
     ("SWAPMEET_ALGORITHM", "pairwize", 'did you mean "pairwise"?', "using the MPI underneath"),
     ("SWAPMEET_ALGORITHM", "direct(window=0)", "(column 15)", "using the MPI underneath"),
+    ("SWAPMEET_NODES", "4+", "expected the ranks of each node", "using the MPI underneath for algorithms with dims=nodes"),
+    ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the MPI underneath"),
     ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
     ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),
     ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
@@ -57,8 +70,8 @@ def test_one_sentence_for_each_bad_value(name: str, value: str, problem: str, in
 
 
 def test_bad_values_change_nothing_else() -> None:
-    options = _core.read_options([f"{name}={value}" for name, value, *_ in BAD[1:6]])
-    assert len(options.problems) == 5
+    options = _core.read_options([f"{name}={value}" for name, value, *_ in BAD[1:8]])
+    assert len(options.problems) == 7
     assert (options.explain, options.statistics, options.scratch_limit_bytes) == (False, False, 1 << 30)
     assert options.algorithm is not None and options.algorithm.family == "native"
 
@@ -79,6 +92,7 @@ def test_the_table_names_every_option_once_with_a_default_that_is_accepted() -> 
 
 def test_the_fingerprint_tells_choices_apart() -> None:
     settings: list[list[str]] = [[], ["SWAPMEET_ALGORITHM=native"], ["SWAPMEET_ALGORITHM=pairwise"]]
+    settings += [["SWAPMEET_NODES=4+2"], ["SWAPMEET_NODES=4+2/8"], ["SWAPMEET_NODES=4+"]]
     settings += [["SWAPMEET_SCRATCH_LIMIT=1MiB"], ["SWAPMEET_ALGORITHM=direct(seed=1)"], ["SWAPMEET_ALGORITHM=direct"]]
     assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
     same = [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_ALGORITHM=auto"]]

@@ -41,6 +41,9 @@ UNDERNEATH = "using the MPI underneath"
         ("ALGORITHM", "(" * 5000, "column 1", UNDERNEATH),
         ("ALGORITHM", "pair\twise\n\x1b[31m", "column 1", UNDERNEATH),  # no terminal is to be recoloured
         ("ALGORITHM", "p\udcff", "column 1", UNDERNEATH),  # a byte that is no UTF-8
+        ("NODES", "4+", "expected the ranks of each node", UNDERNEATH),
+        ("NODES", "0,1", "names 2 ranks, but there are 3", UNDERNEATH),
+        ("NODES", "2/1", "ranks 0 and 1 are together at level 1, but not at level 2", UNDERNEATH),
         ("ALGORITM", "pairwise", "did you mean SWAPMEET_ALGORITHM?", "ignoring"),
         ("EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
         ("STATS", "yes", "must be 0, 1, or a file name", "no statistics"),
@@ -73,6 +76,24 @@ def test_a_malformed_spec_leaves_all_calls_to_the_mpi_underneath(
     check_data(launch(RANKS, [built(wheel, "conformance"), *CASES], mpi=wheel, env=env))
     for rank in range(RANKS):
         assert served_by(tmp_path / f"{rank}.json", tallies) == {"native"}
+
+
+@pytest.mark.parametrize("nodes", ["4+", "0,1", "2/1"])
+@pytest.mark.parametrize(("algorithm", "served"), [("two-layer", set()), ("grid", {"Alltoall"})])
+def test_without_a_usable_node_map_the_mpi_underneath_serves_what_needs_nodes(
+    launch, compiled, tallies, tmp_path: Path, wheel: str, nodes: str, algorithm: str, served: set[str]
+) -> None:
+    env = {"SWAPMEET_NODES": nodes, "SWAPMEET_STATS": f"{tmp_path}/%r.json"}
+    argv = [compiled(wheel, "calls"), "alltoall=2", "dup", "alltoall=1"]
+    done = launch(RANKS, argv, mpi=wheel, algorithm=algorithm, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [warning] = warnings(done)
+    assert warning.startswith(f'swapmeet: warning: SWAPMEET_NODES="{nodes}": ')
+    assert warning.endswith("; using the MPI underneath for algorithms with dims=nodes")
+    for rank in range(RANKS):
+        found = tallies(tmp_path / f"{rank}.json")
+        assert {tally["collective"] for tally in found if tally["algorithm"] != "native"} == served
+        assert sum(tally["calls"] for tally in found) == 3
 
 
 def test_a_spec_that_cannot_serve_some_communicators(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
@@ -118,6 +139,7 @@ def per_rank(wheel: str, assignments: dict[int, str], argv: list[str | Path]) ->
         {2: "SWAPMEET_ALGORITHM=auto"},
         {0: "SWAPMEET_ALGORITHM=spread-out", 1: "SWAPMEET_ALGORITHM='direct(window=2)'"},
         {1: "SWAPMEET_SCRATCH_LIMIT=1"},
+        {1: "SWAPMEET_NODES=4+"},
     ],
     ids=str,
 )

@@ -13,6 +13,7 @@ GRIDS = [
     (7, "two-layer(r1=2,r2=2,window=1)", "4+2+1"),
     (6, "bruck(dims=nodes,radix=2,layout=zero-copy,pack=datatype)", "cyclic:3"),
     (8, "bruck(dims=nodes,radix=3,layout=zero-rotation,complete=any)", "0,1,0,2,2,1,0,1"),
+    (8, "bruck(dims=nodes,radix=2/all,layout=zero-copy)", "0,0,1,2,0,2,3,2/5,5,5,7,5,7,7,7"),
 ]
 
 

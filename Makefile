@@ -13,7 +13,8 @@ PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espre
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/bindings.cpp \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select,src/$(part)/*.[ch]pp))
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select,src/$(part)/*.[ch]pp)) \
+	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

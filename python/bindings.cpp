@@ -1,4 +1,4 @@
-/// Python's view of the core: specs, schedules, the verifier, options and rules. The companion package never re-derives
+/// Python's view of the core: specs, schedules, the verifier, options, rules and workloads. The companion package never re-derives
 /// an algorithm; it asks here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
@@ -21,6 +21,7 @@
 #include "topology/arrangement.hpp"
 #include "topology/node_map.hpp"
 #include "verify/symmetry.hpp"
+#include "workload/workload.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -138,6 +139,36 @@ Options options_from(const std::vector<std::string>& environment, Rank world_ran
   for (const std::string& entry : environment) entries.push_back(entry.c_str());
   entries.push_back(nullptr);
   return read_options(entries.data(), world_ranks);
+}
+
+Workload parse_workload(const std::string& text) {
+  Workload workload;
+  char message[400];
+  if (text.find('\0') != text.npos) throw std::invalid_argument("a workload holds no null character");
+  if (!workload_parse(text.c_str(), &workload, message, sizeof message)) throw std::invalid_argument(message);
+  return workload;
+}
+
+void require_rank(const char* what, int rank, int ranks) {
+  shape_of(ranks);
+  if (rank < 0 || rank >= ranks)
+    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
+}
+
+template <auto share_of>
+std::tuple<std::int64_t, std::int64_t, int> share(const Workload& workload, std::uint64_t seed, int ranks, int rank) {
+  require_rank("rank", rank, ranks);
+  const WorkloadShare share = share_of(&workload, seed, ranks, rank);
+  return {share.bytes, share.largest_bytes, share.blocks};
+}
+
+std::vector<std::vector<std::int64_t>> workload_sizes(const Workload& workload, std::uint64_t seed, int ranks) {
+  shape_of(ranks);
+  std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(ranks));
+  for (int source = 0; source < ranks; ++source)
+    for (int destination = 0; destination < ranks; ++destination)
+      rows[static_cast<std::size_t>(source)].push_back(workload_bytes(&workload, seed, ranks, source, destination));
+  return rows;
 }
 
 void bind_specs(nb::module_& m) {
@@ -266,13 +297,44 @@ void bind_choice(nb::module_& m) {
   });
 }
 
+void bind_workloads(nb::module_& m) {
+  nb::class_<Workload>(m, "Workload", "The sizes of the blocks of a non-uniform exchange.")
+      .def_prop_ro("kind", [](const Workload& w) { return workload_kind_name(w.kind); })
+      .def_prop_ro("most_bytes", &workload_most_bytes, "no block is larger, for any seed")
+      .def("bytes", [](const Workload& w, std::uint64_t seed, int ranks, int source, int destination) {
+        require_rank("source", source, ranks);
+        require_rank("destination", destination, ranks);
+        return workload_bytes(&w, seed, ranks, source, destination);
+      }, "seed"_a, "ranks"_a, "source"_a, "destination"_a, "Size of one block.")
+      .def("sent", &share<workload_sent>, "seed"_a, "ranks"_a, "rank"_a,
+           "(bytes, bytes of the largest block, blocks that are not empty) that the rank sends")
+      .def("received", &share<workload_received>, "seed"_a, "ranks"_a, "rank"_a,
+           "(bytes, bytes of the largest block, blocks that are not empty) that the rank receives")
+      .def("__str__", [](const Workload& w) {
+        char text[120];
+        return std::string(workload_print(&w, text, sizeof text));
+      });
+  m.def("parse_workload", &parse_workload, "text"_a, "Read a workload, as src/workload/workload.h defines them.");
+  m.def("workload_sizes", &workload_sizes, "workload"_a, "seed"_a, "ranks"_a,
+        "Size of every block, in bytes: ranks lists (of the sources) of ranks sizes (for the destinations).");
+  m.def("workload_sizes", [](const std::string& text, std::uint64_t seed, int ranks) {
+    return workload_sizes(parse_workload(text), seed, ranks);
+  }, "workload"_a, "seed"_a, "ranks"_a, "The same, of a workload's text.");
+  m.def("workload_kinds", [] {
+    std::vector<std::string> names;
+    for (int kind = 0; kind < WORKLOAD_KINDS; ++kind) names.emplace_back(workload_kind_name(static_cast<WorkloadKind>(kind)));
+    return names;
+  }, "Names of the kinds of workloads.");
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The core of Swapmeet: schedules, their verifier, options and the automatic choice. Knows no MPI.";
+  m.doc() = "The core of Swapmeet: schedules, their verifier, options, the automatic choice, and workloads. Knows no MPI.";
   bind_specs(m);
   bind_schedules(m);
   bind_verifier(m);
   bind_model(m);
   bind_choice(m);
+  bind_workloads(m);
 }

@@ -1,4 +1,4 @@
-"""The core of Swapmeet: schedules, their verifier, options and the automatic choice. Knows no MPI."""
+"""The core of Swapmeet: schedules, their verifier, options, the automatic choice, and workloads. Knows no MPI."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -194,3 +194,48 @@ def choose(collective: Collective, ranks: int, block_bytes: int, options: Option
 
 def rules() -> list[tuple[Collective, int, int, int, int, str, str]]:
     """(collective, least ranks, most ranks, least bytes, most bytes, spec, origin) of each rule."""
+
+class Workload:
+    """The sizes of the blocks of a non-uniform exchange. str() is its text, every parameter included."""
+
+    @property
+    def kind(self) -> str:
+        """One of workload_kinds()."""
+    @property
+    def most_bytes(self) -> int:
+        """No block is larger, for any seed."""
+    def bytes(self, seed: int, ranks: int, source: int, destination: int) -> int:
+        """Size in bytes of the block that `source` sends to `destination`; ValueError if one is not a rank."""
+    def sent(self, seed: int, ranks: int, rank: int) -> tuple[int, int, int]:
+        """(bytes, bytes of the largest block, blocks that are not empty) that a rank sends, its own included."""
+    def received(self, seed: int, ranks: int, rank: int) -> tuple[int, int, int]:
+        """(bytes, bytes of the largest block, blocks that are not empty) that a rank receives, its own included."""
+
+def parse_workload(text: str) -> Workload:
+    """Read a workload such as 'uniform:max=1KiB'; ValueError says what was expected and in which column.
+
+    Kinds, their parameters, the distributions and their sources: src/workload/workload.h.
+    """
+
+def workload_sizes(workload: Workload | str, seed: int, ranks: int) -> list[list[int]]:
+    """The size of every block, the same for a seed on every machine.
+
+    Parameters
+    ----------
+    workload : Workload or its text
+    seed : from 0 to 2**64 - 1
+    ranks : P, at least 1
+
+    Returns
+    -------
+    (P, P) nested lists, bytes
+        [source][destination]
+
+    Raises
+    ------
+    ValueError
+        If the text is no workload, or there is no rank.
+    """
+
+def workload_kinds() -> list[str]:
+    """Names of the kinds of workloads."""

@@ -6,6 +6,7 @@
 
 void cases_blocks(Suite *suite);         /* block sizes, type pairs, communicators, in place, MPI_BOTTOM */
 void cases_vector(Suite *suite);         /* Alltoallv's counts and displacements */
+void cases_workload(Suite *suite);       /* Alltoallv's counts as applications and papers have them */
 void cases_communicators(Suite *suite);  /* lifetimes, attributes, error handlers, intercommunicators */
 void cases_traffic(Suite *suite);        /* the user's own messages and progress */
 void cases_reuse(Suite *suite);          /* what a cache may confuse: recycled handles, one rank's counts changed */

@@ -50,6 +50,7 @@ int main(int argc, char **argv) {
   communicators_open();
   cases_blocks(&suite);
   cases_vector(&suite);
+  cases_workload(&suite);
   cases_communicators(&suite);
   cases_traffic(&suite);
   cases_reuse(&suite);

@@ -48,9 +48,12 @@ const char *exchange_name(const Exchange *exchange, char *name, size_t bytes) {
   static const char *const placements[PLACEMENTS] = {"dense",      "gaps",       "backwards",  "mixed-order",
                                                      "below-zero", "same-block", "overlapping"};
   const bool placed = exchange->send_placement != DENSE || exchange->recv_placement != DENSE;
-  snprintf(name, bytes, "%s/%s/%s-to-%s/%ldB%s%s%s%s%s%s%s%s", collective_name(exchange->collective),
+  char size[120];
+  if (exchange->workload) workload_print(exchange->workload, size, sizeof size);
+  else snprintf(size, sizeof size, "%ldB", (long)exchange->block_bytes);
+  snprintf(name, bytes, "%s/%s/%s-to-%s/%s%s%s%s%s%s%s%s%s", collective_name(exchange->collective),
            family_name(exchange->send), exchange->in_place ? "in-place" : shape_name(exchange->send),
-           shape_name(exchange->recv), (long)exchange->block_bytes, patterns[exchange->pattern], placed ? "/" : "",
+           shape_name(exchange->recv), size, patterns[exchange->pattern], placed ? "/" : "",
            placed ? placements[exchange->send_placement] : "", placed ? "-to-" : "",
            placed ? placements[exchange->recv_placement] : "", exchange->bottom ? "/bottom" : "",
            exchange->types_by_rank ? "/types-by-rank" : "", exchange->changed_pair ? "/changed-pair" : "");

@@ -8,6 +8,7 @@
 
 #include "suite.h"
 #include "types.h"
+#include "workload/workload.h"
 
 typedef enum {
   ALLTOALL,
@@ -30,6 +31,7 @@ typedef struct {
   TypeId send, recv;
   MPI_Aint block_bytes; /* rounded up to what both types can hold */
   Pattern pattern;
+  const Workload *workload; /* if not NULL, it says how much, in place of the two above */
   Placement send_placement, recv_placement;
   bool in_place;
   bool bottom;          /* buffers are MPI_BOTTOM and the types hold their addresses */

@@ -25,6 +25,8 @@ static MPI_Aint block_units(const Exchange *exchange, int ranks, int source, int
     source = destination;
     destination = larger;
   }
+  if (exchange->workload)
+    return ((MPI_Aint)workload_bytes(exchange->workload, exchange->seed, ranks, source, destination) + unit - 1) / unit;
   const uint64_t random = oracle_key(exchange->seed + 1, source, destination);
   const int changed = exchange->changed_pair;
   if (changed > 0 && source == (changed - 1) % ranks && destination == changed % ranks) return full + 1;

@@ -12,7 +12,7 @@ import swapmeet
 from swapmeet import _core
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "select")
+FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "select", "workload")
 
 
 def compile_command(source: Path) -> list[str]:
@@ -40,7 +40,7 @@ def test_a_stray_include_of_mpi_does_not_compile(tmp_path: Path, header: str) ->
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_file_of_the_core_mentions_the_header(folder: str) -> None:
-    files = [path for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".cpp", ".hpp")]
+    files = [path for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".cpp", ".hpp", ".c", ".h")]
     assert files
     assert not [path for path in files if "mpi.h" in path.read_text()]
 

@@ -62,7 +62,7 @@ def check(done, minimum: int) -> None:
 @pytest.mark.parametrize(("mpi", "ranks", "algorithm"), list(matrix()), indirect=["mpi"])
 def test_conforms(launch, built, mpi: str, ranks: int, algorithm: str) -> None:
     done = launch(ranks, [built(mpi, "conformance")], mpi=mpi, algorithm=algorithm, timeout=LIMIT_S)
-    check(done, minimum=300)
+    check(done, minimum=340)
 
 
 @pytest.mark.long

@@ -1,5 +1,5 @@
-/** Swapmeet's public interface, C99. Today: which library is loaded. Preloading or linking libswapmeet replaces
- *  MPI_Alltoall and MPI_Alltoallv; nothing has to be called. */
+/** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall and MPI_Alltoallv; nothing has
+ *  to be called. Include mpi.h first for what is said of communicators. */
 #ifndef SWAPMEET_SWAPMEET_H
 #define SWAPMEET_SWAPMEET_H
 
@@ -18,6 +18,16 @@ const char* swapmeet_version(void);
  *  @return a static string; never NULL.
  *  @since 0.1 */
 const char* swapmeet_built_for(void);
+
+#ifdef MPI_VERSION
+/** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective over
+ *  `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
+ *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says
+ *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
+ *          MPI_ERR_COMM if `comm` cannot be served at all. Errors are not raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
+#endif
 
 #ifdef __cplusplus
 }

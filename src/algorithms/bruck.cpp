@@ -40,6 +40,7 @@ struct Bundle {
   std::int32_t value = 0;  ///< z, of the digit
   std::int32_t from = 0, to = 0;  ///< places
   std::size_t held = 0;    ///< which of our places it leaves or reaches
+  bool last = true;        ///< its blocks have no more digits to go
   RunList blocks{};
 };
 
@@ -197,7 +198,9 @@ class Bruck {
           if (z == 0 || second_group(offset) != (group == 1)) return;
           const std::int32_t move = z * digit.weight * strides_[digit.dimension];
           if (!exists(held, offset, offsets_.done[i] + (outgoing ? 0 : move))) return;
-          by_value[static_cast<std::size_t>(z)].blocks.add(home(held, offset, offsets_.hops[i] + (outgoing ? 0 : 1)));
+          Bundle& bundle = by_value[static_cast<std::size_t>(z)];
+          bundle.blocks.add(home(held, offset, offsets_.hops[i] + (outgoing ? 0 : 1)));
+          bundle.last &= offsets_.hops[i] + 1 == offsets_.all_hops[i];
         });
       for (std::int32_t z = 1; z < digit.radix; ++z) {
         Bundle& bundle = by_value[static_cast<std::size_t>(z)];
@@ -283,6 +286,18 @@ class Bruck {
     }
   }
 
+  /// Calls use(runs) for each message that `bundle` makes: staged blocks if there are any, else where they lie.
+  template <class Use>
+  void for_each_message(const Digit& digit, const Bundle& bundle, const Run& staged, Use use) const {
+    const std::span<const Run> runs = staged.count > 0 ? std::span(&staged, 1) : bundle.blocks.runs();
+    if (spec_.grouping == Grouping::coalesced || digit.dimension + 1 != grid_.sizes.size()) return use(runs);
+    for (const Run& run : runs)
+      for (std::int32_t i = 0; i < run.count; ++i) {
+        const Run block{run.buffer, run.block(i), 1, 1};
+        use({&block, 1});
+      }
+  }
+
   /// The messages, in one step. Where places are carried, ranks have unequally many messages of a value, and a window in
   /// messages could deadlock: there a step holds `window` values, all in flight.
   void add_messages(const Digit& digit, const std::vector<Bundle>& outgoing, const std::vector<Run>& packed,
@@ -296,12 +311,14 @@ class Bruck {
       for (; out < outgoing.size() && outgoing[out].value - z < values; ++out) {
         const Rank peer = rank_at(outgoing[out].to);
         if (peer == rank_) continue;
-        packed[out].count == 0 ? plan_.send(peer, outgoing[out].blocks.runs()) : plan_.send(peer, packed[out]);
+        for_each_message(digit, outgoing[out], packed[out],
+                         [&](std::span<const Run> blocks) { plan_.send(peer, blocks, outgoing[out].last); });
       }
       for (; in < incoming.size() && incoming[in].value - z < values; ++in) {
         const Rank peer = rank_at(incoming[in].from);
         if (peer == rank_) continue;
-        landed[in].count == 0 ? plan_.receive(peer, incoming[in].blocks.runs()) : plan_.receive(peer, landed[in]);
+        for_each_message(digit, incoming[in], landed[in],
+                         [&](std::span<const Run> blocks) { plan_.receive(peer, blocks, incoming[in].last); });
       }
     }
   }

@@ -19,9 +19,9 @@ Schedule direct(const Spec& spec, const Shape& shape, Rank rank) {
   plan.step(spec.window, spec.completion, spec.posting);
   plan.copy(sendblock(rank), receiveblock(rank));
   for (const Rank to : peers.to)
-    if (to != rank) plan.send(to, sendblock(to));
+    if (to != rank) plan.send(to, sendblock(to), true);
   for (const Rank from : peers.from)
-    if (from != rank) plan.receive(from, receiveblock(from));
+    if (from != rank) plan.receive(from, receiveblock(from), true);
   return std::move(plan).finish();
 }
 

@@ -6,6 +6,7 @@
 #include "algorithms/generate.hpp"
 #include "execute/context.hpp"
 #include "execute/report.hpp"
+#include "model/threshold.hpp"
 
 namespace swapmeet {
 
@@ -72,6 +73,11 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
 
 }  // namespace
 
+const Spec& Decision::spec() const {
+  static const Spec native;
+  return varying ? varying->spec() : plan ? plan->spec() : native;
+}
+
 Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options), user_(user) {
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
@@ -111,11 +117,14 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
-    if (choice.spec.family != Family::native) {
-      if (make_ours())
-        decision->plan = plan_for(choice.spec);
-      else
+    const bool varies = collective == Collective::alltoallv && needs_sizes(choice.spec);
+    if (varies || choice.spec.family != Family::native) {
+      if (!make_ours())
         decision->reason = "MPI has no communicator left for us";
+      else if (varies)
+        decision->varying = varying_for(choice.spec);
+      else
+        decision->plan = plan_for(choice.spec);
     }
     if (!choice.problem.empty()) warn_once(choice.problem);
   }
@@ -123,12 +132,11 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
 }
 
 Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
-  const std::string name = decision->plan ? to_text(decision->plan->spec()) : "native";
   if (decision->plan)
     decision->unchecked_bytes =
         std::min<std::int64_t>(options_.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
   decision->explained = !options_.explain;
-  decision->tally = &statistics().tally(collective, shape_.ranks, name, decision->reason);
+  decision->tally = &statistics().tally(collective, shape_.ranks, to_text(decision->spec()), decision->reason);
   auto& decisions = decisions_[static_cast<std::size_t>(collective)];
   decisions.push_back(std::move(decision));
   return *decisions.back();
@@ -144,6 +152,14 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   return keep(collective, std::move(decision));
 }
 
+bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
+  const Options& wanted = options ? *options : context().options;
+  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
+  options_ = wanted;
+  for (auto& decisions : decisions_) decisions.clear();
+  return true;
+}
+
 bool Communicator::make_ours() {
   if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
   return ours_ != MPI_COMM_NULL;
@@ -153,10 +169,26 @@ Plan* Communicator::plan_for(const Spec& spec) {
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
   plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
-  std::int64_t most = plans_.back()->scratch_blocks();  // ranks that carry places, or whose blocks wrap, need more
-  PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, ours_);
-  plans_.back()->share_scratch_blocks(most);
+  plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks()));
   return plans_.back().get();
+}
+
+std::int64_t Communicator::most_of_any_rank(std::int64_t number) const {
+  PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MAX, ours_);
+  return number;
+}
+
+Varying* Communicator::varying_for(const Spec& spec) {
+  for (const auto& varying : varyings_)
+    if (varying->spec() == spec) return varying.get();
+  if (spec.sizes == Sizes::padded) {
+    Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
+    varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, padded));
+  } else {
+    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_)));
+  }
+  varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks()));
+  return varyings_.back().get();
 }
 
 std::string Communicator::find_nodes() {

@@ -9,6 +9,7 @@
 #include "execute/plan.hpp"
 #include "execute/staging.hpp"
 #include "execute/statistics.hpp"
+#include "execute/varying.hpp"
 #include "options/options.hpp"
 #include "select/select.hpp"
 
@@ -16,10 +17,12 @@ namespace swapmeet {
 
 /// What to do with one kind of call.
 struct Decision {
-  Plan* plan = nullptr;  ///< nullptr: the MPI underneath
+  Plan* plan = nullptr;        ///< for blocks of equal size, or for any if the plan forwards nothing
+  Varying* varying = nullptr;  ///< for blocks of unequal size. Neither: the MPI underneath
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
+  const Spec& spec() const;  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;  ///< where such calls are counted
 };
@@ -51,13 +54,18 @@ class Communicator {
   /// The decision to leave a call to the MPI underneath for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
+  /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read what
+  /// it was given. Collective. False, on all ranks: one could not, or they differ.
+  bool set_algorithm(const std::optional<Options>& options, bool valid);
+
   /// Frees our own communicator; everything goes to the MPI underneath from now on. Collective.
   void close();
 
  private:
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
-  /// The plan of `spec`, made if it is new. Collective then.
+  /// The plan of `spec`, made if it is new. Collective then. For blocks of unequal size: how `spec` exchanges them.
   Plan* plan_for(const Spec& spec);
+  Varying* varying_for(const Spec& spec);
 
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
@@ -65,9 +73,12 @@ class Communicator {
   /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective. "", or why it cannot.
   std::string find_nodes();
 
+  /// The largest `number` of all ranks. Collective.
+  std::int64_t most_of_any_rank(std::int64_t number) const;
+
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
-  const Options& options_;
+  Options options_;
   MPI_Comm user_;
   Shape shape_;
   Rank rank_ = 0;
@@ -75,6 +86,7 @@ class Communicator {
   std::string refusal_;  ///< why nothing is served here; "": it is
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<std::unique_ptr<Varying>> varyings_;
   Datatypes datatypes_;
   Staging send_staging_, receive_staging_;
 };

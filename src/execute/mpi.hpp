@@ -20,6 +20,7 @@ struct Part {
 // large-count calls.
 int isend_large(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request);
 int irecv_large(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request);
+int imrecv_large(const Part& part, MPI_Message* message, MPI_Request* request);
 int sendrecv_large(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm);
 
 inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -32,6 +33,12 @@ inline int irecv(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request
   if (part.count <= INT_MAX) [[likely]]
     return PMPI_Irecv(part.address, static_cast<int>(part.count), part.type, from, tag, comm, request);
   return irecv_large(part, from, tag, comm, request);
+}
+
+inline int imrecv(const Part& part, MPI_Message* message, MPI_Request* request) {
+  if (part.count <= INT_MAX) [[likely]]
+    return PMPI_Imrecv(part.address, static_cast<int>(part.count), part.type, message, request);
+  return imrecv_large(part, message, request);
 }
 
 inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {

@@ -14,20 +14,6 @@ namespace {
 
 constexpr int tag = 1;
 
-int error_class(int error) {
-  int its_class = MPI_SUCCESS;
-  PMPI_Error_class(error, &its_class);
-  return its_class;
-}
-
-/// Whether MPI refused the arguments of a call, so that nothing was sent.
-bool refused(int error) {
-  if (error == MPI_SUCCESS) return false;
-  const int its_class = error_class(error);
-  return its_class == MPI_ERR_TYPE || its_class == MPI_ERR_COUNT || its_class == MPI_ERR_BUFFER ||
-         its_class == MPI_ERR_ARG;
-}
-
 /// One pass over the schedule.
 template <Mode mode>
 class Pass {
@@ -59,13 +45,13 @@ class Pass {
       }
       if (error != MPI_SUCCESS) return error;
     }
-    return received_wrong_;
+    return outcome_.received_wrong();
   }
 
   int run() {
     for (const Step& step : schedule_.steps)
       if (const int error = run(step)) return error;
-    return received_wrong_;
+    return outcome_.received_wrong();
   }
 
  private:
@@ -131,7 +117,7 @@ class Pass {
       const bool fits = bytes == to.count * (as_bytes ? 1 : receive_.type().size);  // if not, MPI is to say so
       if (fits && send_.type().contiguous && receive_.type().contiguous) {
         std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
-      } else if (const int error = sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm_)) {
+      } else if (const int error = outcome_.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm_))) {
         return error;
       }
     }
@@ -172,7 +158,7 @@ class Pass {
       return error;
     }
     touched_ |= !refused(error);
-    return noted(error);
+    return outcome_.noted(error);
   }
 
   int exchange_batch(const Step* copies, Posting posting, const Message* send, std::ptrdiff_t sends,
@@ -194,46 +180,9 @@ class Pass {
       }
     }
     if (!error && copies) error = copy(*copies);
-    if (!error) return wait_all(static_cast<int>(receives + sends));
-    abandon(in, received, out, sent);
+    if (!error) return outcome_.wait_all({requests_, static_cast<std::size_t>(receives + sends)}, statuses_);
+    abandon({in, static_cast<std::size_t>(received)}, {out, static_cast<std::size_t>(sent)});
     return error;
-  }
-
-  /// Waits for the first `count` requests. The statuses are there to say what went wrong: without them MPI_Waitall says
-  /// no more than that something did. What it left pending is waited for again.
-  int wait_all(int count) {
-    while (true) {
-      const int error = PMPI_Waitall(count, requests_, statuses_);
-      if (error == MPI_SUCCESS) return error;
-      if (error_class(error) != MPI_ERR_IN_STATUS) return noted(error);
-      bool pending = false;
-      for (int i = 0; i < count; ++i) {
-        const int its_class = error_class(statuses_[i].MPI_ERROR);
-        pending |= its_class == MPI_ERR_PENDING;
-        if (its_class == MPI_SUCCESS || its_class == MPI_ERR_PENDING) continue;
-        if (const int fatal = noted(statuses_[i].MPI_ERROR)) return fatal;
-      }
-      if (!pending) return MPI_SUCCESS;
-    }
-  }
-
-  /// A message that did not fit is over nonetheless: the exchange goes on, so that the ranks stay in step, and the first
-  /// such error is returned at its end. Other errors end it.
-  int noted(int error) {
-    if (error_class(error) != MPI_ERR_TRUNCATE) return error;
-    if (received_wrong_ == MPI_SUCCESS) received_wrong_ = error;
-    return MPI_SUCCESS;
-  }
-
-  /// After an error: nothing may arrive in the application's buffers any more.
-  void abandon(MPI_Request* in, std::ptrdiff_t receives, MPI_Request* out, std::ptrdiff_t sends) {
-    for (std::ptrdiff_t i = 0; i < receives; ++i) {
-      if (in[i] == MPI_REQUEST_NULL) continue;
-      PMPI_Cancel(&in[i]);
-      PMPI_Wait(&in[i], MPI_STATUS_IGNORE);
-    }
-    for (std::ptrdiff_t i = 0; i < sends; ++i)
-      if (out[i] != MPI_REQUEST_NULL) PMPI_Request_free(&out[i]);
   }
 
   static MPI_Request* cleared(MPI_Request* request) {
@@ -268,11 +217,11 @@ class Pass {
     while (!error) {
       int slot = MPI_UNDEFINED;
       error = wait_any(step, 2 * window, slot);
-      if (error) error = noted(error);
+      if (error) error = outcome_.noted(error);
       if (error || slot == MPI_UNDEFINED) break;
       error = fill(slot);
     }
-    if (error) abandon(requests_, window, requests_ + window, window);
+    if (error) abandon({requests_, static_cast<std::size_t>(window)}, {requests_ + window, static_cast<std::size_t>(window)});
     return error;
   }
 
@@ -296,7 +245,7 @@ class Pass {
   MPI_Status* statuses_;
   MessageTypes* types_;
   bool& touched_;
-  int received_wrong_ = MPI_SUCCESS;  // the first message that did not fit
+  Outcome outcome_;
   char* base_[3] = {};            // forwarded: where send, receive and scratch begin
   std::int64_t block_bytes_ = 0;  // forwarded
 };

@@ -8,6 +8,7 @@
 #include "execute/forward.hpp"
 #include "execute/memory.hpp"
 #include "execute/operations.hpp"
+#include "execute/outcome.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 

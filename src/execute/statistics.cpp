@@ -36,6 +36,13 @@ std::string class_name(std::size_t size_class) {
   return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1) : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
 }
 
+/// The part of an entry that only exchanges of blocks of unequal size have.
+std::string traffic(const Tally& tally) {
+  if (tally.working_bytes == 0 && tally.messages == 0) return "";
+  return ", \"messages_sent\": " + std::to_string(tally.messages) + ", \"message_bytes\": " +
+         std::to_string(tally.message_bytes) + ", \"working_bytes\": " + std::to_string(tally.working_bytes);
+}
+
 }  // namespace
 
 void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
@@ -45,6 +52,15 @@ void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
   calls.fetch_add(1, std::memory_order_relaxed);
   bytes.fetch_add(sent_bytes, std::memory_order_relaxed);
   nanoseconds.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
+}
+
+void Tally::add_traffic(const Traffic& sent, std::int64_t most_working_bytes) {
+  messages.fetch_add(static_cast<std::uint64_t>(sent.messages), std::memory_order_relaxed);
+  message_bytes.fetch_add(static_cast<std::uint64_t>(sent.bytes), std::memory_order_relaxed);
+  const auto most = static_cast<std::uint64_t>(most_working_bytes);
+  std::uint64_t known = working_bytes.load(std::memory_order_relaxed);
+  while (known < most && !working_bytes.compare_exchange_weak(known, most, std::memory_order_relaxed)) {
+  }
 }
 
 Tally& Statistics::tally(Collective collective, std::int32_t ranks, const std::string& algorithm,
@@ -93,7 +109,7 @@ std::string Statistics::json(int rank, int world_ranks) const {
     text += "  {\"collective\": " + json_text(std::string(collective_names[static_cast<std::size_t>(t->collective)])) +
             ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
             ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
-            ", \"bytes_sent\": " + std::to_string(t->bytes) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +
+            ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +
             ", \"calls_by_mean_block\": {";
     const char* comma = "";
     for (std::size_t k = 0; k < Tally::classes; ++k) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/traffic.hpp"
 #include "select/select.hpp"
 
 namespace swapmeet {
@@ -24,10 +25,13 @@ struct Tally {
   /// Calls by the size of their mean block: class 0 is 0 bytes, class k is [2^(k-1), 2^k) bytes.
   std::array<std::atomic<std::uint64_t>, classes> histogram{};
   std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
+  /// Of exchanges of blocks of unequal size: messages sent, the bytes in them, and the most working memory at a time.
+  std::atomic<std::uint64_t> messages{0}, message_bytes{0}, working_bytes{0};
 
   Tally(Collective c, std::int32_t r, std::string a, std::string why)
       : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
   void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
+  void add_traffic(const Traffic& sent, std::int64_t most_working_bytes);
 };
 
 /// All tallies of the process. Thread-safe.

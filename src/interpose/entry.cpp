@@ -75,6 +75,20 @@ int alltoallv(const void* send, const Count* send_counts, const Displacement* se
 
 using swapmeet::native;
 
+SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
+  if (comm == MPI_COMM_NULL) return MPI_ERR_COMM;
+  swapmeet::Communicator* const communicator = swapmeet::communicator_of(comm);
+  if (!communicator) return MPI_ERR_COMM;
+  std::optional<swapmeet::Options> options;
+  bool valid = true;
+  if (spec) {
+    options = swapmeet::context().options;
+    valid = swapmeet::read_algorithm(spec, *options).empty();
+    options->algorithm_from = "swapmeet_set_algorithm";
+  }
+  return communicator->set_algorithm(options, valid) ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
 #define SWAPMEET_ALLTOALL(name, underneath, Count)                                                                    \
   SWAPMEET_EXPORT int name(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,               \
                            Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                                  \

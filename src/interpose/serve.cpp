@@ -1,5 +1,7 @@
 #include "interpose/serve.hpp"
 
+#include <chrono>
+
 namespace swapmeet {
 
 namespace {
@@ -11,28 +13,43 @@ std::string sizes(const Decision& decision) {
                                           : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
 }
 
-void explain(const Call& call, const Communicator& communicator, Decision& decision) {
+/// How blocks of unequal size are exchanged in this call, whose agreement took so long.
+std::string treatment(const Varying& varying, std::chrono::nanoseconds time) {
+  const Agreed& agreed = varying.agreed();
+  std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(varying.sizes())]);
+  if (agreed.direct_bytes != Direct::never)
+    text += agreed.direct_bytes == 0 ? ", all blocks straight"
+                                     : ", blocks above " + std::to_string(agreed.direct_bytes) + " B straight";
+  if (varying.agreement_bytes() == 0) return text + ", no agreement";
+  return text + ", agreed on by an allreduce of " + std::to_string(varying.agreement_bytes()) + " B in " +
+         std::to_string(time.count() / 1000) + " us";
+}
+
+void explain(const Call& call, const Communicator& communicator, Decision& decision, std::chrono::nanoseconds agreement) {
   decision.explained = true;
   if (communicator.rank() != 0) return;
   say_once(std::string(collective_names[static_cast<std::size_t>(call.collective)]) + " on " +
       std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks") +
-      (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " +
-      (decision.plan ? to_text(decision.plan->spec()) : "native") + " (" + decision.reason + ")");
+      (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
+      decision.reason + (decision.varying ? treatment(*decision.varying, agreement) : "") + ")");
 }
+
+constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
 
 /// `decision`, unless blocks of so many bytes are too large for it.
 Decision& within_limits(const Call& call, Communicator& communicator, Decision& decision, std::int64_t block_bytes) {
   const Plan& plan = *decision.plan;
   if ((call.in_place || plan.needs_bytes()) &&
       block_bytes > communicator.options().scratch_limit_bytes / plan.working_blocks())
-    return communicator.decline(call.collective, "more working memory than SWAPMEET_SCRATCH_LIMIT allows");
+    return communicator.decline(call.collective, too_much_memory);
   if (plan.makes_types() && block_bytes > INT_MAX)
     return communicator.decline(call.collective, "pack=datatype cannot hold blocks of more than 2 GiB");
   return decision;
 }
 
 /// The exchange over staging: of what is sent, of what is received, or of both.
-int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bool stage_send, bool stage_receive,
+template <class Exchange>
+int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan, bool stage_send, bool stage_receive,
                     bool& touched) {
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
@@ -51,7 +68,9 @@ int staged_exchange(const Call& call, Communicator& communicator, Plan& plan, bo
   return error;
 }
 
-int exchange(const Call& call, Communicator& communicator, Plan& plan, bool& touched) {
+/// `plan`: a Plan or a Varying.
+template <class Exchange>
+int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool& touched) {
   const bool as_they_lie = !plan.needs_bytes() || (call.send.type().contiguous && call.receive.type().contiguous);
   if (as_they_lie && !call.in_place) return plan.run(call.send, call.receive, communicator.ours(), touched);
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
@@ -66,14 +85,23 @@ Decision& decide(const Call& call, Communicator& communicator) {
   Decision* decision = &communicator.decide(call.collective, block_bytes);
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &within_limits(call, communicator, *decision, block_bytes);
+  std::chrono::nanoseconds agreement{};
+  if (decision->varying) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Blocks& send = call.in_place ? call.receive : call.send;
+    if (!decision->varying->agree(send, call.receive, communicator.options().scratch_limit_bytes, communicator.ours()))
+      decision = &communicator.decline(call.collective, too_much_memory);
+    agreement = std::chrono::steady_clock::now() - begin;
+  }
   if (!decision->explained) [[unlikely]]
-    explain(call, communicator, *decision);
+    explain(call, communicator, *decision, agreement);
   return *decision;
 }
 
 bool run(const Call& call, Communicator& communicator, Decision& decision, int& error) {
   bool touched = false;
-  error = exchange(call, communicator, *decision.plan, touched);
+  error = decision.varying ? exchange(call, communicator, *decision.varying, touched)
+                           : exchange(call, communicator, *decision.plan, touched);
   if (error == MPI_SUCCESS) return true;
   if (!touched) return false;
   PMPI_Comm_call_errhandler(call.comm, error);
@@ -85,6 +113,7 @@ void count(const Call& call, const Communicator& communicator, Decision& decisio
   std::uint64_t bytes = 0;
   for (Rank i = 0; i < communicator.ranks(); ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
   decision.tally->add(bytes, time);
+  if (decision.varying) decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
 }
 
 }  // namespace swapmeet

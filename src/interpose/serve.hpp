@@ -31,7 +31,7 @@ int serve(const Call& call, Communicator& communicator, Underneath underneath) {
   const bool timed = communicator.options().statistics;
   const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   int error = MPI_SUCCESS;
-  if (!decision.plan || !run(call, communicator, decision, error)) error = underneath();
+  if ((!decision.plan && !decision.varying) || !run(call, communicator, decision, error)) error = underneath();
   if (timed) count(call, communicator, decision, std::chrono::steady_clock::now() - begin);
   return error;
 }

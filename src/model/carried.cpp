@@ -74,6 +74,7 @@ CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vec
   for (const Digit& digit : digits) {
     const Axis& axis = all_axes[digit.dimension];
     const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &digit == &digits.front()));
+    const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == all_axes.size();
     std::vector<std::int64_t> staged(ranks, 0);
     for (std::int32_t z = 1; z < digit.radix; ++z) {
       std::vector<Tally> now(ranks);
@@ -87,7 +88,7 @@ CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vec
         if (packs || from == to) staged[from] += blocks;
         if (from == to) continue;
         if (!lands) staged[to] += blocks;
-        ++now[from].messages;
+        now[from].messages += staggered ? blocks : 1;
         now[from].blocks += blocks;
       }
       Round round{static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0};

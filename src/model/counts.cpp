@@ -33,10 +33,15 @@ std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t va
   return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
 }
 
+/// Blocks that leave a rank in this digit.
+std::int64_t blocks_in(const Digit& digit, std::int64_t size, std::int64_t ranks) {
+  return (size - offsets_with(digit, size, 0)) * (ranks / size);
+}
+
 /// Scratch blocks that a digit may stage: all that leave (when packed) and all that arrive, but for messages of one
 /// block, which need no packing.
 std::int64_t staged(const Spec& spec, const Digit& digit, std::int64_t size, std::int64_t ranks, bool first) {
-  const std::int64_t moved = (size - offsets_with(digit, size, 0)) * (ranks / size);
+  const std::int64_t moved = blocks_in(digit, size, ranks);
   // What leaves the send buffer, or goes to the twin, makes no room for what arrives: that may land at once.
   const bool lands = spec.layout == Layout::zero_copy || (spec.layout == Layout::zero_rotation && first);
   if (spec.packing == Packing::datatype) return lands ? 0 : moved;
@@ -46,12 +51,24 @@ std::int64_t staged(const Spec& spec, const Digit& digit, std::int64_t size, std
   return 2 * (moved - singles) + (lands ? 0 : singles);
 }
 
+/// Whether each block has a message of its own in this digit.
+bool staggered(const Spec& spec, const Digit& digit, std::size_t dimensions) {
+  return spec.family == Family::bruck && spec.grouping == Grouping::staggered && digit.dimension + 1 == dimensions;
+}
+
+std::int64_t batches(std::int64_t messages, std::int64_t window) {
+  return window == 0 ? messages > 0 : (messages + window - 1) / window;
+}
+
 Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Digit>& digits, Counts counts) {
   std::int64_t stage = 0;
   for (const Digit& digit : digits) {
     const std::int64_t size = counts.sizes[digit.dimension];
-    counts.messages += digit.radix - 1;  // digits_of() leaves no value unused
-    counts.blocks += (size - offsets_with(digit, size, 0)) * (ranks / size);
+    const std::int64_t blocks = blocks_in(digit, size, ranks);
+    const std::int64_t messages = staggered(spec, digit, counts.sizes.size()) ? blocks : digit.radix - 1;
+    counts.messages += messages;  // digits_of() leaves no value unused
+    counts.blocks += blocks;
+    counts.batches += batches(messages, spec.window);
     stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
   if (spec.family == Family::direct) return counts;
@@ -71,14 +88,13 @@ Counts count(const Spec& spec, const Shape& shape) {
   counts.radices.resize(counts.sizes.size());
   for (const Digit& digit : digits) {
     counts.radices[digit.dimension].push_back(digit.radix);
-    const std::int32_t window = spec.window == 0 ? digit.radix : spec.window;
-    counts.batches += (digit.radix - 1 + window - 1) / window;
   }
   if (!counts.carried) return count_regular(spec, shape.ranks, digits, std::move(counts));
   const CarriedCounts most = count_carried(spec, shape, digits);
   counts.messages = most.messages;
   counts.blocks = most.blocks;
   counts.scratch_blocks = most.scratch_blocks;
+  for (const Digit& digit : digits) counts.batches += batches(digit.radix - 1, spec.window);  // of values: bruck.cpp
   return counts;
 }
 
@@ -89,9 +105,11 @@ std::vector<Round> count_rounds(const Spec& spec, const Shape& shape) {
   std::vector<Round> rounds;
   for (const Digit& digit : digits) {
     const std::int64_t size = grid.sizes[digit.dimension];
-    for (std::int32_t z = 1; z < digit.radix; ++z)
-      rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 1,
-                        offsets_with(digit, size, z) * (shape.ranks / size)});
+    for (std::int32_t z = 1; z < digit.radix; ++z) {
+      const std::int64_t blocks = offsets_with(digit, size, z) * (shape.ranks / size);
+      rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z,
+                        staggered(spec, digit, grid.sizes.size()) ? blocks : 1, blocks});
+    }
   }
   return rounds;
 }

@@ -25,7 +25,7 @@ struct Round {
   std::int32_t digit = 0;   ///< x, within the dimension; 0 is the least significant
   std::int32_t weight = 1;  ///< in places along the dimension; r^x if all radices are equal
   std::int32_t value = 1;   ///< z
-  std::int64_t messages = 0;  ///< 1, unless places are carried
+  std::int64_t messages = 0;  ///< 1, unless places are carried or messages are staggered
   std::int64_t blocks = 0;    ///< in these messages
 };
 

@@ -16,15 +16,6 @@ std::string read_switch(std::string_view text, bool& value) {
   return "must be 0 or 1";
 }
 
-std::string read_algorithm(std::string_view text, Options& options) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  if (text == "auto") return options.algorithm.reset(), "";
-  const Result<Spec> spec = parse_spec(text);
-  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the MPI underneath
-  return spec ? "" : spec.problem().text();
-}
-
 std::string read_statistics(std::string_view text, Options& options) {
   if (text == "0" || text == "1") return read_switch(text, options.statistics);
   if (text.find('/') == text.npos && !text.ends_with(".json"))
@@ -89,6 +80,15 @@ std::string unknown_option(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+std::string read_algorithm(std::string_view text, Options& options) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text == "auto") return options.algorithm.reset(), "";
+  const Result<Spec> spec = parse_spec(text);
+  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the MPI underneath
+  return spec ? "" : spec.problem().text();
+}
 
 const std::vector<Option>& option_table() {
   static const std::vector<Option> table = make_table();

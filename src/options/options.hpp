@@ -15,6 +15,7 @@ namespace swapmeet {
 struct Options {
   /// The algorithm asked for; nothing: the automatic choice.
   std::optional<Spec> algorithm;
+  std::string algorithm_from = "SWAPMEET_ALGORITHM";  ///< who asked
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error
@@ -38,6 +39,9 @@ struct Option {
   std::string_view fallback;                            ///< what is done when the value cannot be used
   std::string (*read)(std::string_view, Options&);      ///< "" or what is wrong
 };
+
+/// Sets the algorithm by `text`, as SWAPMEET_ALGORITHM. Returns "" or what is wrong with it; it is native then.
+std::string read_algorithm(std::string_view text, Options& options);
 
 const std::vector<Option>& option_table();
 

@@ -42,14 +42,14 @@ ScheduleBuilder& ScheduleBuilder::copy(Run from, Run to) {
   return *this;
 }
 
-ScheduleBuilder& ScheduleBuilder::send(Rank to, std::span<const Run> blocks) {
-  schedule_.sends.push_back(message(to, blocks));
+ScheduleBuilder& ScheduleBuilder::send(Rank to, std::span<const Run> blocks, bool last) {
+  schedule_.sends.push_back(message(to, blocks, last));
   ++schedule_.steps.back().send_count;
   return *this;
 }
 
-ScheduleBuilder& ScheduleBuilder::receive(Rank from, std::span<const Run> blocks) {
-  schedule_.receives.push_back(message(from, blocks));
+ScheduleBuilder& ScheduleBuilder::receive(Rank from, std::span<const Run> blocks, bool last) {
+  schedule_.receives.push_back(message(from, blocks, last));
   ++schedule_.steps.back().receive_count;
   return *this;
 }
@@ -63,10 +63,10 @@ Schedule ScheduleBuilder::finish() && {
   return std::move(schedule_);
 }
 
-Message ScheduleBuilder::message(Rank peer, std::span<const Run> blocks) {
+Message ScheduleBuilder::message(Rank peer, std::span<const Run> blocks, bool last) {
   const auto first = static_cast<std::uint32_t>(schedule_.runs.size());
   schedule_.runs.insert(schedule_.runs.end(), blocks.begin(), blocks.end());
-  return {peer, first, static_cast<std::uint32_t>(blocks.size())};
+  return {peer, first, static_cast<std::uint32_t>(blocks.size()), last};
 }
 
 }  // namespace swapmeet

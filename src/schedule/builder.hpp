@@ -24,16 +24,17 @@ class ScheduleBuilder {
                         Posting posting = Posting::receives_first);
 
   ScheduleBuilder& copy(Run from, Run to);
-  ScheduleBuilder& send(Rank to, std::span<const Run> blocks);
-  ScheduleBuilder& receive(Rank from, std::span<const Run> blocks);
-  ScheduleBuilder& send(Rank to, Run blocks) { return send(to, std::span<const Run>(&blocks, 1)); }
-  ScheduleBuilder& receive(Rank from, Run blocks) { return receive(from, std::span<const Run>(&blocks, 1)); }
+  /// `last`: see Message.
+  ScheduleBuilder& send(Rank to, std::span<const Run> blocks, bool last = false);
+  ScheduleBuilder& receive(Rank from, std::span<const Run> blocks, bool last = false);
+  ScheduleBuilder& send(Rank to, Run blocks, bool last = false) { return send(to, {&blocks, 1}, last); }
+  ScheduleBuilder& receive(Rank from, Run blocks, bool last = false) { return receive(from, {&blocks, 1}, last); }
 
   /// The schedule, without room to spare: a plan keeps it.
   Schedule finish() &&;
 
  private:
-  Message message(Rank peer, std::span<const Run> blocks);
+  Message message(Rank peer, std::span<const Run> blocks, bool last);
   Schedule schedule_;
 };
 

@@ -13,7 +13,7 @@ std::span<const T> slice(const std::vector<T>& all, std::uint32_t first, std::ui
 
 bool same_messages(const Schedule& a, std::span<const Message> x, const Schedule& b, std::span<const Message> y) {
   return std::ranges::equal(x, y, [&](const Message& m, const Message& n) {
-    return m.peer == n.peer && std::ranges::equal(a.runs_of(m), b.runs_of(n));
+    return m.peer == n.peer && m.last == n.last && std::ranges::equal(a.runs_of(m), b.runs_of(n));
   });
 }
 

@@ -47,6 +47,8 @@ struct Message {
   Rank peer = 0;
   std::uint32_t first_run = 0;
   std::uint32_t run_count = 0;
+  /// Every block of it ends at its receiver, which therefore knows their sizes. Both ends agree on that.
+  bool last = false;
 };
 
 /// A move of blocks within the rank; both runs have the same count.

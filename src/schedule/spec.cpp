@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "schedule/text.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
@@ -118,15 +119,12 @@ Result<Spec> parse_spec(std::string_view text) {
   if (close + 1 != whole.text.size())
     return Problem{"nothing may follow the \")\"", 0, whole.column + static_cast<int>(close) + 1};
   const Word list = whole.part(open + 1, close - open - 1);
-  if (spec.family == Family::native && !list.text.empty())
-    return Problem{"native takes no parameters", 0, list.column};
   if (auto problem = read_parameters(list, spec)) return *problem;
   return spec;
 }
 
 std::string to_text(const Spec& spec) {
   std::string text(family_names[static_cast<std::size_t>(spec.family)]);
-  if (spec.family == Family::native) return text;
   std::string list;
   const Spec defaults{.family = spec.family};
   for (const Parameter& parameter : parameters()) {
@@ -135,7 +133,7 @@ std::string to_text(const Spec& spec) {
     if (!parameter.always_printed && value == parameter.print(defaults)) continue;
     list += (list.empty() ? "" : ",") + std::string(parameter.key) + '=' + value;
   }
-  return text + '(' + list + ')';
+  return list.empty() ? text : text + '(' + list + ')';
 }
 
 namespace {
@@ -156,7 +154,11 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::direct && spec.order == Order::exclusive_or &&
       !std::has_single_bit(static_cast<std::uint32_t>(shape.ranks)))
     return "order=xor needs a power of two of ranks, not " + p;
-  if (spec.family != Family::bruck) return "";
+  if (spec.family != Family::bruck) {
+    if (spec.sizes == Sizes::automatic || spec.sizes == Sizes::padded) return "";
+    return "sizes=" + std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]) +
+           " is for the family bruck: in a direct exchange each end knows the sizes";
+  }
   const Dimensions& dimensions = spec.dimensions;
   if (dimensions.kind == Dimensions::Kind::given) {
     std::int64_t product = 1;
@@ -169,6 +171,16 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
         return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
                std::to_string(dimensions.sizes[i - 1]);
   return too_unequal(dimensions, shape);
+}
+
+bool needs_sizes(const Spec& spec) { return spec.family == Family::bruck || spec.sizes == Sizes::padded; }
+
+std::string unsuitable_for_sizes(const Spec& spec) {
+  if (spec.family != Family::bruck || spec.sizes == Sizes::padded) return "";
+  if (spec.packing == Packing::datatype) return "pack=datatype exchanges blocks of unequal size only with sizes=padded";
+  if (spec.completion != Completion::all)
+    return "complete=" + std::string(to_text(spec.completion)) + " exchanges blocks of unequal size only with sizes=padded";
+  return "";
 }
 
 }  // namespace swapmeet

@@ -38,6 +38,24 @@ inline constexpr std::array<std::string_view, 4> layout_names{"basic", "modified
 enum class Packing : std::uint8_t { memcpy, datatype };
 inline constexpr std::array<std::string_view, 2> packing_names{"memcpy", "datatype"};
 
+/// How blocks of unequal size are exchanged (Alltoallv), where their sizes are not known at both ends. See
+/// execute/varying.hpp.
+enum class Sizes : std::uint8_t {
+  automatic,  ///< direct exchange: each end knows the size; bruck: as `combined`
+  padded,     ///< all blocks are made as large as the largest, then exchanged as equal ones
+  ahead,      ///< a message with the sizes goes ahead of each message
+  combined,   ///< sizes and data are one message, whose length the receiver asks MPI for
+  total,      ///< a message with the length goes ahead of one with sizes and data
+};
+inline constexpr std::array<std::string_view, 5> sizes_names{"auto", "padded", "ahead", "combined", "total"};
+
+/// How the blocks of a message of the last dimension travel (between nodes, say).
+enum class Grouping : std::uint8_t {
+  coalesced,  ///< together
+  staggered,  ///< each in a message of its own
+};
+inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
+
 /// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
 /// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).
 using Radices = std::vector<std::int32_t>;
@@ -58,6 +76,11 @@ struct Dimensions {
   bool operator==(const Dimensions&) const = default;
 };
 
+namespace Direct {
+inline constexpr std::int64_t never = INT64_MAX, automatic = -1;
+inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/measurements/varying.md
+}
+
 struct Spec {
   Family family = Family::native;
   Order order = Order::shift;
@@ -71,6 +94,11 @@ struct Spec {
   std::vector<Radices> radices{{2}};  ///< of each dimension; the last entry serves the dimensions after it
   Layout layout = Layout::basic;
   Packing packing = Packing::memcpy;
+  Grouping grouping = Grouping::coalesced;
+  // For blocks of unequal size:
+  Sizes sizes = Sizes::automatic;
+  /// Blocks of more bytes than this go straight to their destination: a number, or Direct::never or Direct::automatic.
+  std::int64_t direct_bytes = Direct::standard;
 
   bool operator==(const Spec&) const = default;
 };
@@ -104,6 +132,12 @@ const std::vector<Alias>& aliases();
 Result<Spec> parse_spec(std::string_view text);
 std::string to_text(const Spec& spec);
 std::string_view to_text(Order order);
+
+/// Whether blocks of unequal size take more than the schedule: their sizes are known at too few ranks, or padded.
+bool needs_sizes(const Spec& spec);
+
+/// Why `spec` cannot exchange blocks of unequal size; "" if it can.
+std::string unsuitable_for_sizes(const Spec& spec);
 
 /// Why `spec` cannot serve a communicator of this shape; "" if it can.
 std::string unsuitable(const Spec& spec, const Shape& shape);

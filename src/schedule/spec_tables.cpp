@@ -127,8 +127,20 @@ std::string print_dimensions(const Spec& spec) {
   return print_list(sizes, 'x', number);
 }
 
+bool read_direct(std::string_view text, Spec& spec) {
+  if (text == "never") return spec.direct_bytes = Direct::never, true;
+  if (text == "auto") return spec.direct_bytes = Direct::automatic, true;
+  return read_bytes(text, std::int64_t{1} << 50, spec.direct_bytes);
+}
+
+std::string print_direct(const Spec& spec) {
+  if (spec.direct_bytes == Direct::never) return "never";
+  return spec.direct_bytes == Direct::automatic ? "auto" : print_bytes(spec.direct_bytes);
+}
+
 std::vector<Parameter> make_parameters() {
   const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, both{Family::direct, Family::bruck};
+  const std::vector<Family> all{Family::native, Family::direct, Family::bruck};
   return {
       {"dims", "", "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
        "how ranks are arranged in dimensions; the exchange goes along one after the other", bruck, false,
@@ -168,6 +180,17 @@ std::vector<Parameter> make_parameters() {
       {"seed", "", "0 to 18446744073709551615", "seed of the random orders, the same on every rank", direct, false,
        [](std::string_view text, Spec& spec) { return read_number(text, std::uint64_t{0}, UINT64_MAX, spec.seed); },
        [](const Spec& spec) { return std::to_string(spec.seed); }},
+      {"messages", "", "coalesced or staggered",
+       "whether blocks for several ranks share a message in the last dimension (between nodes), or have one each", bruck, false,
+       [](std::string_view text, Spec& spec) { return read_name(text, grouping_names, spec.grouping); },
+       [](const Spec& spec) { return std::string(grouping_names[static_cast<std::size_t>(spec.grouping)]); }},
+      {"sizes", "", "auto, padded, ahead, combined or total",
+       "Alltoallv: how sizes get to ranks that do not know them: padded (all blocks as large as the largest), ahead (sent "
+       "ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: known ones, or combined",
+       all, false, [](std::string_view text, Spec& spec) { return read_name(text, sizes_names, spec.sizes); },
+       [](const Spec& spec) { return std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]); }},
+      {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",
+       "Alltoallv: blocks of more bytes than this go straight to their destination", all, false, read_direct, print_direct},
   };
 }
 
@@ -222,6 +245,20 @@ const std::vector<Alias>& aliases() {
        "two layers: radix r1 within nodes, r2 between them", "tra"},
       {"two-layer", "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all)",
        "tra2 without rotations, with all messages of a digit in flight", "tra"},
+      {"two-layer-staggered",
+       "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all,messages=staggered)",
+       "two-layer, with a message between nodes for each destination rank", "tuna"},
+      {"padded-alltoall", "native(sizes=padded,direct=never)", "pad all blocks, then the MPI's own Alltoall", "nonuniform"},
+      {"padded-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=padded,direct=never)",
+       "pad all blocks, then Bruck's algorithm", "nonuniform"},
+      {"two-phase-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
+       "Bruck's algorithm with the sizes ahead of each message", "nonuniform"},
+      {"sloav", "bruck(radix=2,layout=basic,window=1,complete=all,sizes=total,direct=never)",
+       "the earlier form: a length, then sizes and data together", "sloav"},
+      {"tuna", "bruck(radix=root,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
+       "two-phase in radix r", "tuna"},
+      {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
+       "large blocks straight, the others through the radix schedule; the threshold is agreed at each call", ""},
       {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)", "two dimensions, direct in each", ""},
       {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)", "three dimensions (or dims=...), direct in each", ""},
   };

@@ -21,7 +21,7 @@ std::string to_text(const Run& run) {
 namespace {
 
 void append_message(std::string& text, const char* verb, const Schedule& schedule, const Message& message) {
-  text += std::string("  ") + verb + ' ' + std::to_string(message.peer);
+  text += std::string("  ") + verb + ' ' + std::to_string(message.peer) + (message.last ? " last" : "");
   for (const Run& run : schedule.runs_of(message)) text += ' ' + to_text(run);
   text += '\n';
 }
@@ -131,12 +131,13 @@ std::optional<Problem> parse_message(Line& line, ScheduleBuilder& builder, bool 
   Rank peer = 0;
   std::vector<Run> runs;
   if (!line.number(peer)) return line.expected("the rank of the peer");
+  const bool last = line.eat("last");
   while (!line.empty()) {
     Run run;
     if (!line.run(run)) return line.expected(run_form);
     runs.push_back(run);
   }
-  sends ? builder.send(peer, runs) : builder.receive(peer, runs);
+  sends ? builder.send(peer, runs, last) : builder.receive(peer, runs, last);
   return std::nullopt;
 }
 

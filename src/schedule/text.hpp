@@ -3,10 +3,11 @@
 ///   schedule ranks=4 rank=1 scratch=0 segment=0
 ///   step window=1 complete=all post=receives-first
 ///     copy send[1] receive[1]
-///     send 2 send[2]
-///     receive 0 receive[0]
+///     send 2 last send[2]
+///     receive 0 last receive[0]
 ///
-/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several.
+/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several; "last"
+/// says that all its blocks end at the receiver.
 #pragma once
 
 #include <string_view>

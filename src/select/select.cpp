@@ -12,20 +12,19 @@ bool covers(const Rule& rule, Collective collective, const Shape& shape) {
   return rule.collective == collective && rule.least_ranks <= shape.ranks && shape.ranks <= rule.most_ranks;
 }
 
-Choice by_order(Collective collective, const Spec& spec, const Shape& shape) {
-  if (spec.family == Family::bruck && collective != Collective::alltoall)
-    return {Spec{}, "the family bruck serves Alltoall only, not " +
-                        std::string(collective_names[static_cast<std::size_t>(collective)])};
-  const std::string problem = unsuitable(spec, shape);
-  if (problem.empty()) return {spec, "SWAPMEET_ALGORITHM"};
-  const std::string reason = "SWAPMEET_ALGORITHM=\"" + to_text(spec) + "\": " + problem;
+Choice by_order(Collective collective, const Options& options, const Shape& shape) {
+  const Spec& spec = *options.algorithm;
+  std::string problem = unsuitable(spec, shape);
+  if (problem.empty() && collective == Collective::alltoallv) problem = unsuitable_for_sizes(spec);
+  if (problem.empty()) return {spec, options.algorithm_from};
+  const std::string reason = options.algorithm_from + "=" + quoted(to_text(spec), 200) + ": " + problem;
   return {Spec{}, reason, reason + "; using the MPI underneath on such communicators"};
 }
 
 }  // namespace
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options) {
-  if (options.algorithm) return by_order(collective, *options.algorithm, shape);
+  if (options.algorithm) return by_order(collective, options, shape);
   std::int64_t least = 0, most = INT64_MAX;  // sizes that the rules so far leave open, around this one
   for (const Rule& rule : rules()) {
     if (!covers(rule, collective, shape)) continue;

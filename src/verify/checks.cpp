@@ -149,7 +149,9 @@ Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
       const auto number = numbers.receives[b] + static_cast<std::uint32_t>(i);
       numbers.receive_of[send] = number;
       numbers.send_of[number] = send;
-      const std::int64_t sent = schedules[a].block_count(schedules[a].sends[send - numbers.sends[a]]);
+      const Message& message = schedules[a].sends[send - numbers.sends[a]];
+      const std::int64_t sent = schedules[a].block_count(message);
+      if (message.last != receive.last) add(" a message that is the last of its blocks for one end only");
       if (sent != schedules[b].block_count(receive))
         add(" a message of " + std::to_string(sent) + " blocks into " + std::to_string(schedules[b].block_count(receive)));
     }

@@ -24,6 +24,7 @@ struct View {
 struct Trace {
   std::vector<std::uint32_t> messages;     // of each step
   std::vector<std::int32_t> ways;          // of each message: from the sender to the receiver
+  std::vector<bool> lasts;                 // of each message: Message::last
   std::vector<std::size_t> ends{0};        // of each message: one beyond its last block in `blocks`; a 0 before the first
   std::vector<View> blocks;
   bool operator==(const Trace&) const = default;
@@ -50,7 +51,7 @@ class Walk {
       const std::size_t first = trace_.ways.size();
       for (const Message& message : schedule_.sends_of(step)) send(message);
       if (match(s, first, verdict))
-        for (std::size_t i = 0; i < step.receive_count; ++i) receive(schedule_.receives_of(step)[i], first + i);
+        for (std::size_t i = 0; i < step.receive_count; ++i) receive(s, schedule_.receives_of(step)[i], first + i, verdict);
     }
     return std::move(trace_);
   }
@@ -78,6 +79,7 @@ class Walk {
 
   void send(const Message& message) {
     trace_.ways.push_back(grid_.shifted(message.peer, schedule_.rank, -1));
+    trace_.lasts.push_back(message.last);
     for (const Run& run : schedule_.runs_of(message))
       for (std::int32_t i = 0; i < run.count; ++i) trace_.blocks.push_back(at(run.buffer, run.block(i)));
     trace_.ends.push_back(trace_.blocks.size());
@@ -97,6 +99,7 @@ class Walk {
       const auto add = [&](const std::string& problem) {
         verdict.add(place(schedule_, s) + ": receive number " + std::to_string(i) + " of the step " + problem);
       };
+      if (receives[i].last != trace_.lasts[first + i]) add("is the last of its blocks for one end only");
       const auto sent = static_cast<std::int64_t>(trace_.ends[first + i + 1] - trace_.ends[first + i]);
       if (receives[i].peer != sender)
         add("is from rank " + std::to_string(receives[i].peer) + ", but by symmetry rank " + std::to_string(sender) +
@@ -109,13 +112,16 @@ class Walk {
   }
 
   /// What message number `number` brings.
-  void receive(const Message& message, std::size_t number) {
+  void receive(std::size_t s, const Message& message, std::size_t number, Verdict& verdict) {
     const std::int32_t way = trace_.ways[number];
     std::size_t next = trace_.ends[number];
     for (const Run& run : schedule_.runs_of(message))
       for (std::int32_t i = 0; i < run.count; ++i) {
         View view = trace_.blocks[next++];
         if (view.source != View::nothing) view.source = grid_.shifted(view.source, way, -1);
+        if (message.last && (view.source == View::nothing || grid_.shifted(view.source, view.offset, 1) != 0))
+          verdict.add(place(schedule_, s) + ": the message from rank " + std::to_string(message.peer) +
+                      " is not the last of all its blocks, but says so");
         at(run.buffer, run.block(i)) = view;
       }
   }
@@ -136,7 +142,8 @@ std::string difference(const Trace& a, const Trace& b) {
       const auto blocks = [&](const Trace& trace) {
         return std::span(trace.blocks).subspan(trace.ends[message], trace.ends[message + 1] - trace.ends[message]);
       };
-      if (a.ways[message] != b.ways[message] || !std::ranges::equal(blocks(a), blocks(b))) return step;
+      if (a.ways[message] != b.ways[message] || a.lasts[message] != b.lasts[message] ||
+          !std::ranges::equal(blocks(a), blocks(b))) return step;
     }
   }
   return "the number of steps";

@@ -67,6 +67,7 @@ class Execution {
 
   void check_end(Verdict& verdict) {
     const auto p = static_cast<Block>(processes_.size());
+    for (const std::string& claim : false_claims_) verdict.add(claim);
     for (std::size_t r = 0; r < processes_.size(); ++r) {
       Process& process = processes_[r];
       if (process.step != process.schedule->steps.size()) {
@@ -166,13 +167,16 @@ class Execution {
     const std::size_t a = owner(numbers_.sends, send), b = owner(numbers_.receives, receive);
     Process &source = processes_[a], &target = processes_[b];
     const auto from = source.schedule->runs_of(source.schedule->sends[send - numbers_.sends[a]]);
-    const auto to = target.schedule->runs_of(target.schedule->receives[receive - numbers_.receives[b]]);
+    const Message& message = target.schedule->receives[receive - numbers_.receives[b]];
+    const auto to = target.schedule->runs_of(message);
     auto run = to.begin();
     std::int32_t filled = 0;
     for (const Run& blocks : from)
       for (std::int32_t i = 0; i < blocks.count; ++i) {
         if (filled == run->count) ++run, filled = 0;
-        target.at(run->buffer, run->block(filled++)) = source.at(blocks.buffer, blocks.block(i));
+        const Block block = source.at(blocks.buffer, blocks.block(i));
+        target.at(run->buffer, run->block(filled++)) = block;
+        if (message.last && block % static_cast<Block>(processes_.size()) != static_cast<Block>(b)) claim(a, b);
       }
     ++source.sends_done;
     ++target.receives_done;
@@ -180,8 +184,15 @@ class Execution {
     ready_.push_back(b);
   }
 
+  void claim(std::size_t a, std::size_t b) {
+    if (false_claims_.size() < Verdict::most_findings)
+      false_claims_.push_back("rank " + std::to_string(a) + " sends rank " + std::to_string(b) +
+                              " a message that is not the last of all its blocks, but says so");
+  }
+
   const Numbering& numbers_;
   std::vector<Process> processes_;
+  std::vector<std::string> false_claims_;
   std::vector<bool> send_started_, receive_started_;
   std::vector<std::size_t> ready_;
   std::vector<std::uint32_t> deliverable_;
@@ -214,7 +225,9 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
 Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress) {
   std::vector<Schedule> schedules;
   for (Rank rank = 0; rank < shape.ranks; ++rank) schedules.push_back(generate(spec, shape, rank));
-  return verify(schedules, progress);
+  Verdict verdict = verify(schedules, progress);
+  if (verdict.proved() && spec.family == Family::bruck) verdict.findings = verify_relays(schedules).findings;
+  return verdict;
 }
 
 std::int64_t verify_memory_bytes(const Shape& shape) {

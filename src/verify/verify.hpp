@@ -6,6 +6,8 @@
 ///               overwrite a block that is still needed, or send one that has not arrived; across steps the symbolic
 ///               contents show it
 ///   matching    the n-th send of a to b and the n-th receive of b from a carry equally many blocks; none is left over
+///   sizes       both ends agree on whether a message is the last of its blocks (Message::last), and it is: so sizes are sent
+///               exactly where the receiver does not know them, and messages match whatever the sizes, zero included
 ///   progress    no deadlock even if every send is a rendezvous, for every order of completion (see below)
 ///   bounds      every peer, buffer and block number exists; nothing is written to the send buffer; no message to self
 ///
@@ -45,6 +47,12 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {
 
 /// Generates and verifies all ranks of `spec`.
 Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = {});
+
+/// Proof of what is executed for blocks of unequal size (execute/varying.hpp), for all sizes, zero included: each block is
+/// received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept no
+/// longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes ahead of
+/// a message. Requires verify(schedules) proved, and no segments.
+Verdict verify_relays(std::span<const Schedule> schedules);
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);

@@ -150,6 +150,7 @@ def test_options_are_listed() -> None:
 def test_algorithms_are_listed() -> None:
     text = swapmeet("algorithms").stdout
     for name, expansion, _, source in _core.aliases():
-        assert re.search(rf"│ {name} +│ {re.escape(expansion)} +│.*│ {source} +│", text)
+        first_line = re.escape(expansion[:60])  # long cells are folded
+        assert re.search(rf"│ {name} +│ {first_line}[^│]*│.*│ {source} +│", text)
     for key, *_ in _core.parameters():
         assert f"│ {key}" in text

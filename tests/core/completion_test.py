@@ -1,7 +1,7 @@
 """One symbolic execution settles every order of completion: checked by walking through all of them on small cases."""
 
 import pytest
-from core.strategies import ALIASES
+from core.strategies import SCHEDULED
 from core.verify_test import cyclic
 
 from swapmeet import _core
@@ -35,7 +35,7 @@ def test_every_order_of_completion_ends(ranks: int, text: str) -> None:
     assert states > ranks
 
 
-@pytest.mark.parametrize("text", ALIASES)
+@pytest.mark.parametrize("text", SCHEDULED)
 def test_aliases_on_three_ranks(text: str) -> None:
     schedules = [_core.generate(_core.parse_spec(text), 3, rank) for rank in range(3)]
     assert search(schedules)[0] == []

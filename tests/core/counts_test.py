@@ -185,7 +185,18 @@ def test_hypercube_and_two_layers() -> None:
 
 @pytest.mark.parametrize(
     "nodes",
-    ["4+2", "5+3+1", "1+4", "cyclic:3", "0,1,0,2,2", "0,0,0,1,2,1", "2/6", "2+1+3/6", "cyclic:4/cyclic:2", "2/4/0,0,0,0,1,1,1"],
+    [
+        "4+2",
+        "5+3+1",
+        "1+4",
+        "cyclic:3",
+        "0,1,0,2,2",
+        "0,0,0,1,2,1",
+        "2/6",
+        "2+1+3/6",
+        "cyclic:4/cyclic:2",
+        "2/4/0,0,0,0,1,1,1",
+    ],
 )
 @pytest.mark.parametrize("radix", ["2", "root/all", "all/2", "3-2/2"])
 def test_unequal_nodes_are_counted(nodes: str, radix: str) -> None:

@@ -47,7 +47,12 @@ def test_a_node_map_is_of_all_ranks() -> None:
 BAD = [
     ("SWAPMEET_ALGORITHM", "pairwize", 'did you mean "pairwise"?', "using the MPI underneath"),
     ("SWAPMEET_ALGORITHM", "direct(window=0)", "(column 15)", "using the MPI underneath"),
-    ("SWAPMEET_NODES", "4+", "expected the ranks of each node", "using the MPI underneath for algorithms with dims=nodes"),
+    (
+        "SWAPMEET_NODES",
+        "4+",
+        "expected the ranks of each node",
+        "using the MPI underneath for algorithms with dims=nodes",
+    ),
     ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the MPI underneath"),
     ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
     ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),

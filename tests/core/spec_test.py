@@ -83,7 +83,7 @@ def test_bytes_have_units(text: str, value: str) -> None:
         ("direct(segment=-1)", 16, "segment must be"),
         ("direct(seed=18446744073709551616)", 13, "seed must be"),
         ("x" + "é" * 60, 1, "unknown algorithm"),
-        ("native(window=1)", 8, "native takes no parameters"),
+        ("native(window=1)", 8, '"window" is no parameter of native'),
     ],
 )
 def test_messages_say_what_and_where(text: str, column: int, words: str) -> None:

@@ -24,10 +24,16 @@ PARAMETERS |= {
     "layout": st.sampled_from(("basic", "modified", "zero-rotation", "zero-copy")),
     "pack": st.sampled_from(("memcpy", "datatype")),
 }
-FAMILIES = ("direct", "bruck")
+PARAMETERS |= {
+    "messages": st.sampled_from(("coalesced", "staggered")),
+    "sizes": st.sampled_from(("auto", "padded", "ahead", "combined", "total")),
+    "direct": st.sampled_from(("never", "auto", "0", "8KiB", "3MiB")),
+}
+FAMILIES = ("native", "direct", "bruck")
 KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}
 ALIASES = tuple(name for name, *_ in _core.aliases())
 FAMILY_OF = {name: _core.parse_spec(name).family for name in (*FAMILIES, *ALIASES)}
+SCHEDULED = tuple(name for name in ALIASES if FAMILY_OF[name] != "native")  #: those that have a schedule
 blanks = st.sampled_from(("", " ", "  "))
 
 
@@ -44,10 +50,15 @@ def spec_texts(draw: st.DrawFn) -> str:
     return draw(blanks) + name + draw(blanks) + "(" + ",".join(parts) + ")" + draw(blanks)
 
 
+def has_schedule(text: str) -> bool:
+    spec = _core.parse_spec(text)
+    return spec.family != "native" and "sizes=" not in spec.unsuitable(1)
+
+
 @st.composite
 def schedules(draw: st.DrawFn, most_ranks: int = 40) -> _core.Schedule:
     """The schedule of some rank of some spec."""
-    spec = _core.parse_spec(draw(spec_texts()))
+    spec = _core.parse_spec(draw(spec_texts().filter(has_schedule)))
     ranks = draw(st.integers(1, most_ranks))
     if spec.unsuitable(ranks):
         ranks = 1 << (ranks.bit_length() - 1)

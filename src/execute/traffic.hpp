@@ -1,0 +1,13 @@
+/// What one rank sends.
+#pragma once
+
+#include <cstdint>
+
+namespace swapmeet {
+
+struct Traffic {
+  std::int64_t messages = 0, bytes = 0;
+  void add(std::int64_t message_bytes) { ++messages, bytes += message_bytes; }
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,440 @@
+#include "execute/varying.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/threshold.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// Tags: messages to one peer keep their order within each kind.
+enum Tag : int { tag_last = 1, tag_passed_on, tag_ahead, tag_direct };
+
+constexpr std::uint32_t wide_mark = UINT32_MAX;
+
+constexpr std::int64_t number_bytes = sizeof(std::int64_t);
+
+/// The room that the sizes of so many blocks need at most. They are numbers of 4 bytes; if one is too large, a mark of 4
+/// bytes and numbers of 8.
+constexpr std::int64_t most_size_bytes(std::int64_t blocks) { return 4 + 8 * blocks; }
+
+template <class Number>
+char* write_number(char* to, std::int64_t number) {
+  const auto value = static_cast<Number>(number);
+  std::memcpy(to, &value, sizeof value);
+  return to + sizeof value;
+}
+
+template <class Number>
+std::int64_t read_number(const char* from) {
+  Number value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<std::int64_t>(value);
+}
+
+/// Reads sizes as they are sent, one by one.
+class SizeReader {
+ public:
+  explicit SizeReader(const char* from) : from_(from), wide_(read_number<std::uint32_t>(from) == wide_mark) {
+    if (wide_) from_ += sizeof wide_mark;
+  }
+  std::int64_t next() {
+    const std::int64_t size = wide_ ? read_number<std::int64_t>(from_) : read_number<std::uint32_t>(from_);
+    from_ += wide_ ? sizeof(std::int64_t) : sizeof(std::uint32_t);
+    return size;
+  }
+  const char* end() const { return from_; }
+
+ private:
+  const char* from_;
+  bool wide_;
+};
+
+/// The sum of `count` sizes that begin at `from`, and where they end.
+std::int64_t sum_sizes(const char* from, std::uint32_t count, const char** end = nullptr) {
+  SizeReader reader(from);
+  std::int64_t sum = 0;
+  for (std::uint32_t i = 0; i < count; ++i) sum += reader.next();
+  if (end) *end = reader.end();
+  return sum;
+}
+
+/// The largest block that these classes can hold.
+std::int64_t largest_possible(const SizeClasses& classes) {
+  for (std::size_t c = size_classes; c-- > 1;)
+    if (classes[c] > 0) return (std::int64_t{1} << c) - 1;
+  return 0;
+}
+
+}  // namespace
+
+/// One call, without the blocks that go straight.
+class Relaying {
+ public:
+  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, bool& touched)
+      : all_(all), relay_(all.relay_), send_(send), receive_(receive), direct_bytes_(direct_bytes), comm_(comm),
+        touched_(touched) {}
+
+  int run() {
+    for (Rank d = 0; d < relay_.ranks; ++d) item(d) = {send_.address(d), small(send_.bytes(d)), 0};
+    int error = MPI_SUCCESS;
+    for (std::size_t i = 0; i < relay_.rounds.size() && !error; ++i) error = exchange(relay_.rounds[i]);
+    for (Landing& landing : all_.landings_) give(landing);  // after an error
+    return error ? error : outcome_.received_wrong();
+  }
+
+ private:
+  using Bundle = Relay::Bundle;
+  using Landing = Varying::Landing;
+
+  /// The bytes that a block has in the schedule.
+  std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
+
+  Varying::Item& item(std::int32_t block) { return all_.items_[static_cast<std::size_t>(block)]; }
+  std::span<const std::int32_t> arriving(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.arriving); }
+  std::span<const std::int32_t> departing(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.departing); }
+
+  bool take(Landing& landing, std::int64_t bytes) {
+    landing = {nullptr, bytes, 0};
+    return bytes == 0 || (landing.memory = all_.pool_.take(bytes)) != nullptr;
+  }
+
+  void give(Landing& landing) {
+    if (landing.memory) all_.pool_.give(landing.memory, landing.bytes);
+    landing = {};
+  }
+
+  /// Whether the receiver of `bundle` has to be told the sizes of its blocks: with them, or by what travels ahead.
+  static bool tells(const Bundle& bundle) { return !bundle.last; }
+  bool combines(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ != Sizes::ahead; }
+  bool announces(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ != Sizes::combined; }
+  bool probes(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ == Sizes::combined; }
+
+  int exchange(const Relay::Round& round) {
+    const auto sends = relay_.sends_of(round), receives = relay_.receives_of(round);
+    const std::span<Landing> landings = std::span(all_.landings_).subspan(round.first_receive, receives.size());
+    const std::span<Landing> gathered = std::span(all_.gathered_).first(sends.size());
+    const std::span<Landing> heads_in = std::span(all_.heads_).first(receives.size());
+    const std::span<Landing> heads_out = std::span(all_.heads_).subspan(receives.size(), sends.size());
+    begin();
+    int error = announce(sends, heads_out, receives, heads_in);
+    if (!error) error = transfer(sends, gathered, receives, landings, heads_in);
+    if (error) abandon(std::span(in_, posted_in_), std::span(out_, posted_out_));
+    for (Landing& memory : heads_out) give(memory);
+    for (Landing& memory : gathered) give(memory);
+    if (!error) deliver(round, receives, landings, heads_in);
+    for (Landing& memory : heads_in) give(memory);
+    if (!error) forget(sends);
+    return error;
+  }
+
+  /// Sends ahead of each message what its receiver must know, and receives that.
+  int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives, std::span<Landing> in) {
+    if (all_.sizes_ == Sizes::combined) return MPI_SUCCESS;
+    const bool sizes = all_.sizes_ == Sizes::ahead;
+    const auto room = [&](const Bundle& bundle) { return sizes ? most_size_bytes(bundle.count) : number_bytes; };
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+      if (!announces(receives[i])) continue;
+      if (!take(in[i], room(receives[i]))) return MPI_ERR_NO_MEM;
+      if (const int error = receive({in[i].memory, in[i].bytes, MPI_BYTE}, receives[i].peer, tag_ahead)) return error;
+    }
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if (!announces(sends[i])) continue;
+      if (!take(out[i], room(sends[i]))) return MPI_ERR_NO_MEM;
+      char* const end = sizes ? write_sizes(out[i].memory, sends[i])
+                              : write_number<std::int64_t>(out[i].memory, body_bytes(sends[i]));
+      if (const int error = send({out[i].memory, end - out[i].memory, MPI_BYTE}, sends[i].peer, tag_ahead)) return error;
+    }
+    return wait();
+  }
+
+  /// The messages themselves. Those whose length only MPI knows are asked for when everything else is under way.
+  int transfer(std::span<const Bundle> sends, std::span<Landing> gathered, std::span<const Bundle> receives,
+               std::span<Landing> landings, std::span<const Landing> heads) {
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      if (!probes(receives[i]))
+        if (const int error = land(receives[i], landings[i], heads[i])) return error;
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      if (const int error = send_blocks(sends[i], gathered[i])) return error;
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      if (probes(receives[i]))
+        if (const int error = land_probed(receives[i], landings[i])) return error;
+    return wait();
+  }
+
+  int land(const Bundle& bundle, Landing& landing, const Landing& head) {
+    if (tells(bundle)) {
+      const std::int64_t bytes = all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory) : sum_sizes(head.memory, bundle.count);
+      if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
+      return bytes == 0 ? MPI_SUCCESS : receive({landing.memory, bytes, MPI_BYTE}, bundle.peer, tag_passed_on);
+    }
+    std::int64_t bytes = 0;
+    for (const std::int32_t block : arriving(bundle)) bytes += small(receive_.bytes(-1 - block));
+    if (bytes == 0) return MPI_SUCCESS;
+    char* to = receive_.address(-1 - arriving(bundle)[0]);  // a single block is received where it stays
+    if (bundle.count > 1) {
+      if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
+      to = landing.memory;
+    }
+    return receive({to, bytes, MPI_BYTE}, bundle.peer, tag_last);
+  }
+
+  int land_probed(const Bundle& bundle, Landing& landing) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Count bytes = 0;
+    int error = PMPI_Mprobe(bundle.peer, tag_passed_on, comm_, &message, &status);
+    if (!error) error = PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    if (error) return error;
+    if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
+    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, next(in_, posted_in_));
+  }
+
+  int send_blocks(const Bundle& bundle, Landing& gathered) {
+    const int tag = tells(bundle) ? tag_passed_on : tag_last;
+    const std::int64_t bytes = body_bytes(bundle);
+    if (bytes == 0) return MPI_SUCCESS;
+    if (bundle.count == 1 && !combines(bundle))
+      return send({const_cast<char*>(item(departing(bundle)[0]).address), bytes, MPI_BYTE}, bundle.peer, tag);
+    if (!take(gathered, bytes)) return MPI_ERR_NO_MEM;
+    char* to = combines(bundle) ? write_sizes(gathered.memory, bundle) : gathered.memory;
+    for (const std::int32_t block : departing(bundle)) {
+      const Varying::Item& it = item(block);
+      if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));
+      to += it.bytes;
+    }
+    return send({gathered.memory, bytes, MPI_BYTE}, bundle.peer, tag);
+  }
+
+  /// What has arrived: blocks that stay go to their place, the others are kept where they landed.
+  void deliver(const Relay::Round& round, std::span<const Bundle> receives, std::span<Landing> landings,
+               std::span<const Landing> heads) {
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+      const Bundle& bundle = receives[i];
+      Landing& landing = landings[i];
+      const char* from = landing.memory;
+      const char* sizes = combines(bundle) ? from : heads[i].memory;
+      if (combines(bundle)) sum_sizes(from, bundle.count, &from);
+      if (bundle.last && !from) continue;  // empty, or already where it stays
+      SizeReader reader(bundle.last ? no_sizes : sizes);
+      for (const std::int32_t block : arriving(bundle)) {
+        const std::int64_t bytes = bundle.last ? small(receive_.bytes(-1 - block)) : reader.next();
+        if (block < 0) {
+          stays(-1 - block, from, bytes);
+        } else {
+          item(block) = {from, bytes, round.first_receive + static_cast<std::uint32_t>(i)};
+          ++landing.waiting;
+        }
+        from += bytes;
+      }
+      if (landing.waiting == 0) give(landing);
+    }
+  }
+
+  void stays(Rank source, const char* from, std::int64_t bytes) {
+    const std::int64_t room = small(receive_.bytes(source));
+    if (bytes > room) outcome_.noted(MPI_ERR_TRUNCATE);
+    if (const std::int64_t fits = std::min(bytes, room); fits > 0)
+      std::memcpy(receive_.address(source), from, static_cast<std::size_t>(fits));
+  }
+
+  /// These have left: so may the memory of messages that wait for no other block.
+  void forget(std::span<const Bundle> sends) {
+    for (const Bundle& bundle : sends)
+      for (const std::int32_t block : departing(bundle)) {
+        if (block < relay_.ranks) continue;
+        Landing& landing = all_.landings_[item(block).message];
+        if (--landing.waiting == 0) give(landing);
+      }
+  }
+
+  /// The length of a message, with the sizes if they travel with it.
+  std::int64_t body_bytes(const Bundle& bundle) {
+    std::int64_t bytes = 0;
+    for (const std::int32_t block : departing(bundle)) bytes += item(block).bytes;
+    return combines(bundle) ? bytes + size_bytes(bundle) : bytes;
+  }
+
+  bool wide(const Bundle& bundle) {
+    return std::ranges::any_of(departing(bundle), [&](std::int32_t block) { return item(block).bytes >= wide_mark; });
+  }
+
+  std::int64_t size_bytes(const Bundle& bundle) {
+    return wide(bundle) ? most_size_bytes(bundle.count) : 4 * std::int64_t{bundle.count};
+  }
+
+  /// Returns where the sizes end.
+  char* write_sizes(char* to, const Bundle& bundle) {
+    const bool is_wide = wide(bundle);
+    if (is_wide) to = write_number<std::uint32_t>(to, wide_mark);
+    for (const std::int32_t block : departing(bundle))
+      to = is_wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
+    return to;
+  }
+
+  void begin() {
+    in_ = all_.requests_.data();
+    out_ = in_ + all_.requests_.size() / 2;
+    posted_in_ = posted_out_ = 0;
+  }
+
+  static MPI_Request* next(MPI_Request* requests, std::size_t& posted) {
+    MPI_Request* const request = &requests[posted++];
+    *request = MPI_REQUEST_NULL;
+    return request;
+  }
+
+  int receive(const Part& part, Rank from, int tag) { return irecv(part, from, tag, comm_, next(in_, posted_in_)); }
+
+  int send(const Part& part, Rank to, int tag) {
+    const int error = isend(part, to, tag, comm_, next(out_, posted_out_));
+    if (!error) touched_ = true, all_.traffic_.add(part.count);
+    return error;
+  }
+
+  int wait() {
+    int error = outcome_.wait_all({in_, posted_in_}, all_.statuses_.data());
+    if (!error) error = outcome_.wait_all({out_, posted_out_}, all_.statuses_.data());
+    if (!error) posted_in_ = posted_out_ = 0;
+    return error;
+  }
+
+  static constexpr char no_sizes[sizeof(std::uint32_t)] = {};
+
+  Varying& all_;
+  const Relay& relay_;
+  const Blocks &send_, &receive_;
+  std::int64_t direct_bytes_;
+  MPI_Comm comm_;
+  bool& touched_;
+  MPI_Request *in_ = nullptr, *out_ = nullptr;  // of the round
+  std::size_t posted_in_ = 0, posted_out_ = 0;
+  Outcome outcome_;
+};
+
+Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding)
+    : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes), ranks_(relay.ranks), rank_(relay.rank),
+      relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()) {
+  std::size_t widest = 0;
+  for (const Relay::Round& round : relay_.rounds) widest = std::max<std::size_t>({widest, round.send_count, round.receive_count});
+  items_.resize(static_cast<std::size_t>(ranks_ + relay_.passed_on));
+  landings_.resize(relay_.receives.size());
+  gathered_.resize(widest);
+  heads_.resize(2 * widest);
+  requests_.resize(2 * widest, MPI_REQUEST_NULL);
+  make_room(widest);
+}
+
+Varying::Varying(const Spec& spec, Rank ranks, Rank rank, Plan* padded)
+    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded) {
+  working_blocks_ = padded ? padded->working_blocks() : 2 * std::int64_t{ranks};
+  make_room(0);
+}
+
+void Varying::make_room(std::size_t widest) {
+  const bool straight = spec_.direct_bytes != Direct::never;
+  if (straight) direct_requests_.resize(2 * static_cast<std::size_t>(ranks_), MPI_REQUEST_NULL);
+  statuses_.resize(std::max(direct_requests_.size(), widest));
+}
+
+std::int64_t Varying::agreement_bytes() const {
+  if (spec_.direct_bytes == Direct::automatic) return sizeof(SizeClasses);
+  return sizes_ == Sizes::padded || spec_.direct_bytes == Direct::never ? sizeof(std::int64_t) : 0;
+}
+
+bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm) {
+  const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
+  agreed_ = {0, spec_.direct_bytes == Direct::never ? Direct::never : std::min(spec_.direct_bytes, bound)};
+  if (spec_.direct_bytes == Direct::automatic) {
+    const SizeClasses most = agree_on_classes(send, receive, comm);
+    agreed_.direct_bytes = std::min(direct_threshold(most, forwarding_), bound);
+    agreed_.largest = std::min(agreed_.direct_bytes, largest_possible(most));
+  } else if (agreement_bytes() > 0) {
+    std::int64_t mine = 0;
+    for (Rank i = 0; i < ranks_; ++i)
+      if (i != rank_ && send.bytes(i) <= agreed_.direct_bytes) mine = std::max(mine, send.bytes(i));
+    agreement_error_ = PMPI_Allreduce(&mine, &agreed_.largest, 1, MPI_INT64_T, MPI_MAX, comm);
+  }
+  return agreed_.largest <= bound && (sizes_ != Sizes::padded || agreed_.largest <= INT_MAX);
+}
+
+SizeClasses Varying::agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm) {
+  SizeClasses sent{}, received{}, most{};
+  for (Rank i = 0; i < ranks_; ++i) {
+    if (i == rank_) continue;
+    ++sent[size_class(send.bytes(i))];
+    ++received[size_class(receive.bytes(i))];
+  }
+  std::ranges::transform(sent, received, sent.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  agreement_error_ = PMPI_Allreduce(sent.data(), most.data(), size_classes, MPI_INT64_T, MPI_MAX, comm);
+  return most;
+}
+
+int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+  if (agreement_error_ != MPI_SUCCESS) return touched = true, agreement_error_;
+  touched = false;
+  MPI_Request* const in = direct_requests_.data();
+  MPI_Request* const out = in + direct_requests_.size() / 2;
+  std::size_t posted_in = 0, posted_out = 0;
+  Outcome outcome;
+  int error = outcome.noted(copy_own(send, receive, comm));
+  for (Rank i = 1; i < ranks_ && !error && agreed_.direct_bytes != Direct::never; ++i) {
+    const Rank source = (rank_ - i + ranks_) % ranks_;
+    if (receive.bytes(source) <= agreed_.direct_bytes) continue;
+    in[posted_in] = MPI_REQUEST_NULL;
+    error = irecv(receive.whole(source), source, tag_direct, comm, &in[posted_in++]);
+  }
+  for (Rank i = 1; i < ranks_ && !error && agreed_.direct_bytes != Direct::never; ++i) {
+    const Rank destination = (rank_ + i) % ranks_;
+    if (send.bytes(destination) <= agreed_.direct_bytes) continue;
+    out[posted_out] = MPI_REQUEST_NULL;
+    error = isend(send.whole(destination), destination, tag_direct, comm, &out[posted_out++]);
+    if (!error) touched = true, traffic_.add(send.bytes(destination));
+  }
+  if (!error && agreed_.direct_bytes > 0) {
+    error = sizes_ == Sizes::padded ? run_padded(send, receive, comm, touched)
+                                    : Relaying(*this, send, receive, agreed_.direct_bytes, comm, touched).run();
+    if (error == MPI_ERR_NO_MEM) touched = true;  // the other ranks are under way
+    if (error) error = outcome.noted(error);
+  }
+  if (!error) error = outcome.wait_all({in, posted_in}, statuses_.data());
+  if (!error) error = outcome.wait_all({out, posted_out}, statuses_.data());
+  if (error) abandon({in, posted_in}, {out, posted_out});
+  return error ? error : outcome.received_wrong();
+}
+
+int Varying::copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const {
+  const Part from = send.whole(rank_), to = receive.whole(rank_);
+  if (send.bytes(rank_) != receive.bytes(rank_)) return sendrecv(from, rank_, to, rank_, tag_direct, comm);
+  if (const std::int64_t bytes = send.bytes(rank_); bytes > 0)
+    std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
+  return MPI_SUCCESS;
+}
+
+int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+  const std::int64_t room = agreed_.largest;
+  if (room == 0) return MPI_SUCCESS;
+  if (!out_.reserve(ranks_ * room) || !in_.reserve(ranks_ * room)) return MPI_ERR_NO_MEM;
+  padded_peak_ = std::max(padded_peak_, 2 * ranks_ * room);
+  const auto padded = [&](const Blocks& blocks, Rank i) { return i == rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i); };
+  for (Rank i = 0; i < ranks_; ++i)
+    if (const std::int64_t bytes = padded(send, i)) std::memcpy(out_.memory() + i * room, send.address(i), static_cast<std::size_t>(bytes));
+  const Datatype byte{MPI_BYTE, 1, 1, true};
+  int error = MPI_SUCCESS;
+  if (padded_) {
+    error = padded_->run({out_.memory(), room, byte}, {in_.memory(), room, byte}, comm, touched);
+  } else {
+    touched = true;
+    const int count = static_cast<int>(room);
+    error = PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
+  }
+  for (Rank i = 0; i < ranks_ && !error; ++i)
+    if (const std::int64_t bytes = padded(receive, i)) std::memcpy(receive.address(i), in_.memory() + i * room, static_cast<std::size_t>(bytes));
+  out_.release();
+  in_.release();
+  return error;
+}
+
+}  // namespace swapmeet

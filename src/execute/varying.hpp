@@ -1,0 +1,122 @@
+/// Exchange of blocks of unequal size, which only their source and their destination know (Alltoallv), by the schedules of
+/// equal ones. One message at a time or many in flight, in every radix and layering; what differs is how sizes are treated
+/// (Spec::sizes, Source: nonuniform, sloav):
+///
+///   padded    every block is made as large as the largest, and a plan for equal blocks (or the MPI's own Alltoall) runs
+///   ahead     each message is preceded by one with the sizes of its blocks
+///   combined  each message begins with the sizes of its blocks; the receiver asks MPI how long it is
+///   total     each message begins with the sizes of its blocks, and is preceded by one with its length
+///
+/// Sizes are left out where the receiver knows them: in messages all of whose blocks end there (Message::last). Blocks above
+/// a threshold that all ranks share go straight from their source to their destination meanwhile; in the schedule they count
+/// as empty.
+///
+/// Memory: blocks that stay go to the receive buffer at once. Only blocks that are passed on are kept, in the memory in which
+/// their message landed, until the last of them has left. That is at most Relay::peak_blocks() blocks, none above the
+/// threshold, and the sizes of messages in flight; never P times the largest block (padded: that, twice).
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "execute/blocks.hpp"
+#include "execute/memory.hpp"
+#include "execute/outcome.hpp"
+#include "execute/plan.hpp"
+#include "execute/pool.hpp"
+#include "execute/traffic.hpp"
+#include "model/threshold.hpp"
+#include "schedule/relay.hpp"
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+/// What all ranks know of the sizes in one call.
+struct Agreed {
+  std::int64_t largest = 0;       ///< bytes of the largest block that does not go straight; 0 where nobody asked
+  std::int64_t direct_bytes = 0;  ///< blocks of more bytes go straight
+};
+
+class Varying {
+ public:
+  /// For sizes != padded: `relay` is this rank's part of the schedule of `spec`, which costs what `forwarding` says.
+  /// For padded: `padded` runs the exchange of equal blocks; nullptr: the MPI underneath does.
+  Varying(const Spec& spec, Relay relay, const Forwarding& forwarding);
+  Varying(const Spec& spec, Rank ranks, Rank rank, Plan* padded);
+  Varying(const Varying&) = delete;
+  Varying& operator=(const Varying&) = delete;
+
+  const Spec& spec() const { return spec_; }
+
+  /// Blocks must be bytes side by side.
+  static constexpr bool needs_bytes() { return true; }
+
+  /// The treatment of sizes in use: Spec::sizes, `auto` replaced.
+  Sizes sizes() const { return sizes_; }
+
+  /// Blocks of working memory: of this rank at first, and after share_working_blocks(most) the most that any rank needs.
+  std::int64_t working_blocks() const { return working_blocks_; }
+  void share_working_blocks(std::int64_t most) { working_blocks_ = most; }
+
+  /// Bytes that the agreement of agree() exchanges: 0 if it needs none.
+  std::int64_t agreement_bytes() const;
+
+  /// Agrees on the sizes of the next call. Collective, unless agreement_bytes() is 0; then local. False: with these sizes
+  /// working memory would exceed `limit_bytes`; so on all ranks.
+  bool agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm);
+  const Agreed& agreed() const { return agreed_; }
+
+  /// Exchanges blocks of bytes on whose sizes agree() was called, as Plan::run() does.
+  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+
+  /// What was sent since this was last asked; without what a padded plan itself sends.
+  Traffic take_traffic() { return std::exchange(traffic_, {}); }
+
+  /// The most bytes of working memory that was in use at a time so far, without what a padded plan itself uses.
+  std::int64_t peak_bytes() const { return padded_peak_ > pool_.peak() ? padded_peak_ : pool_.peak(); }
+
+ private:
+  friend class Relaying;
+
+  /// A block on its way: where it lies, and the message that it came with (its own blocks: none).
+  struct Item {
+    const char* address = nullptr;
+    std::int64_t bytes = 0;
+    std::uint32_t message = 0;
+  };
+
+  /// The memory of a message: `waiting` blocks of it are still to be passed on.
+  struct Landing {
+    char* memory = nullptr;
+    std::int64_t bytes = 0;
+    std::uint32_t waiting = 0;
+  };
+
+  /// Requests and statuses of blocks that go straight, and statuses for `widest` others.
+  void make_room(std::size_t widest);
+  SizeClasses agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm);
+  int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
+  int run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+
+  Spec spec_;
+  Sizes sizes_;
+  Rank ranks_, rank_;
+  Plan* padded_ = nullptr;
+  Relay relay_;
+  Forwarding forwarding_;
+  std::int64_t working_blocks_ = 0;
+  Agreed agreed_;
+  int agreement_error_ = MPI_SUCCESS;
+  std::int64_t padded_peak_ = 0;
+  Memory out_, in_;  // padded
+  Pool pool_;
+  Traffic traffic_;
+  std::vector<Item> items_;
+  std::vector<Landing> landings_;  ///< by the message received
+  std::vector<Landing> gathered_;  ///< by the message of the round sent
+  std::vector<Landing> heads_;     ///< what goes ahead of the messages of the round: received, then sent
+  std::vector<MPI_Request> requests_, direct_requests_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace swapmeet

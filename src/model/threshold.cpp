@@ -1,0 +1,49 @@
+#include "model/threshold.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "model/counts.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// The bytes that take as long as the start-up of a message: 1 us at 8 GB/s, between what facts of shared memory (0.3 us,
+/// 10 GB/s) and of networks (1.5 us, 10 GB/s) give. To be replaced by what is measured on a machine.
+constexpr double startup_bytes = 8192;
+
+double middle(std::size_t size_class) {
+  return size_class == 0 ? 0 : 1.5 * static_cast<double>(std::int64_t{1} << (size_class - 1));
+}
+
+}  // namespace
+
+std::size_t size_class(std::int64_t bytes) {
+  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))), size_classes - 1);
+}
+
+Forwarding forwarding(const Spec& spec, const Shape& shape) {
+  const double others = std::max(1, shape.ranks - 1);
+  if (spec.family == Family::native) return {others, 1};
+  const Counts counts = count(spec, shape);
+  const bool ahead = spec.sizes == Sizes::ahead || spec.sizes == Sizes::total;
+  return {static_cast<double>(counts.messages) * (ahead ? 2 : 1), static_cast<double>(counts.blocks) / others};
+}
+
+std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
+  double straight = 0;
+  for (std::size_t c = 1; c < size_classes; ++c) straight += static_cast<double>(most[c]) * (startup_bytes + middle(c));
+  double least = straight, passed_on = forwarding.messages * startup_bytes;
+  std::int64_t threshold = 0;
+  for (std::size_t c = 1; c < size_classes; ++c) {
+    straight -= static_cast<double>(most[c]) * (startup_bytes + middle(c));
+    passed_on += static_cast<double>(most[c]) * forwarding.hops * middle(c);
+    if (straight + passed_on >= least || most[c] == 0) continue;
+    least = straight + passed_on;
+    threshold = (std::int64_t{1} << c) - 1;
+  }
+  return threshold;
+}
+
+}  // namespace swapmeet

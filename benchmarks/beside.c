@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void Candidate(const Exchange *);
+typedef void Candidate(const void *exchange);
 
-static void preloaded(const Exchange *x) {
+static void loop(const void *exchange) {
+  const Exchange *x = exchange;
+  x->loop(x);
+}
+
+static void preloaded(const void *exchange) {
+  const Exchange *x = exchange;
   MPI_Alltoall(x->send, x->bytes, MPI_CHAR, x->receive, x->bytes, MPI_CHAR, MPI_COMM_WORLD);
 }
 
@@ -26,28 +32,36 @@ static void check(Candidate *candidate, const char *name, const Exchange *x) {
     }
 }
 
-static double sample(Candidate *candidate, const Exchange *x, int calls) {
+double beside_sample(void (*candidate)(const void *), const void *own, int calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  for (int i = 0; i < calls; ++i) candidate(x);
+  for (int i = 0; i < calls; ++i) candidate(own);
   double mine = (MPI_Wtime() - begin) / calls, slowest = 0;
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return slowest;
 }
 
+int beside_calls(double seconds) {
+  const double target = 5e-4;
+  return seconds >= target ? 1 : (int)(target / seconds) + 1;
+}
+
+unsigned beside_random(unsigned *seed) {
+  *seed = *seed * 1103515245u + 12345u;
+  return *seed >> 16;
+}
+
 static void measure_size(const Exchange *x, int samples, unsigned *seed) {
-  Candidate *const candidates[2] = {preloaded, x->loop};
+  Candidate *const candidates[2] = {preloaded, loop};
   static const char *const names[2] = {"swapmeet", "loop"};
   for (int k = 0; k < 2; ++k) check(candidates[k], names[k], x);
   double warm = 0;
-  for (int i = 0; i < 4; ++i) warm = sample(candidates[i % 2], x, 5);
-  const double target = 5e-4; /* seconds a batch: long against the clock and the barrier */
-  const int calls = warm >= target ? 1 : (int)(target / warm) + 1;
+  for (int i = 0; i < 4; ++i) warm = beside_sample(candidates[i % 2], x, 5);
+  const int calls = beside_calls(warm);
   for (int s = 0; s < samples; ++s) {
-    *seed = *seed * 1103515245u + 12345u;
-    const int first = *seed >> 16 & 1;
+    const int first = beside_random(seed) & 1;
     for (int k = 0; k < 2; ++k) {
-      const double time = sample(candidates[k ^ first], x, calls);
+      const double time = beside_sample(candidates[k ^ first], x, calls);
       if (x->rank == 0) printf("%d %s %.4f\n", x->bytes, names[k ^ first], 1e6 * time);
     }
   }

@@ -20,6 +20,15 @@ void beside_begin(Exchange *x, int *argc, char ***argv);
  * ranks. Rank 0 prints a line for each sample: block bytes, candidate, microseconds a call. */
 void beside_measure(Exchange *x, int most, int samples);
 
+/* Seconds that one call of `candidate` takes: the mean of a batch of `calls`, the maximum over ranks. Collective. */
+double beside_sample(void (*candidate)(const void *), const void *own, int calls);
+
+/* Calls in a batch that takes long against the clock and the barrier, if a call takes so many seconds. */
+int beside_calls(double seconds);
+
+/* Pseudo-random numbers, the same on every rank; `seed` is their state. */
+unsigned beside_random(unsigned *seed);
+
 /* Frees and finalises. Returns `status`. */
 int beside_end(Exchange *x, int status);
 

@@ -31,6 +31,9 @@ class Blocks {
   std::int64_t bytes(int i) const { return count(i) * type_.size; }
   const Datatype& type() const { return type_; }
 
+  /// Whether all blocks are of one size and follow one another without gaps.
+  bool side_by_side() const { return !counts_ && !large_counts_ && type_.contiguous; }
+
   /// Block i; nothing if it has no data.
   Part whole(int i) const { return {address(i), type_.size == 0 ? 0 : count(i), type_.handle}; }
 

@@ -10,9 +10,9 @@ const Run* row(const Schedule& schedule, const Message& message) {
   return message.run_count == 1 && (run.stride == 1 || run.count == 1) ? &run : nullptr;
 }
 
-/// Whether `step` is one message at a time, each way the same number, all of blocks side by side.
+/// Whether `step` is one message at a time, each way the same number, all of blocks side by side; and copies, perhaps.
 bool swaps_rows(const Schedule& schedule, const Step& step) {
-  if (step.send_count != step.receive_count || step.copy_count > 0 || step.send_count == 0) return false;
+  if (step.send_count != step.receive_count) return false;
   if (step.completion != Completion::all || step.in_flight() != 1) return false;
   for (const auto& messages : {schedule.sends_of(step), schedule.receives_of(step)})
     for (const Message& message : messages)
@@ -25,16 +25,15 @@ bool swaps_rows(const Schedule& schedule, const Step& step) {
 std::vector<Operation> operations_of(const Schedule& schedule) {
   std::vector<Operation> all;
   for (const Step& step : schedule.steps) {
-    const auto sends = schedule.sends_of(step), receives = schedule.receives_of(step);
-    if (sends.empty() && receives.empty()) {
-      for (const Copy& copy : schedule.copies_of(step)) all.push_back({Operation::Kind::copy, copy.from, copy.to});
-    } else if (swaps_rows(schedule, step)) {
-      for (std::size_t i = 0; i < sends.size(); ++i)
-        all.push_back({Operation::Kind::swap, *row(schedule, sends[i]), *row(schedule, receives[i]), sends[i].peer,
-                       receives[i].peer});
-    } else {
+    if (!swaps_rows(schedule, step)) {
       all.push_back({.step = &step});
+      continue;
     }
+    const auto sends = schedule.sends_of(step), receives = schedule.receives_of(step);
+    for (const Copy& copy : schedule.copies_of(step)) all.push_back({Operation::Kind::copy, copy.from, copy.to});
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      all.push_back({Operation::Kind::swap, *row(schedule, sends[i]), *row(schedule, receives[i]), sends[i].peer,
+                     receives[i].peer});
   }
   return all;
 }

@@ -22,16 +22,23 @@ class Pass {
        MPI_Request* requests, MPI_Status* statuses, MessageTypes* types, char* scratch, bool& touched)
       : schedule_(schedule), send_(send), receive_(receive), offset_(offset), comm_(comm), requests_(requests),
         statuses_(statuses), types_(types), touched_(touched) {
-    if constexpr (mode == Mode::forwarded) {
+    if constexpr (mode == Mode::rows) {
       block_bytes_ = receive.bytes(0);
       base_[0] = send.address(0);
       base_[1] = receive.address(0);
       base_[2] = scratch;
-      types->bind(base_[0], base_[1], scratch, block_bytes_);
+      units_[0] = units_[1] = {block_bytes_, MPI_BYTE};
     }
   }
 
-  /// By the list of operations, which is as the schedule.
+  /// Rows are to be elements of the application's types, for the other end may know only such: where nothing is forwarded.
+  Pass& in_elements() {
+    units_[0] = {send_.count(0), send_.type().handle};
+    units_[1] = {receive_.count(0), receive_.type().handle};
+    return *this;
+  }
+
+  /// By the list of operations, which is as the schedule. For rows.
   int run(const std::vector<Operation>& operations) {
     if (block_bytes_ == 0) return MPI_SUCCESS;
     for (const Operation& operation : operations) {
@@ -39,7 +46,7 @@ class Pass {
       switch (operation.kind) {
         case Operation::Kind::copy: copy_blocks(operation.from, operation.to); break;
         case Operation::Kind::swap:
-          error = swap(row(operation.from), operation.destination, row(operation.to), operation.source);
+          error = swap(row<true>(operation.from), operation.destination, row<false>(operation.to), operation.source);
           break;
         case Operation::Kind::step: error = run(*operation.step); break;
       }
@@ -70,18 +77,24 @@ class Pass {
     return base_[static_cast<std::size_t>(run.buffer)] + run.first * block_bytes_;
   }
 
+  template <bool is_send>
   Part part(const Message& message) {
     const Run& run = schedule_.runs[message.first_run];
-    if constexpr (mode != Mode::forwarded) return part(run);
-    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row(run);
+    if constexpr (mode != Mode::rows) return part(run);
+    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row<is_send>(run);
     return scattered(message);
   }
 
   /// Blocks side by side.
-  Part row(const Run& run) const { return {address(run), run.count * block_bytes_, MPI_BYTE}; }
+  template <bool is_send>
+  Part row(const Run& run) const {
+    const Unit& unit = units_[is_send ? 0 : 1];
+    return {address(run), run.count * unit.count, unit.type};
+  }
 
   /// A message of blocks that do not lie side by side.
   [[gnu::noinline]] Part scattered(const Message& message) {
+    types_->bind(base_[0], base_[1], base_[2], block_bytes_);
     Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
     const int error = types_->type_of(schedule_, message, &all.type);
     if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
@@ -91,7 +104,7 @@ class Pass {
   /// Starts one message, unless it has no data; `request` then stays what it was.
   template <bool is_send>
   [[gnu::always_inline]] int start(const Message& message, MPI_Request* request) {
-    const Part blocks = part(message);
+    const Part blocks = part<is_send>(message);
     if (blocks.count == 0) return MPI_SUCCESS;
     if constexpr (!is_send) return irecv(blocks, message.peer, tag, comm_, request);
     const int error = isend(blocks, message.peer, tag, comm_, request);
@@ -106,7 +119,7 @@ class Pass {
   /// The copies of a step.
   int copy(const Step& step) {
     for (const Copy& copy : schedule_.copies_of(step)) {
-      if constexpr (mode == Mode::forwarded) {
+      if constexpr (mode == Mode::rows) {
         copy_blocks(copy.from, copy.to);
         continue;
       }
@@ -145,7 +158,7 @@ class Pass {
 
   /// `copies`: a step whose copies are to be made meanwhile, or nullptr.
   int exchange_pair(const Step* copies, const Message* send, const Message* receive) {
-    const Part out = part(*send), in = part(*receive);
+    const Part out = part<true>(*send), in = part<false>(*receive);
     if (out.count == 0 || in.count == 0) return exchange_batch(copies, Posting::receives_first, send, 1, receive, 1);
     const int error = swap(out, send->peer, in, receive->peer);
     return error != MPI_SUCCESS || !copies ? error : copy(*copies);
@@ -246,8 +259,14 @@ class Pass {
   MessageTypes* types_;
   bool& touched_;
   Outcome outcome_;
-  char* base_[3] = {};            // forwarded: where send, receive and scratch begin
-  std::int64_t block_bytes_ = 0;  // forwarded
+  // For rows: where send, receive and scratch begin, the size of a block, and what a block is in messages sent, received.
+  struct Unit {
+    std::int64_t count;
+    MPI_Datatype type;
+  };
+  char* base_[3] = {};
+  std::int64_t block_bytes_ = 0;
+  Unit units_[2] = {};
 };
 
 /// Passes that this rank takes part in: enough for its largest block.
@@ -265,36 +284,37 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
   requests_.assign(2 * std::size_t{widest}, MPI_REQUEST_NULL);
   statuses_.resize(requests_.size());
   shared_scratch_blocks_ = schedule_.scratch_blocks;
-  needs_bytes_ = segmented() || spec_.family == Family::bruck;
-  if (needs_bytes_ && !segmented()) operations_ = operations_of(schedule_);
+  needs_bytes_ = segmented() || forwards();
+  if (!segmented()) operations_ = operations_of(schedule_);
 }
 
 template <Mode mode>
-int Plan::pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched) {
-  Pass<mode> pass(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_, scratch_.memory(),
-                  touched);
-  if constexpr (mode == Mode::forwarded) return pass.run(operations_);
-  return pass.run();
+auto Plan::pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched) {
+  return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_, scratch_.memory(),
+                    touched);
 }
 
 int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   const std::int64_t count = passes(schedule_, send, receive);
   for (std::int64_t i = 0; i < count; ++i)
-    if (const int error = pass<Mode::segments>(send, receive, i * schedule_.segment_bytes, comm, touched)) return error;
+    if (const int error = pass<Mode::segments>(send, receive, i * schedule_.segment_bytes, comm, touched).run()) return error;
   return MPI_SUCCESS;
 }
 
-int Plan::run_forwarded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+int Plan::run_rows(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return touched = true, MPI_ERR_NO_MEM;
-  const int error = pass<Mode::forwarded>(send, receive, 0, comm, touched);
+  const int error = pass<Mode::rows>(send, receive, 0, comm, touched).run(operations_);
   scratch_.release();
   return error;
 }
 
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   touched = false;
-  if (!needs_bytes()) return pass<Mode::whole>(send, receive, 0, comm, touched);
-  return segmented() ? run_segments(send, receive, comm, touched) : run_forwarded(send, receive, comm, touched);
+  if (segmented()) return run_segments(send, receive, comm, touched);
+  if (forwards()) return run_rows(send, receive, comm, touched);
+  if (send.side_by_side() && receive.side_by_side() && send.bytes(0) == receive.bytes(0))
+    return pass<Mode::rows>(send, receive, 0, comm, touched).in_elements().run(operations_);
+  return pass<Mode::whole>(send, receive, 0, comm, touched).run();
 }
 
 }  // namespace swapmeet

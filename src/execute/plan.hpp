@@ -16,9 +16,9 @@ namespace swapmeet {
 
 /// What a pass over a schedule moves.
 enum class Mode {
-  whole,      ///< each message is a block, in the application's own type
-  segments,   ///< each message is a piece of a block of bytes
-  forwarded,  ///< messages are rows of blocks of bytes, all of one size
+  whole,     ///< each message is a block, in the application's own type
+  segments,  ///< each message is a piece of a block of bytes
+  rows,      ///< all blocks are of one size and lie side by side: messages are rows of them
 };
 
 class Plan {
@@ -54,14 +54,15 @@ class Plan {
 
  private:
   template <Mode mode>
-  int pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched);
+  auto pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched);
   int run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
-  int run_forwarded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  int run_rows(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  bool forwards() const { return spec_.family == Family::bruck; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   Spec spec_;
   const Schedule schedule_;
-  std::vector<Operation> operations_;  ///< of the schedule, if it forwards
+  std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
   bool needs_bytes_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Memory scratch_;

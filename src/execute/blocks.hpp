@@ -1,4 +1,5 @@
-/// One side of an all-to-all as the application gave it: where block i lies and how much it holds.
+/// One side of an all-to-all as the application gave it: where block i lies and how much it holds. Refers to the arrays and
+/// the datatype that it is made of.
 #pragma once
 
 #include "execute/datatype.hpp"
@@ -27,15 +28,15 @@ class Blocks {
   std::int64_t displacement(int i) const {
     return displacements_ ? displacements_[i] : large_displacements_ ? large_displacements_[i] : i * count_;
   }
-  char* address(int i) const { return base_ + displacement(i) * type_.extent; }
-  std::int64_t bytes(int i) const { return count(i) * type_.size; }
-  const Datatype& type() const { return type_; }
+  char* address(int i) const { return base_ + displacement(i) * type_->extent; }
+  std::int64_t bytes(int i) const { return count(i) * type_->size; }
+  const Datatype& type() const { return *type_; }
 
   /// Whether all blocks are of one size and follow one another without gaps.
-  bool side_by_side() const { return !counts_ && !large_counts_ && type_.contiguous; }
+  bool side_by_side() const { return !counts_ && !large_counts_ && type_->contiguous; }
 
   /// Block i; nothing if it has no data.
-  Part whole(int i) const { return {address(i), type_.size == 0 ? 0 : count(i), type_.handle}; }
+  Part whole(int i) const { return {address(i), type_->size == 0 ? 0 : count(i), type_->handle}; }
 
   /// Bytes [offset, offset + length) of block i, as far as it has them. Requires a contiguous type.
   Part segment(int i, std::int64_t offset, std::int64_t length) const {
@@ -44,10 +45,10 @@ class Blocks {
   }
 
  private:
-  Blocks(const void* base, const Datatype& type) : base_(static_cast<char*>(const_cast<void*>(base))), type_(type) {}
+  Blocks(const void* base, const Datatype& type) : base_(static_cast<char*>(const_cast<void*>(base))), type_(&type) {}
 
   char* base_;
-  Datatype type_;
+  const Datatype* type_;
   std::int64_t count_ = 0;
   const int *counts_ = nullptr, *displacements_ = nullptr;
   const MPI_Count* large_counts_ = nullptr;

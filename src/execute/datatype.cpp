@@ -2,7 +2,12 @@
 
 namespace swapmeet {
 
-Datatype Datatypes::ask(MPI_Datatype handle) {
+const Datatype& byte_type() {
+  static const Datatype byte{MPI_BYTE, 1, 1, true};
+  return byte;
+}
+
+const Datatype& Datatypes::ask(MPI_Datatype handle) {
   MPI_Aint lower_bound = 0, extent = 0;
   MPI_Count size = 0;
   int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
@@ -11,9 +16,8 @@ Datatype Datatypes::ask(MPI_Datatype handle) {
   PMPI_Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
   // Equal size and extent do not make a derived type contiguous: its parts may come in another order.
   const bool predefined = combiner == MPI_COMBINER_NAMED;
-  const Datatype type{handle, size, extent, predefined && size == extent};
-  if (predefined) known_[next_++ % known_.size()] = type;
-  return type;
+  Datatype& type = predefined ? known_[next_++ % known_.size()] : derived_[next_derived_++ % derived_.size()];
+  return type = {handle, size, extent, predefined && size == extent};
 }
 
 }  // namespace swapmeet

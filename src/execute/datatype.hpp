@@ -16,19 +16,24 @@ struct Datatype {
   bool contiguous = false;
 };
 
+/// What bytes are.
+const Datatype& byte_type();
+
 /// Asks MPI, and remembers predefined types, whose handles are never used again for another. For one thread at a time.
 class Datatypes {
  public:
-  Datatype operator[](MPI_Datatype handle) {
+  /// Valid until two more types have been looked up: those of the two sides of a call.
+  const Datatype& operator[](MPI_Datatype handle) {
     for (const Datatype& known : known_)
       if (known.handle == handle) return known;
     return ask(handle);
   }
 
  private:
-  Datatype ask(MPI_Datatype handle);
-  std::array<Datatype, 4> known_{};  ///< MPI_DATATYPE_NULL is never looked up
-  std::size_t next_ = 0;
+  const Datatype& ask(MPI_Datatype handle);
+  std::array<Datatype, 4> known_{};    ///< MPI_DATATYPE_NULL is never looked up
+  std::array<Datatype, 2> derived_{};  ///< the last two
+  std::size_t next_ = 0, next_derived_ = 0;
 };
 
 }  // namespace swapmeet

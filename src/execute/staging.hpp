@@ -15,7 +15,7 @@ class Staging {
   bool reserve(const Blocks& blocks, int ranks);
 
   /// The room as blocks of bytes.
-  Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), {MPI_BYTE, 1, 1, true}}; }
+  Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), byte_type()}; }
 
   /// Copies the application's blocks in, or back out. Local; errors are raised on `comm`.
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }

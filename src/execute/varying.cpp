@@ -421,7 +421,7 @@ int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm
   const auto padded = [&](const Blocks& blocks, Rank i) { return i == rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i); };
   for (Rank i = 0; i < ranks_; ++i)
     if (const std::int64_t bytes = padded(send, i)) std::memcpy(out_.memory() + i * room, send.address(i), static_cast<std::size_t>(bytes));
-  const Datatype byte{MPI_BYTE, 1, 1, true};
+  const Datatype& byte = byte_type();
   int error = MPI_SUCCESS;
   if (padded_) {
     error = padded_->run({out_.memory(), room, byte}, {in_.memory(), room, byte}, comm, touched);

@@ -26,21 +26,23 @@ bool refused_as_aliased([[maybe_unused]] const void* send, [[maybe_unused]] cons
 #endif
 }
 
-template <class Count, class Underneath>
-int alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-             MPI_Datatype receive_type, MPI_Comm comm, Underneath underneath) {
+// False: the MPI underneath is to do it, and `passed` to be told when that is done.
+
+template <class Count>
+bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
+              MPI_Datatype receive_type, MPI_Comm comm, Passed& passed, int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (!usable(receive, receive_type, comm) || receive_count < 0 ||
       (!in_place && (send_type == MPI_DATATYPE_NULL || send_count < 0 ||
                      refused_as_aliased(send, receive, send_count == receive_count && send_count > 0,
                                         send_type == receive_type))))
-    return underneath();
+    return false;
   Communicator* const communicator = communicator_of(comm);
-  if (!communicator) return underneath();
+  if (!communicator) return false;
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, send_type == receive_type ? in.type() : types[send_type]);
-  return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, underneath);
+  return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, passed, error);
 }
 
 template <class Count>
@@ -50,23 +52,23 @@ bool no_negative(const Count* counts, Rank ranks) {
   return true;
 }
 
-template <class Count, class Displacement, class Underneath>
-int alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements, MPI_Datatype send_type,
-              void* receive, const Count* receive_counts, const Displacement* receive_displacements,
-              MPI_Datatype receive_type, MPI_Comm comm, Underneath underneath) {
+template <class Count, class Displacement>
+bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements, MPI_Datatype send_type,
+               void* receive, const Count* receive_counts, const Displacement* receive_displacements,
+               MPI_Datatype receive_type, MPI_Comm comm, Passed& passed, int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (!usable(receive, receive_type, comm) || !receive_counts || !receive_displacements ||
       (!in_place && (send_type == MPI_DATATYPE_NULL || !send_counts || !send_displacements ||
                      refused_as_aliased(send, receive, send_counts == receive_counts, send_type == receive_type))))
-    return underneath();
+    return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || !no_negative(receive_counts, communicator->ranks()) ||
       (!in_place && !no_negative(send_counts, communicator->ranks())))
-    return underneath();
+    return false;
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
-  return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, underneath);
+  return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, passed, error);
 }
 
 }  // namespace
@@ -89,23 +91,26 @@ SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
   return communicator->set_algorithm(options, valid) ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
-#define SWAPMEET_ALLTOALL(name, underneath, Count)                                                                    \
-  SWAPMEET_EXPORT int name(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,               \
-                           Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                                  \
-    return swapmeet::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, [&] {                \
-      return native().underneath(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);                  \
-    });                                                                                                              \
+#define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
+  swapmeet::Passed passed;                                                              \
+  int error = MPI_SUCCESS;                                                              \
+  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) return error;               \
+  error = native().underneath(__VA_ARGS__, comm);                                       \
+  passed.done();                                                                        \
+  return error;
+
+#define SWAPMEET_ALLTOALL(name, underneath, Count)                                                     \
+  SWAPMEET_EXPORT int name(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
+                           Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                    \
+    SWAPMEET_SERVE(alltoall, underneath, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype) \
   }
 
-#define SWAPMEET_ALLTOALLV(name, underneath, Count, Displacement)                                                     \
-  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[],              \
-                           MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],                           \
-                           const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {                     \
-    return swapmeet::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, \
-                               [&] {                                                                                 \
-                                 return native().underneath(sendbuf, sendcounts, sdispls, sendtype, recvbuf,         \
-                                                            recvcounts, rdispls, recvtype, comm);                    \
-                               });                                                                                   \
+#define SWAPMEET_ALLTOALLV(name, underneath, Count, Displacement)                                        \
+  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+                           MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],              \
+                           const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {        \
+    SWAPMEET_SERVE(alltoallv, underneath, comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, \
+                   recvtype)                                                                            \
   }
 
 SWAPMEET_ALLTOALL(MPI_Alltoall, alltoall, int)

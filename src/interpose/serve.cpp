@@ -1,7 +1,5 @@
 #include "interpose/serve.hpp"
 
-#include <chrono>
-
 namespace swapmeet {
 
 namespace {
@@ -78,8 +76,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool&
                          !call.receive.type().contiguous, touched);
 }
 
-}  // namespace
-
+/// The decision for `call`, explained. Collective over call.comm on its first use.
 Decision& decide(const Call& call, Communicator& communicator) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
@@ -98,6 +95,7 @@ Decision& decide(const Call& call, Communicator& communicator) {
   return *decision;
 }
 
+/// False: MPI refused the arguments before anything was sent.
 bool run(const Call& call, Communicator& communicator, Decision& decision, int& error) {
   bool touched = false;
   error = decision.varying ? exchange(call, communicator, *decision.varying, touched)
@@ -108,12 +106,25 @@ bool run(const Call& call, Communicator& communicator, Decision& decision, int& 
   return true;
 }
 
-void count(const Call& call, const Communicator& communicator, Decision& decision, std::chrono::nanoseconds time) {
+std::uint64_t bytes_of(const Call& call, Rank ranks) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   std::uint64_t bytes = 0;
-  for (Rank i = 0; i < communicator.ranks(); ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
-  decision.tally->add(bytes, time);
+  for (Rank i = 0; i < ranks; ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
+  return bytes;
+}
+
+}  // namespace
+
+bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
+  Decision& decision = decide(call, communicator);
+  const bool ours = decision.plan || decision.varying;
+  if (!communicator.options().statistics) [[likely]]
+    return ours && run(call, communicator, decision, error);
+  passed = {&decision, bytes_of(call, communicator.ranks()), std::chrono::steady_clock::now()};
+  if (!ours || !run(call, communicator, decision, error)) return false;
+  passed.done();
   if (decision.varying) decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
+  return true;
 }
 
 }  // namespace swapmeet

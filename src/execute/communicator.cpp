@@ -103,6 +103,7 @@ Communicator::~Communicator() { close(); }
 void Communicator::close() {
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";
+  repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();
 }
 
@@ -156,6 +157,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
+  repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();
   return true;
 }

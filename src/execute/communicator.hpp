@@ -27,6 +27,18 @@ struct Decision {
   Tally* tally = nullptr;  ///< where such calls are counted
 };
 
+/// The last MPI_Alltoall that a plan served. One that is like it, but for its addresses, gets the same decision.
+struct Repeat {
+  Plan* plan = nullptr;  ///< nullptr: there is none
+  std::int64_t send_count = 0, receive_count = 0;
+  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< predefined
+  Rows rows{};
+
+  bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
+    return plan && send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
+  }
+};
+
 class Communicator {
  public:
   /// Collective over `user`. Agrees on the options; serves no intercommunicator.
@@ -40,6 +52,7 @@ class Communicator {
   MPI_Comm ours() const { return ours_; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
+  Repeat& repeat() { return repeat_; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
 
@@ -87,6 +100,7 @@ class Communicator {
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<Varying>> varyings_;
+  Repeat repeat_;
   Datatypes datatypes_;
   Staging send_staging_, receive_staging_;
 };

@@ -14,39 +14,104 @@ namespace {
 
 constexpr int tag = 1;
 
-/// One pass over the schedule.
-template <Mode mode>
-class Pass {
+/// What messages and copies move where blocks lie anywhere: each is one block in the application's own type, or a segment
+/// of one in bytes.
+class BlockParts {
  public:
-  Pass(const Schedule& schedule, const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm,
-       MPI_Request* requests, MPI_Status* statuses, MessageTypes* types, char* scratch, bool& touched)
-      : schedule_(schedule), send_(send), receive_(receive), offset_(offset), comm_(comm), requests_(requests),
-        statuses_(statuses), types_(types), touched_(touched) {
-    if constexpr (mode == Mode::rows) {
-      block_bytes_ = receive.bytes(0);
-      base_[0] = send.address(0);
-      base_[1] = receive.address(0);
-      base_[2] = scratch;
-      units_[0] = units_[1] = {block_bytes_, MPI_BYTE};
-    }
+  BlockParts(const Schedule& schedule, const Blocks& send, const Blocks& receive, std::int64_t offset)
+      : schedule_(schedule), send_(send), receive_(receive), offset_(offset) {}
+
+  template <bool is_send>
+  Part of(const Message& message) const {
+    return of(schedule_.runs[message.first_run]);
   }
 
-  /// Rows are to be elements of the application's types, for the other end may know only such: where nothing is forwarded.
-  Pass& in_elements() {
-    units_[0] = {send_.count(0), send_.type().handle};
-    units_[1] = {receive_.count(0), receive_.type().handle};
-    return *this;
+  int copy(const Copy& copy, MPI_Comm comm, Outcome& outcome) const {
+    const Part from = of(copy.from), to = of(copy.to);
+    if (from.count == 0) return MPI_SUCCESS;
+    const bool as_bytes = schedule_.segment_bytes > 0;
+    const std::int64_t bytes = from.count * (as_bytes ? 1 : send_.type().size);
+    const bool fits = bytes == to.count * (as_bytes ? 1 : receive_.type().size);  // if not, MPI is to say so
+    if (!fits || !send_.type().contiguous || !receive_.type().contiguous)
+      return outcome.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm));
+    std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
+    return MPI_SUCCESS;
   }
+
+ private:
+  Part of(const Run& run) const {
+    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
+    return schedule_.segment_bytes > 0 ? blocks.segment(run.first, offset_, schedule_.segment_bytes) : blocks.whole(run.first);
+  }
+
+  const Schedule& schedule_;
+  const Blocks &send_, &receive_;
+  std::int64_t offset_;
+};
+
+/// The same where all blocks are of one size, not empty, and lie side by side.
+class RowParts {
+ public:
+  RowParts(const Schedule& schedule, const Rows& rows, char* scratch, MessageTypes& types)
+      : schedule_(schedule), rows_(rows), base_{rows.send, rows.receive, scratch}, types_(types) {}
+
+  template <bool is_send>
+  Part of(const Message& message) const {
+    const Run& run = schedule_.runs[message.first_run];
+    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row<is_send>(run);
+    return scattered(message);
+  }
+
+  /// Blocks side by side.
+  template <bool is_send>
+  Part row(const Run& run) const {
+    const Rows::Unit& unit = is_send ? rows_.sent : rows_.received;
+    return {address(run), run.count * unit.count, unit.type};
+  }
+
+  void copy(const Run& from, const Run& to) const {
+    const std::int64_t bytes = rows_.block_bytes;
+    copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
+  }
+
+  int copy(const Copy& both, MPI_Comm, Outcome&) const { return copy(both.from, both.to), MPI_SUCCESS; }
+
+ private:
+  char* address(const Run& run) const {
+    return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_.block_bytes;
+  }
+
+  /// A message of blocks that do not lie side by side.
+  [[gnu::noinline]] Part scattered(const Message& message) const {
+    types_.bind(base_[0], base_[1], base_[2], rows_.block_bytes);
+    Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
+    const int error = types_.type_of(schedule_, message, &all.type);
+    if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
+    return all;
+  }
+
+  const Schedule& schedule_;
+  const Rows& rows_;
+  char* base_[3];  // of send, receive, scratch
+  MessageTypes& types_;
+};
+
+/// One pass over the schedule.
+template <class Parts>
+class Pass {
+ public:
+  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses, bool& touched)
+      : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), touched_(touched) {}
 
   /// By the list of operations, which is as the schedule. For rows.
   int run(const std::vector<Operation>& operations) {
-    if (block_bytes_ == 0) return MPI_SUCCESS;
     for (const Operation& operation : operations) {
       int error = MPI_SUCCESS;
       switch (operation.kind) {
-        case Operation::Kind::copy: copy_blocks(operation.from, operation.to); break;
+        case Operation::Kind::copy: parts_.copy(operation.from, operation.to); break;
         case Operation::Kind::swap:
-          error = swap(row<true>(operation.from), operation.destination, row<false>(operation.to), operation.source);
+          error = swap(parts_.template row<true>(operation.from), operation.destination,
+                       parts_.template row<false>(operation.to), operation.source);
           break;
         case Operation::Kind::step: error = run(*operation.step); break;
       }
@@ -67,44 +132,10 @@ class Pass {
     return step.completion == Completion::all ? run_batches(step) : run_refilled(step);
   }
 
-  Part part(const Run& run) const {
-    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
-    if constexpr (mode == Mode::segments) return blocks.segment(run.first, offset_, schedule_.segment_bytes);
-    return blocks.whole(run.first);
-  }
-
-  char* address(const Run& run) const {
-    return base_[static_cast<std::size_t>(run.buffer)] + run.first * block_bytes_;
-  }
-
-  template <bool is_send>
-  Part part(const Message& message) {
-    const Run& run = schedule_.runs[message.first_run];
-    if constexpr (mode != Mode::rows) return part(run);
-    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row<is_send>(run);
-    return scattered(message);
-  }
-
-  /// Blocks side by side.
-  template <bool is_send>
-  Part row(const Run& run) const {
-    const Unit& unit = units_[is_send ? 0 : 1];
-    return {address(run), run.count * unit.count, unit.type};
-  }
-
-  /// A message of blocks that do not lie side by side.
-  [[gnu::noinline]] Part scattered(const Message& message) {
-    types_->bind(base_[0], base_[1], base_[2], block_bytes_);
-    Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
-    const int error = types_->type_of(schedule_, message, &all.type);
-    if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
-    return all;
-  }
-
   /// Starts one message, unless it has no data; `request` then stays what it was.
   template <bool is_send>
   [[gnu::always_inline]] int start(const Message& message, MPI_Request* request) {
-    const Part blocks = part<is_send>(message);
+    const Part blocks = parts_.template of<is_send>(message);
     if (blocks.count == 0) return MPI_SUCCESS;
     if constexpr (!is_send) return irecv(blocks, message.peer, tag, comm_, request);
     const int error = isend(blocks, message.peer, tag, comm_, request);
@@ -112,28 +143,10 @@ class Pass {
     return error;
   }
 
-  void copy_blocks(const Run& from, const Run& to) const {
-    copy_row(address(to), to.stride * block_bytes_, address(from), from.stride * block_bytes_, from.count, block_bytes_);
-  }
-
   /// The copies of a step.
   int copy(const Step& step) {
-    for (const Copy& copy : schedule_.copies_of(step)) {
-      if constexpr (mode == Mode::rows) {
-        copy_blocks(copy.from, copy.to);
-        continue;
-      }
-      const Part from = part(copy.from), to = part(copy.to);
-      if (from.count == 0) continue;
-      const bool as_bytes = mode == Mode::segments;
-      const std::int64_t bytes = from.count * (as_bytes ? 1 : send_.type().size);
-      const bool fits = bytes == to.count * (as_bytes ? 1 : receive_.type().size);  // if not, MPI is to say so
-      if (fits && send_.type().contiguous && receive_.type().contiguous) {
-        std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
-      } else if (const int error = outcome_.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm_))) {
-        return error;
-      }
-    }
+    for (const Copy& copy : schedule_.copies_of(step))
+      if (const int error = parts_.copy(copy, comm_, outcome_)) return error;
     return MPI_SUCCESS;
   }
 
@@ -158,7 +171,7 @@ class Pass {
 
   /// `copies`: a step whose copies are to be made meanwhile, or nullptr.
   int exchange_pair(const Step* copies, const Message* send, const Message* receive) {
-    const Part out = part<true>(*send), in = part<false>(*receive);
+    const Part out = parts_.template of<true>(*send), in = parts_.template of<false>(*receive);
     if (out.count == 0 || in.count == 0) return exchange_batch(copies, Posting::receives_first, send, 1, receive, 1);
     const int error = swap(out, send->peer, in, receive->peer);
     return error != MPI_SUCCESS || !copies ? error : copy(*copies);
@@ -251,22 +264,12 @@ class Pass {
   }
 
   const Schedule& schedule_;
-  const Blocks &send_, &receive_;
-  std::int64_t offset_;
+  const Parts parts_;
   MPI_Comm comm_;
   MPI_Request* requests_;
   MPI_Status* statuses_;
-  MessageTypes* types_;
   bool& touched_;
   Outcome outcome_;
-  // For rows: where send, receive and scratch begin, the size of a block, and what a block is in messages sent, received.
-  struct Unit {
-    std::int64_t count;
-    MPI_Datatype type;
-  };
-  char* base_[3] = {};
-  std::int64_t block_bytes_ = 0;
-  Unit units_[2] = {};
 };
 
 /// Passes that this rank takes part in: enough for its largest block.
@@ -288,33 +291,40 @@ Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::mo
   if (!segmented()) operations_ = operations_of(schedule_);
 }
 
-template <Mode mode>
-auto Plan::pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched) {
-  return Pass<mode>(schedule_, send, receive, offset, comm, requests_.data(), statuses_.data(), &types_, scratch_.memory(),
-                    touched);
-}
-
 int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   const std::int64_t count = passes(schedule_, send, receive);
-  for (std::int64_t i = 0; i < count; ++i)
-    if (const int error = pass<Mode::segments>(send, receive, i * schedule_.segment_bytes, comm, touched).run()) return error;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const BlockParts parts(schedule_, send, receive, i * schedule_.segment_bytes);
+    if (const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run()) return error;
+  }
   return MPI_SUCCESS;
 }
 
-int Plan::run_rows(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
-  if (!scratch_.reserve(schedule_.scratch_blocks * receive.bytes(0))) return touched = true, MPI_ERR_NO_MEM;
-  const int error = pass<Mode::rows>(send, receive, 0, comm, touched).run(operations_);
+int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched) {
+  touched = false;
+  if (rows.block_bytes == 0) return MPI_SUCCESS;
+  if (!scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes)) return touched = true, MPI_ERR_NO_MEM;
+  const RowParts parts(schedule_, rows, scratch_.memory(), types_);
+  const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run(operations_);
   scratch_.release();
   return error;
 }
 
+std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) const {
+  if (segmented() || send.bytes(0) != receive.bytes(0)) return std::nullopt;
+  if (!forwards() && (!send.side_by_side() || !receive.side_by_side())) return std::nullopt;
+  Rows rows{send.address(0), receive.address(0), receive.bytes(0), {receive.bytes(0), MPI_BYTE}, {receive.bytes(0), MPI_BYTE}};
+  if (forwards()) return rows;
+  rows.sent = {send.count(0), send.type().handle};  // the other end may know only a derived type
+  rows.received = {receive.count(0), receive.type().handle};
+  return rows;
+}
+
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+  if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched);
   touched = false;
   if (segmented()) return run_segments(send, receive, comm, touched);
-  if (forwards()) return run_rows(send, receive, comm, touched);
-  if (send.side_by_side() && receive.side_by_side() && send.bytes(0) == receive.bytes(0))
-    return pass<Mode::rows>(send, receive, 0, comm, touched).in_elements().run(operations_);
-  return pass<Mode::whole>(send, receive, 0, comm, touched).run();
+  return Pass(schedule_, BlockParts(schedule_, send, receive, 0), comm, requests_.data(), statuses_.data(), touched).run();
 }
 
 }  // namespace swapmeet

@@ -1,6 +1,7 @@
 /// A schedule made ready to run over MPI, again and again: its requests are allocated once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@
 
 namespace swapmeet {
 
-/// What a pass over a schedule moves.
-enum class Mode {
-  whole,     ///< each message is a block, in the application's own type
-  segments,  ///< each message is a piece of a block of bytes
-  rows,      ///< all blocks are of one size and lie side by side: messages are rows of them
+/// Blocks of one size, side by side.
+struct Rows {
+  char *send, *receive;  ///< where they begin
+  std::int64_t block_bytes;
+  struct Unit {
+    std::int64_t count;
+    MPI_Datatype type;
+  } sent, received;  ///< what a block is in messages
 };
 
 class Plan {
@@ -52,11 +56,12 @@ class Plan {
   /// Not to be called by two threads at a time (nor would MPI allow it on one communicator).
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
 
+  /// The same for rows_of() the blocks, if that is something, and others like them elsewhere in memory.
+  int run(const Rows& rows, MPI_Comm comm, bool& touched);
+  std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
+
  private:
-  template <Mode mode>
-  auto pass(const Blocks& send, const Blocks& receive, std::int64_t offset, MPI_Comm comm, bool& touched);
   int run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
-  int run_rows(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
   bool forwards() const { return spec_.family == Family::bruck; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 

@@ -29,7 +29,7 @@ bool refused_as_aliased([[maybe_unused]] const void* send, [[maybe_unused]] cons
 // False: the MPI underneath is to do it, and `passed` to be told when that is done.
 
 template <class Count>
-bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
+[[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
               MPI_Datatype receive_type, MPI_Comm comm, Passed& passed, int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (!usable(receive, receive_type, comm) || receive_count < 0 ||
@@ -39,6 +39,8 @@ bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* 
     return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator) return false;
+  if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type))
+    return serve_again(send, receive, comm, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, send_type == receive_type ? in.type() : types[send_type]);

@@ -95,17 +95,6 @@ Decision& decide(const Call& call, Communicator& communicator) {
   return *decision;
 }
 
-/// False: MPI refused the arguments before anything was sent.
-bool run(const Call& call, Communicator& communicator, Decision& decision, int& error) {
-  bool touched = false;
-  error = decision.varying ? exchange(call, communicator, *decision.varying, touched)
-                           : exchange(call, communicator, *decision.plan, touched);
-  if (error == MPI_SUCCESS) return true;
-  if (!touched) return false;
-  PMPI_Comm_call_errhandler(call.comm, error);
-  return true;
-}
-
 std::uint64_t bytes_of(const Call& call, Rank ranks) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   std::uint64_t bytes = 0;
@@ -113,13 +102,50 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
   return bytes;
 }
 
+/// Remembers a call that was served, if the next one may do without a decision.
+void remember(const Call& call, Communicator& communicator, const Decision& decision) {
+  Repeat& repeat = communicator.repeat();
+  if (!decision.plan || call.collective != Collective::alltoall || call.in_place) return;
+  const Blocks &send = call.send, &receive = call.receive;
+  const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
+  if (!rows || !send.type().contiguous || !receive.type().contiguous) return;
+  repeat = {decision.plan, send.count(0), receive.count(0), send.type().handle, receive.type().handle, *rows};
+}
+
+/// Whether `error` leaves nothing to do for the MPI underneath: it is raised on the communicator, if it is one.
+bool finished(MPI_Comm comm, bool touched, int error) {
+  if (error == MPI_SUCCESS) return true;
+  if (!touched) return false;
+  PMPI_Comm_call_errhandler(comm, error);
+  return true;
+}
+
+bool run(const Call& call, Communicator& communicator, Decision& decision, int& error) {
+  bool touched = false;
+  error = decision.varying ? exchange(call, communicator, *decision.varying, touched)
+                           : exchange(call, communicator, *decision.plan, touched);
+  return finished(call.comm, touched, error);
+}
+
 }  // namespace
+
+bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& communicator, int& error) {
+  Repeat& repeat = communicator.repeat();
+  bool touched = false;
+  repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
+  repeat.rows.receive = static_cast<char*>(receive);
+  error = repeat.plan->run(repeat.rows, communicator.ours(), touched);
+  return finished(comm, touched, error);
+}
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
   Decision& decision = decide(call, communicator);
   const bool ours = decision.plan || decision.varying;
-  if (!communicator.options().statistics) [[likely]]
-    return ours && run(call, communicator, decision, error);
+  if (!communicator.options().statistics) [[likely]] {
+    if (!ours || !run(call, communicator, decision, error)) return false;
+    remember(call, communicator, decision);
+    return true;
+  }
   passed = {&decision, bytes_of(call, communicator.ranks()), std::chrono::steady_clock::now()};
   if (!ours || !run(call, communicator, decision, error)) return false;
   passed.done();

@@ -31,4 +31,7 @@ struct Passed {
 /// underneath is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say so.
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error);
 
+/// Serves an MPI_Alltoall that communicator.repeat() says is like the last one. Returns as serve() does.
+bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& communicator, int& error);
+
 }  // namespace swapmeet

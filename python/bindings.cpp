@@ -10,16 +10,21 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "algorithms/generate.hpp"
 #include "algorithms/orders.hpp"
 #include "model/counts.hpp"
+#include "model/threshold.hpp"
+#include "model/varying_counts.hpp"
 #include "options/options.hpp"
+#include "schedule/relay.hpp"
 #include "schedule/text.hpp"
 #include "select/select.hpp"
 #include "topology/arrangement.hpp"
 #include "topology/node_map.hpp"
+#include "verify/checks.hpp"
 #include "verify/symmetry.hpp"
 #include "workload/workload.h"
 
@@ -107,6 +112,47 @@ std::vector<StepRow> steps_of(const Schedule& schedule) {
   return rows;
 }
 
+/// Raises where relay_of() would leave a buffer.
+void require_bounds(const Schedule& schedule, Rank ranks, Rank rank) {
+  Verdict verdict;
+  check_head(schedule, ranks, rank, schedule, verdict);
+  if (verdict.proved()) check_bounds(schedule, verdict);
+  if (!verdict.proved()) throw std::invalid_argument(verdict.findings.front());
+}
+
+Relay relay_of_one(const Schedule& schedule) {
+  require_bounds(schedule, schedule.ranks, schedule.rank);
+  return relay_of(schedule);
+}
+
+Verdict verify_relays_of(const std::vector<Schedule>& schedules) {
+  for (std::size_t r = 0; r < schedules.size(); ++r)
+    require_bounds(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r));
+  return verify_relays(schedules);
+}
+
+/// (peer, last, numbers of the blocks) of each message.
+using BundleRows = std::vector<std::tuple<Rank, bool, std::vector<std::int32_t>>>;
+
+BundleRows rows_of(const Relay& relay, std::span<const Relay::Bundle> bundles, const std::vector<std::int32_t>& list) {
+  BundleRows rows;
+  for (const Relay::Bundle& bundle : bundles) {
+    const auto blocks = relay.blocks_of(bundle, list);
+    rows.emplace_back(bundle.peer, bundle.last, std::vector<std::int32_t>(blocks.begin(), blocks.end()));
+  }
+  return rows;
+}
+
+using RelayRow = std::tuple<std::uint32_t, std::uint32_t, BundleRows, BundleRows>;
+
+std::vector<RelayRow> rounds_of_relay(const Relay& relay) {
+  std::vector<RelayRow> rows;
+  for (const Relay::Round& round : relay.rounds)
+    rows.emplace_back(round.step, round.batch, rows_of(relay, relay.sends_of(round), relay.departing),
+                      rows_of(relay, relay.receives_of(round), relay.arriving));
+  return rows;
+}
+
 std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
   std::int64_t states = 0;
   Verdict verdict = search_orders(schedules, most_states, states);
@@ -132,6 +178,25 @@ std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view n
   for (const Round& r : count_rounds(spec, shape_to_count(spec, ranks, nodes)))
     rows.emplace_back(r.dimension, r.digit, r.weight, r.value, r.messages, r.blocks);
   return rows;
+}
+
+std::pair<double, double> forwarding_of(const Spec& spec, Rank ranks, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
+  if (spec.family != Family::native) require_schedule(spec, shape);
+  const Forwarding cost = forwarding(spec, shape);
+  return {cost.messages, cost.hops};
+}
+
+std::int64_t threshold_of(const std::vector<std::int64_t>& most, double messages, double hops) {
+  if (most.size() > size_classes) throw std::invalid_argument("there are " + std::to_string(size_classes) + " classes of sizes");
+  SizeClasses classes{};
+  std::ranges::copy(most, classes.begin());
+  return direct_threshold(classes, {messages, hops});
+}
+
+std::size_t class_of(std::int64_t bytes) {
+  if (bytes < 0) throw std::invalid_argument("no block has a negative size");
+  return size_class(bytes);
 }
 
 Options options_from(const std::vector<std::string>& environment, Rank world_ranks) {
@@ -169,6 +234,45 @@ std::vector<std::vector<std::int64_t>> workload_sizes(const Workload& workload, 
     for (int destination = 0; destination < ranks; ++destination)
       rows[static_cast<std::size_t>(source)].push_back(workload_bytes(&workload, seed, ranks, source, destination));
   return rows;
+}
+
+const std::int64_t standard_limit_bytes = Options{}.scratch_limit_bytes;
+constexpr std::int64_t most_block_bytes = std::int64_t{1} << 40;  ///< as of workloads
+
+VaryingCounter varying_counter(const Spec& spec, Rank ranks, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
+  if (const std::string problem = VaryingCounter::problem(spec, shape); !problem.empty()) throw std::invalid_argument(problem);
+  nb::gil_scoped_release release;
+  return VaryingCounter(spec, shape);
+}
+
+VaryingCounts count_sizes(const VaryingCounter& counter, const std::vector<std::vector<std::int64_t>>& rows, std::int64_t limit) {
+  std::vector<std::int64_t> sizes;
+  const auto ranks = static_cast<std::size_t>(counter.ranks());
+  if (rows.size() != ranks) throw std::invalid_argument("expected the sizes of the blocks of " + std::to_string(ranks) + " ranks");
+  for (const std::vector<std::int64_t>& row : rows) {
+    if (row.size() != ranks) throw std::invalid_argument("expected " + std::to_string(ranks) + " sizes of each rank");
+    for (const std::int64_t bytes : row)
+      if (bytes < 0 || bytes > most_block_bytes) throw std::invalid_argument("a block has from 0 to 2^40 bytes");
+    sizes.insert(sizes.end(), row.begin(), row.end());
+  }
+  nb::gil_scoped_release release;
+  return counter.count(sizes, limit);
+}
+
+VaryingCounts count_workload(const VaryingCounter& counter, const Workload& workload, std::uint64_t seed, double scale,
+                             std::int64_t limit) {
+  const double most = static_cast<double>(workload_most_bytes(&workload)) * scale;
+  if (!(scale >= 0 && most <= static_cast<double>(most_block_bytes))) throw std::invalid_argument("a block has from 0 to 2^40 bytes");
+  nb::gil_scoped_release release;
+  std::vector<std::int64_t> sizes;
+  sizes.reserve(static_cast<std::size_t>(counter.ranks()) * static_cast<std::size_t>(counter.ranks()));
+  for (int source = 0; source < counter.ranks(); ++source)
+    for (int destination = 0; destination < counter.ranks(); ++destination) {
+      const std::int64_t bytes = workload_bytes(&workload, seed, counter.ranks(), source, destination);
+      sizes.push_back(scale == 1 ? bytes : std::llround(static_cast<double>(bytes) * scale));
+    }
+  return counter.count(sizes, limit);
 }
 
 void bind_specs(nb::module_& m) {
@@ -222,6 +326,14 @@ void bind_schedules(nb::module_& m) {
       .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
+  nb::class_<Relay>(m, "Relay", "A schedule seen by what becomes of blocks.")
+      .def_ro("ranks", &Relay::ranks)
+      .def_ro("rank", &Relay::rank)
+      .def_ro("passed_on", &Relay::passed_on)
+      .def_prop_ro("rounds", &rounds_of_relay,
+                   "(step, batch, sends [(peer, last, blocks)], receives [(peer, last, blocks)]) of each round")
+      .def("peak_blocks", &Relay::peak_blocks, "The most blocks in working memory at a time.");
+  m.def("relay_of", &relay_of_one, "schedule"_a, "What becomes of the blocks of a verified schedule without segments.");
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
         "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.");
@@ -242,6 +354,8 @@ void bind_verifier(nb::module_& m) {
   m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
         "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
   m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
+  m.def("verify_relays", &verify_relays_of, "schedules"_a,
+        "Verify what is executed for blocks of unequal size; the schedules must be verified themselves.");
   m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
         "Verify a spec that looks alike from every rank, from the schedules of a few ranks.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
@@ -265,6 +379,52 @@ void bind_model(nb::module_& m) {
   }, "spec"_a, "ranks"_a, "nodes"_a = "", "Messages, blocks and scratch of a rank, without making its schedule.");
   m.def("count_rounds", &rounds_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "(dimension, digit, weight, value, messages, blocks) of each round of a rank.");
+  m.def("size_class", &class_of, "bytes"_a, "The class of a block of so many bytes, as direct_threshold() counts them.");
+  m.def("forwarding", &forwarding_of, "spec"_a, "ranks"_a, "nodes"_a = "",
+        "(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size.");
+  m.def("direct_threshold", &threshold_of, "counts_by_class"_a, "messages"_a, "hops"_a,
+        "The largest block in bytes that is passed on; 0: all go straight.");
+}
+
+void bind_varying_counts(nb::module_& m) {
+  nb::class_<RankCounts>(m, "RankCounts", "What a rank sends and keeps in one exchange of blocks of unequal size.")
+      .def_ro("messages", &RankCounts::messages)
+      .def_ro("message_bytes", &RankCounts::message_bytes)
+      .def_ro("size_bytes", &RankCounts::size_bytes)
+      .def_ro("working_bytes", &RankCounts::working_bytes)
+      .def_ro("plan_messages", &RankCounts::plan_messages)
+      .def_ro("plan_bytes", &RankCounts::plan_bytes)
+      .def_ro("plan_scratch_bytes", &RankCounts::plan_scratch_bytes);
+  nb::class_<VaryingCounts>(m, "VaryingCounts", "What one exchange of blocks of unequal size costs.")
+      .def_prop_ro("sizes", [](const VaryingCounts& c) { return sizes_names[static_cast<std::size_t>(c.sizes)]; })
+      .def_ro("agreement_bytes", &VaryingCounts::agreement_bytes)
+      .def_prop_ro("direct_bytes", [](const VaryingCounts& c) {
+        return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
+      })
+      .def_ro("padded_bytes", &VaryingCounts::padded_bytes)
+      .def_ro("bound_bytes", &VaryingCounts::bound_bytes)
+      .def_ro("largest_bytes", &VaryingCounts::largest_bytes)
+      .def_ro("mean_bytes", &VaryingCounts::mean_bytes)
+      .def_ro("declined", &VaryingCounts::declined)
+      .def_ro("plan_known", &VaryingCounts::plan_known)
+      .def_ro("ranks", &VaryingCounts::ranks);
+  nb::class_<VaryingCounter>(m, "VaryingCounter", "A spec on a number of ranks, prepared to be counted for any sizes.")
+      .def("__init__", [](VaryingCounter* self, const Spec& spec, Rank ranks, std::string_view nodes) {
+        new (self) VaryingCounter(varying_counter(spec, ranks, nodes));
+      }, "spec"_a, "ranks"_a, "nodes"_a = "")
+      .def("count", &count_sizes, "sizes"_a, "limit_bytes"_a = standard_limit_bytes)
+      .def("count_workload", &count_workload, "workload"_a, "seed"_a = 0, "scale"_a = 1.0, "limit_bytes"_a = standard_limit_bytes);
+  m.def("count_varying", [](const Spec& spec, Rank ranks, const std::vector<std::vector<std::int64_t>>& sizes,
+                            std::string_view nodes, std::int64_t limit_bytes) {
+    return count_sizes(varying_counter(spec, ranks, nodes), sizes, limit_bytes);
+  }, "spec"_a, "ranks"_a, "sizes"_a, "nodes"_a = "", "limit_bytes"_a = standard_limit_bytes,
+        "What every rank sends and keeps in one exchange of blocks of these sizes.");
+  m.def("varying_problem", [](const Spec& spec, Rank ranks, std::string_view nodes) {
+    return VaryingCounter::problem(spec, shape_of(ranks, nodes));
+  }, "spec"_a, "ranks"_a, "nodes"_a = "", "Why an exchange of blocks of unequal size cannot be counted; '' if it can.");
+  m.def("varying_memory_bytes", [](const Spec& spec, Rank ranks, std::string_view nodes) {
+    return VaryingCounter::memory_bytes(spec, shape_of(ranks, nodes));
+  }, "spec"_a, "ranks"_a, "nodes"_a = "", "About the memory that such a count takes.");
 }
 
 void bind_choice(nb::module_& m) {
@@ -335,6 +495,7 @@ NB_MODULE(_core, m) {
   bind_schedules(m);
   bind_verifier(m);
   bind_model(m);
+  bind_varying_counts(m);
   bind_choice(m);
   bind_workloads(m);
 }

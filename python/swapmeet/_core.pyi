@@ -4,6 +4,7 @@ import enum
 from collections.abc import Callable, Sequence
 
 _Messages = list[tuple[int, list[str]]]  # (peer, runs in their text form)
+_Bundles = list[tuple[int, bool, list[int]]]  # (peer, whether it is the last of all its blocks, numbers of the blocks)
 
 class Spec:
     """One point of the family of schedules."""
@@ -60,6 +61,31 @@ class Schedule:
         """The room that it takes."""
     def __eq__(self, other: object, /) -> bool: ...
 
+class Relay:
+    """A schedule seen by what becomes of blocks, not by where they are kept.
+
+    Blocks are numbered: d is the rank's own block for rank d, P + i the i-th that it takes in to pass on, and a block
+    that arrives from source s to stay is -1 - s.
+    """
+
+    @property
+    def ranks(self) -> int:
+        """P."""
+    @property
+    def rank(self) -> int:
+        """Whose relay it is."""
+    @property
+    def passed_on(self) -> int:
+        """Blocks that are taken in to be passed on."""
+    @property
+    def rounds(self) -> list[tuple[int, int, _Bundles, _Bundles]]:
+        """(step, batch in the step, sends, receives) of each round: messages that may be in flight together."""
+    def peak_blocks(self) -> int:
+        """The most blocks in working memory at a time, if each is of the same size."""
+
+def relay_of(schedule: Schedule) -> Relay:
+    """What becomes of the blocks of a verified schedule without segments; ValueError if it is out of bounds."""
+
 def parse_schedule(text: str) -> Schedule:
     """Read the text form; ValueError says what was expected, in which line and column. Nothing is verified."""
 
@@ -99,6 +125,12 @@ def verify(spec: Spec, ranks: int, progress: Callable[[float], bool] | None = No
 
 def verify_schedules(schedules: Sequence[Schedule]) -> Verdict:
     """Verify schedules, one for each rank in order."""
+
+def verify_relays(schedules: Sequence[Schedule]) -> Verdict:
+    """Verify what is executed for blocks of unequal size, whatever the sizes.
+
+    Takes a schedule of each rank in order, which must be verified themselves; ValueError if one is out of bounds.
+    """
 
 def verify_symmetric(spec: Spec, ranks: int) -> Verdict:
     """Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it does not."""
@@ -148,6 +180,116 @@ def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
 
 def count_rounds(spec: Spec, ranks: int, nodes: str = "") -> list[tuple[int, int, int, int, int, int]]:
     """(dimension, digit, weight, value, messages, blocks) of each round of a rank."""
+
+def size_class(bytes: int) -> int:
+    """The class of a block of so many bytes: 0 of empty ones, c of 2**(c-1) to 2**c - 1 bytes."""
+
+def forwarding(spec: Spec, ranks: int, nodes: str = "") -> tuple[float, float]:
+    """(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size."""
+
+def direct_threshold(counts_by_class: Sequence[int], messages: float, hops: float) -> int:
+    """The largest block, in bytes, that is passed on by a schedule of so many messages and hops; 0: all go straight.
+
+    Parameters
+    ----------
+    counts_by_class : the most blocks of each class (see size_class) that any rank sends or receives
+    """
+
+class RankCounts:
+    """What a rank sends and keeps in one exchange of blocks of unequal size."""
+
+    @property
+    def messages(self) -> int:
+        """Sent; without what a padded plan itself sends, as SWAPMEET_STATS reports them."""
+    @property
+    def message_bytes(self) -> int:
+        """In these messages."""
+    @property
+    def size_bytes(self) -> int:
+        """Of message_bytes, what tells sizes of blocks and lengths of messages."""
+    @property
+    def working_bytes(self) -> int:
+        """The most working memory at a time; without what a padded plan itself uses."""
+    @property
+    def plan_messages(self) -> int:
+        """Of the plan that exchanges padded blocks of N bytes: K, or a multiple if blocks are cut into segments."""
+    @property
+    def plan_bytes(self) -> int:
+        """Of that plan: D * N."""
+    @property
+    def plan_scratch_bytes(self) -> int:
+        """Of that plan, besides the 2 * P * N bytes of padded blocks."""
+
+class VaryingCounts:
+    """What one exchange of blocks of unequal size costs."""
+
+    @property
+    def sizes(self) -> str:
+        """How sizes get to ranks that do not know them: as the parameter of specs; 'auto': all are known."""
+    @property
+    def agreement_bytes(self) -> int:
+        """That an allreduce exchanges first; 0 if there is none. Counted nowhere else."""
+    @property
+    def direct_bytes(self) -> int | None:
+        """Blocks of more bytes go straight to their destination; None: none does for its size."""
+    @property
+    def padded_bytes(self) -> int:
+        """The bytes N of a padded block; 0 if nothing is padded."""
+    @property
+    def bound_bytes(self) -> int:
+        """No rank's working_bytes is more."""
+    @property
+    def largest_bytes(self) -> int:
+        """Of a block for another rank."""
+    @property
+    def mean_bytes(self) -> float:
+        """Of the blocks for other ranks, empty ones included."""
+    @property
+    def declined(self) -> bool:
+        """Working memory would exceed the limit: the MPI underneath serves the call, and nothing is counted."""
+    @property
+    def plan_known(self) -> bool:
+        """False: the MPI underneath exchanges the padded blocks."""
+    @property
+    def ranks(self) -> list[RankCounts]:
+        """Of each rank."""
+
+class VaryingCounter:
+    """A spec on a number of ranks, prepared to be counted for any sizes. ValueError: see varying_problem()."""
+
+    def __init__(self, spec: Spec, ranks: int, nodes: str = "") -> None: ...
+    def count(self, sizes: Sequence[Sequence[int]], limit_bytes: int = 1 << 30) -> VaryingCounts:
+        """Count one exchange: see count_varying()."""
+    def count_workload(
+        self, workload: Workload, seed: int = 0, scale: float = 1.0, limit_bytes: int = 1 << 30
+    ) -> VaryingCounts:
+        """Count one exchange of blocks of a workload's sizes, each multiplied by `scale` and rounded."""
+
+def count_varying(
+    spec: Spec, ranks: int, sizes: Sequence[Sequence[int]], nodes: str = "", limit_bytes: int = 1 << 30
+) -> VaryingCounts:
+    """What every rank sends and keeps in one exchange of blocks of unequal size, as SWAPMEET_STATS would report it.
+
+    Parameters
+    ----------
+    spec : one for which varying_problem() is empty
+    ranks : P
+    sizes : (P, P) nested sequences, bytes
+        [source][destination], as of workload_sizes().
+    nodes : a node map
+    limit_bytes : SWAPMEET_SCRATCH_LIMIT
+
+    Raises
+    ------
+    ValueError
+        If such an exchange cannot be counted, or the sizes are not P times P, or one is not from 0 to 2**40.
+    """
+
+def varying_problem(spec: Spec, ranks: int, nodes: str = "") -> str:
+    """Why an exchange of blocks of unequal size cannot be counted; '' if it can."""
+
+def varying_memory_bytes(spec: Spec, ranks: int, nodes: str = "") -> int:
+    """About the memory that a VaryingCounter and the sizes take, in bytes. Requires varying_problem() to be empty."""
 
 class Collective(enum.Enum):
     """Which call is served."""

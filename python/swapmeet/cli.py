@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +14,22 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from swapmeet import __version__, _core, application, catalogue, conformance, launch, model, plots, show, verification
+from swapmeet import (
+    __version__,
+    _core,
+    application,
+    catalogue,
+    conformance,
+    launch,
+    model,
+    plots,
+    show,
+    varying_model,
+    verification,
+)
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
+from swapmeet.hockney import Machine
 from swapmeet.library import built, library
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
@@ -179,14 +192,41 @@ def model_command(
     rounds: Annotated[bool, typer.Option("--rounds", help="Round by round.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="For other programs.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw K and D over the radix (2:P) as PNG, SVG or PDF.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw K and D over the radix (2:P) as PNG, SVG or PDF; with --sizes the time over the mean block.",
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="WORKLOAD", help="Count an Alltoallv instead: uniform:max=1KiB, sparse:density=0.1,..."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Of the sizes (0).")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(metavar="US", help="With --sizes: time of a message in microseconds (1).")
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(metavar="NS", help="With --sizes: time of a byte in nanoseconds (0.125: 8 GB/s).")
     ] = None,
 ) -> None:
     """Count what schedules cost a rank: messages K, blocks D, scratch.
 
-    By closed forms, for any number of ranks.
+    By closed forms, for any number of ranks. With --sizes, what an Alltoallv costs, by following every block.
     """
     wanted = [parse_spec(spec, "SPEC") for spec in specs]
+    if sizes is not None:
+        if block is not None or rounds:
+            raise SwapmeetError(f"--sizes counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
+        standard = Machine()
+        machine = Machine(standard.alpha_us if alpha is None else alpha, standard.beta_ns if beta is None else beta)
+        _model_sizes(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, sizes, seed or 0, machine, csv, plot)
+        return
+    for option, given in (("--seed", seed), ("--alpha", alpha), ("--beta", beta)):
+        if given is not None:
+            raise SwapmeetError(
+                f"{option} says nothing without --sizes: `swapmeet model SPEC -P 64 --sizes uniform:max=1KiB`"
+            )
     for spec, text in zip(wanted, specs, strict=True):
         require_schedule(spec, text)
         if (radix is not None or plot is not None) and spec.family != "bruck":
@@ -213,13 +253,53 @@ def model_command(
         _console().print(*model.tables(list(points), block_bytes, rounds), sep="\n")
 
 
+def _model_sizes(
+    specs: Sequence[_core.Spec],
+    texts: Sequence[str],
+    values: Sequence[int],
+    ranks: str,
+    nodes: str,
+    radix: str | None,
+    sizes: str,
+    seed: int,
+    machine: Machine,
+    csv: bool,
+    plot: Path | None,
+) -> None:
+    """`swapmeet model --sizes`."""
+    workload = varying_model.parse_workload(sizes)
+    for spec, text in zip(specs, texts, strict=True):
+        if radix is not None and spec.family != "bruck":
+            raise SwapmeetError(f'"{text}" has no radix: leave --radix out')
+    if plot is not None:
+        plots.require_plotting(plot)
+    named = [
+        (text if radix is None else f"{text}, r = {r}", model.with_radix(spec, r) if radix else spec, p)
+        for text, point in zip(texts, specs, strict=True)
+        for spec, p in _served([point], values, ranks, nodes, _core.varying_problem)
+        for r in (model.parse_radices(radix, p) if radix else [0])
+    ]
+    if plot is not None:
+        plots.plot_times(varying_model.curves(named, workload, seed, machine, nodes), str(workload), machine, plot)
+        print(f"{plot}: time over the mean block for {'; '.join(name for name, *_ in named)}", file=sys.stderr)
+    points = varying_model.count(((spec, p) for _, spec, p in named), workload, seed, machine, nodes)
+    if csv:
+        sys.stdout.writelines(varying_model.csv_text(points))
+    else:
+        _console().print(*varying_model.tables(list(points), workload, seed), sep="\n")
+
+
 def _served(
-    specs: Sequence[_core.Spec], values: Sequence[int], ranks: str, nodes: str
+    specs: Sequence[_core.Spec],
+    values: Sequence[int],
+    ranks: str,
+    nodes: str,
+    problem_of: Callable[[_core.Spec, int, str], str] = _core.Spec.unsuitable,
 ) -> Iterator[tuple[_core.Spec, int]]:
     """Each spec with each number of ranks that it can serve; the others are named on standard error."""
     for spec in specs:
         require_nodes(spec, nodes, values)
-        skipped = {p: problem for p in values if (problem := spec.unsuitable(p, nodes))}
+        skipped = {p: problem for p in values if (problem := problem_of(spec, p, nodes))}
         if len(skipped) == len(values):
             raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {skipped[values[0]]}')
         if skipped:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.hockney import Machine
 from swapmeet.model import Point, root, special_radices
+from swapmeet.varying_model import Curves
 
 SUFFIXES = (".png", ".svg", ".pdf")
 #: Told apart by colour-blind readers too (Okabe and Ito); yellow is left out, too pale for lines.
@@ -63,13 +65,60 @@ def plot_radices(curves: Mapping[str, Curve], block_bytes: int | None, file: Pat
         _draw(below, [(radix, point.counts.blocks) for radix, point in curve], name, style)
         _mark(above, below, curve, style["color"], alone=len(curves) == 1)
     _dress(figure, above, below, list(curves), block_bytes)
+    _save(figure, file)
+
+
+def plot_times(curves: Curves, workload: str, machine: Machine, file: Path) -> None:
+    """Draw predicted times over the mean block: a line for each spec, and equations 1 and 2 of `nonuniform` in grey.
+
+    Parameters
+    ----------
+    curves : Curves
+        In bytes and microseconds.
+    workload : str
+        Its text; its own mean block is marked.
+    machine : Machine
+        What the times were predicted with.
+    file : Path
+        PNG, SVG or PDF by its suffix.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5.5), layout="constrained")
+    axes = figure.subplots()
+    for i, (name, line) in enumerate(curves.lines.items()):
+        colour, style = COLOURS[i % len(COLOURS)], STYLES[i // len(COLOURS) % len(STYLES)]
+        _draw(
+            axes,
+            line or [(float("nan"), float("nan"))],
+            name if line else f"{name} (not known)",
+            {"color": colour, "linestyle": style},
+        )
+    for (name, line), style in zip(curves.paper.items(), (":", "--"), strict=False):
+        axes.plot(*zip(*line, strict=True), label=name, color="0.45", linestyle=style, linewidth=1.2, zorder=1)
+    axes.axvline(curves.own_mean, color="0.7", linewidth=0.9, zorder=0)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=10)
+    for scale in (axes.xaxis, axes.yaxis):
+        _in_plain_numbers(scale)
+    axes.tick_params(axis="x", rotation=45)
+    axes.grid(True, color="0.9", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel(f"mean block in bytes: {workload}, all blocks scaled alike   (line: as given)")
+    axes.set_ylabel(f"predicted time in us (alpha = {machine.alpha_us:g} us, beta = {machine.beta_ns:g} ns/B)")
+    axes.legend(frameon=False, fontsize=9)
+    _save(figure, file)
+
+
+def _save(figure: Any, file: Path) -> None:
     try:
         figure.savefig(file, dpi=160)
     except OSError as problem:
         raise SwapmeetError(f'--plot "{file}": {problem.strerror}') from None
 
 
-def _draw(axes: Any, pairs: Sequence[tuple[int, int]], name: str, style: dict[str, Any]) -> None:
+def _draw(axes: Any, pairs: Sequence[tuple[float, float]], name: str, style: dict[str, Any]) -> None:
     axes.plot(*zip(*pairs, strict=True), label=name, linewidth=1.6, **style)
 
 

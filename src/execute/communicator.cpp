@@ -185,7 +185,7 @@ Varying* Communicator::varying_for(const Spec& spec) {
     if (varying->spec() == spec) return varying.get();
   if (spec.sizes == Sizes::padded) {
     Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
-    varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, padded));
+    varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarding(spec, shape_), padded));
   } else {
     varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_)));
   }

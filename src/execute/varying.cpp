@@ -327,8 +327,8 @@ Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding)
   make_room(widest);
 }
 
-Varying::Varying(const Spec& spec, Rank ranks, Rank rank, Plan* padded)
-    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded) {
+Varying::Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded)
+    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded), forwarding_(forwarding) {
   working_blocks_ = padded ? padded->working_blocks() : 2 * std::int64_t{ranks};
   make_room(0);
 }

@@ -11,9 +11,14 @@
 /// a threshold that all ranks share go straight from their source to their destination meanwhile; in the schedule they count
 /// as empty.
 ///
-/// Memory: blocks that stay go to the receive buffer at once. Only blocks that are passed on are kept, in the memory in which
-/// their message landed, until the last of them has left. That is at most Relay::peak_blocks() blocks, none above the
-/// threshold, and the sizes of messages in flight; never P times the largest block (padded: that, twice).
+/// Memory: blocks that stay go to the receive buffer at once. Only messages with blocks that are passed on are kept, as they
+/// landed, until the last of these has left. So working memory holds at most Relay::peak_blocks() blocks of their real sizes,
+/// none above the threshold, and the sizes of messages in flight: in one dimension with P = r^w and all messages of a digit
+/// in flight that is (w+1)(r-1)P/r blocks [checked by tests/core/relay_test.py]. Padded it is 2·P times the largest block.
+///
+/// Where ranks disagree on the size of a block, which MPI forbids, nothing is written beyond what a rank expects; but the
+/// error is told only where more arrives than was expected, and if the threshold lies between the two sizes, the sender
+/// waits for ever.
 #pragma once
 
 #include <utility>
@@ -39,10 +44,10 @@ struct Agreed {
 
 class Varying {
  public:
-  /// For sizes != padded: `relay` is this rank's part of the schedule of `spec`, which costs what `forwarding` says.
+  /// `forwarding`: what the schedule of `spec` costs. For sizes != padded: `relay` is this rank's part of that schedule.
   /// For padded: `padded` runs the exchange of equal blocks; nullptr: the MPI underneath does.
   Varying(const Spec& spec, Relay relay, const Forwarding& forwarding);
-  Varying(const Spec& spec, Rank ranks, Rank rank, Plan* padded);
+  Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded);
   Varying(const Varying&) = delete;
   Varying& operator=(const Varying&) = delete;
 

@@ -55,8 +55,9 @@ std::vector<Option> make_table() {
        "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
        "no statistics", read_statistics},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
-       "Alltoall calls that would need more working memory a rank than this go to the MPI underneath. (Alltoallv's "
-       "sizes are not shared: in place, or in segments of derived types, it takes as much as the rank exchanges.)",
+       "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
+       "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "
+       "the rank exchanges.)",
        "keeping 1GiB", read_scratch_limit},
   };
 }

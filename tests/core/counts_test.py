@@ -216,6 +216,43 @@ def test_unequal_nodes_are_counted(nodes: str, radix: str) -> None:
                 assert sum(round[5] for round in rounds) == counts.blocks
 
 
+@pytest.mark.parametrize("residue", range(4))
+def test_staggered_messages_of_regular_grids(residue: int) -> None:
+    """In the last dimension each block has a message of its own: K there is D."""
+    windows = itertools.cycle(("1", "3", "all"))
+    for p in range(1 + residue, 65, 4):
+        agree(f"radix={2 + p % 7},messages=staggered,window={next(windows)}", p, p // 3)
+        for i, sizes in enumerate(factorizations(p, 2) + factorizations(p, 3)):
+            radices = [2 + (i + 5 * d) % max(1, n - 1) for d, n in enumerate(sizes)]
+            text = f"dims={'x'.join(map(str, sizes))},radix={'/'.join(map(str, radices))},{EVERY[i % len(EVERY)]}"
+            text += f",window={next(windows)}"
+            agree(f"{text},messages=staggered", p, (5 * i) % p)
+            rows = [list(_core.count_rounds(bruck(text + rest), p)) for rest in ("", ",messages=staggered")]
+            for together, apart in zip(*rows, strict=True):
+                assert apart == (*together[:4], together[5] if together[0] == len(sizes) - 1 else 1, together[5])
+
+
+def test_staggered_batches() -> None:
+    """Messages, not peers, fill the window where each block has its own."""
+    for p, window in ((64, 1), (64, 5), (60, 7)):
+        spec = bruck(f"dims=2d,radix=all,window={window},messages=staggered")
+        steps = [step for step in _core.generate(spec, p, 0).steps if step[4]]
+        assert _core.count(spec, p).batches == sum(-(-len(sends) // window) for *_, sends, _ in steps)
+
+
+@pytest.mark.parametrize("nodes", ["4+2", "5+3+1", "1+4", "cyclic:3", "2/6", "cyclic:4/cyclic:2"])
+@pytest.mark.parametrize("radix", ["2", "root/all", "all/2", "3-2/2"])
+def test_staggered_messages_between_unequal_nodes(nodes: str, radix: str) -> None:
+    for i, p in enumerate((1, 2, 3, 6, 7, 9, 14, 17, 23)):
+        spec = bruck(f"dims=nodes,radix={radix},window={('1', '2', 'all')[i % 3]},messages=staggered,{EVERY[i % 8]}")
+        schedules = [_core.generate(spec, p, rank, nodes) for rank in range(p)]
+        counts = _core.count(spec, p, nodes)
+        assert counts.messages == max(schedule.messages for schedule in schedules), p
+        assert counts.blocks == max(schedule.blocks for schedule in schedules)
+        assert counts.scratch_blocks >= max(schedule.scratch_blocks for schedule in schedules)
+        assert sum(messages for *_, messages, _ in _core.count_rounds(spec, p, nodes)) >= counts.messages
+
+
 def test_groups_in_groups() -> None:
     for p in (8, 12, 13, 24, 25):
         spec = bruck("dims=groups:2/8,radix=2")

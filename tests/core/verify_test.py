@@ -48,10 +48,16 @@ MUTATIONS = {
         "receive[2] is touched by another operation of the step",
     ),
     "two peers are swapped": (
-        both(edit(1, r"send 2 last send\[2\]", "send 2 last send[3]"), edit(1, r"send 3 last send\[3\]", "send 3 last send[2]")),
+        both(
+            edit(1, r"send 2 last send\[2\]", "send 2 last send[3]"),
+            edit(1, r"send 3 last send\[3\]", "send 3 last send[2]"),
+        ),
         "rank 2 ends with block (1, 3) in receive[1]",
     ),
-    "the wrong block is sent": (edit(3, r"send 0 last send\[0\]", "send 0 last send[4]"), "rank 0 ends with block (3, 4)"),
+    "the wrong block is sent": (
+        edit(3, r"send 0 last send\[0\]", "send 0 last send[4]"),
+        "rank 0 ends with block (3, 4)",
+    ),
     "a block goes to the wrong place": (
         both(
             edit(0, r"receive 1 last receive\[1\]", "receive 1 last receive[2]"),
@@ -62,7 +68,10 @@ MUTATIONS = {
     "a block lies out of bounds": (edit(4, r"send\[0\]", "send[5]"), "out of bounds"),
     "a block number is negative": (edit(4, r"receive\[0\]", "receive[-1]"), "out of bounds"),
     "a run leaves the buffer": (edit(4, r"send\[0\]", "send[3..5]"), "out of bounds"),
-    "scratch is used but not asked for": (edit(0, r"receive 1 last receive\[1\]", "receive 1 last scratch[0]"), "out of bounds"),
+    "scratch is used but not asked for": (
+        edit(0, r"receive 1 last receive\[1\]", "receive 1 last scratch[0]"),
+        "out of bounds",
+    ),
     "a peer does not exist": (edit(1, r"send 0 ", "send 5 "), "rank 5, which does not exist"),
     "a peer is negative": (edit(1, r"receive 0 ", "receive -1 "), "rank -1, which does not exist"),
     "a rank sends to itself": (edit(1, r"send 0 ", "send 1 "), "itself; use a copy"),
@@ -170,6 +179,19 @@ def test_forwarding_through_scratch_is_proved() -> None:
     zero += [step(), "send 1 scratch[0]", "receive 1 receive[1]"]
     one = [step(), "copy send[1] receive[1]", "send 0 send[0]", "receive 0 receive[0]"]
     assert findings([schedule(0, 2, *zero, scratch=1), schedule(1, 2, *one)]) == []
+
+
+def test_a_false_claim_to_be_the_last_is_found() -> None:
+    """Both ends say that a message holds nothing that goes further. Rank 0 sends rank 1 a block for rank 2."""
+    schedules = texts("bruck(radix=2,layout=modified,window=1)", 4)
+    assert findings(schedules) == []
+    both(edit(0, r"send 1 ", "send 1 last "), edit(1, r"receive 0 ", "receive 0 last "))(schedules)
+    assert any("is not the last" in finding for finding in findings(schedules)), findings(schedules)
+
+
+def test_claiming_less_than_the_truth_is_allowed() -> None:
+    """It is a promise that saves sizes, not part of what is delivered."""
+    assert findings([text.replace(" last", "") for text in texts("bruck(radix=2)", 5)]) == []
 
 
 def test_too_few_schedules_are_found() -> None:

@@ -16,6 +16,7 @@ const Datatype& Datatypes::ask(MPI_Datatype handle) {
   PMPI_Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
   // Equal size and extent do not make a derived type contiguous: its parts may come in another order.
   const bool predefined = combiner == MPI_COMBINER_NAMED;
+  if (&known_[next_ % known_.size()] == last_) ++next_;
   Datatype& type = predefined ? known_[next_++ % known_.size()] : derived_[next_derived_++ % derived_.size()];
   return type = {handle, size, extent, predefined && size == extent};
 }

@@ -19,14 +19,14 @@ struct Datatype {
 /// What bytes are.
 const Datatype& byte_type();
 
-/// Asks MPI, and remembers predefined types, whose handles are never used again for another. For one thread at a time.
+/// Asks MPI, and remembers some predefined types, whose handles are never used again for another. For one thread at a time.
 class Datatypes {
  public:
-  /// Valid until two more types have been looked up: those of the two sides of a call.
+  /// Valid until two more types have been looked up: those of the two sides of a call are valid together.
   const Datatype& operator[](MPI_Datatype handle) {
     for (const Datatype& known : known_)
-      if (known.handle == handle) return known;
-    return ask(handle);
+      if (known.handle == handle) return *(last_ = &known);
+    return *(last_ = &ask(handle));
   }
 
  private:
@@ -34,6 +34,7 @@ class Datatypes {
   std::array<Datatype, 4> known_{};    ///< MPI_DATATYPE_NULL is never looked up
   std::array<Datatype, 2> derived_{};  ///< the last two
   std::size_t next_ = 0, next_derived_ = 0;
+  const Datatype* last_ = nullptr;  ///< that was looked up: not to be overwritten by the next
 };
 
 }  // namespace swapmeet

@@ -57,6 +57,27 @@ static void in_place_in_turn(Suite *suite, Collective collective) {
   }
 }
 
+/* Few calls know many predefined types: whatever was asked before, pairs of ints arrive as ints. */
+static void predefined_types_in_turn(Suite *suite) {
+  enum { MOST_RANKS = 64, POISON = -7 };
+  const MPI_Datatype others[] = {MPI_SHORT, MPI_FLOAT, MPI_DOUBLE, MPI_LONG, MPI_UNSIGNED, MPI_SIGNED_CHAR};
+  enum { OTHERS = sizeof others / sizeof others[0] };
+  int sent[2 * MOST_RANKS], received[2 * MOST_RANKS];
+  if (suite->ranks > MOST_RANKS) return suite_skip(suite, "so many ranks");
+  for (int between = 0; between <= OTHERS; ++between) { /* types that come between MPI_INT and the pair */
+    char small[2][8 * MOST_RANKS] = {{0}};
+    for (int k = -OTHERS - 1; k < between; ++k) {
+      const MPI_Datatype type = k < -1 ? others[k + OTHERS + 1] : k == -1 ? MPI_INT : others[k];
+      MPI_Alltoall(small[0], 1, type, small[1], 1, type, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 2 * suite->ranks; ++i) sent[i] = 1000 * suite->rank + i, received[i] = POISON;
+    MPI_Alltoall(sent, 1, MPI_2INT, received, 2, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < 2 * suite->ranks; ++i)
+      if (received[i] != 1000 * (i / 2) + 2 * suite->rank + i % 2)
+        suite_fail(suite, "%d types between: element %d is %d", between, i, received[i]);
+  }
+}
+
 void cases_reuse(Suite *suite) {
   static const struct {
     const char *name;
@@ -75,4 +96,8 @@ void cases_reuse(Suite *suite) {
       cases[k].run(suite, collective);
       suite_end(suite);
     }
+  if (suite_begin(suite, "reuse/predefined-types-in-turn/alltoall")) {
+    predefined_types_in_turn(suite);
+    suite_end(suite);
+  }
 }

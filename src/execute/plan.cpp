@@ -41,7 +41,8 @@ class BlockParts {
  private:
   Part of(const Run& run) const {
     const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
-    return schedule_.segment_bytes > 0 ? blocks.segment(run.first, offset_, schedule_.segment_bytes) : blocks.whole(run.first);
+    return schedule_.segment_bytes > 0 ? blocks.segment(run.first, offset_, schedule_.segment_bytes)
+                                       : blocks.whole(run.first);
   }
 
   const Schedule& schedule_;
@@ -100,7 +101,8 @@ class RowParts {
 template <class Parts>
 class Pass {
  public:
-  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses, bool& touched)
+  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses,
+       bool& touched)
       : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), touched_(touched) {}
 
   /// By the list of operations, which is as the schedule. For rows.
@@ -247,7 +249,8 @@ class Pass {
       if (error || slot == MPI_UNDEFINED) break;
       error = fill(slot);
     }
-    if (error) abandon({requests_, static_cast<std::size_t>(window)}, {requests_ + window, static_cast<std::size_t>(window)});
+    const auto slots = static_cast<std::size_t>(window);
+    if (error) abandon({requests_, slots}, {requests_ + window, slots});
     return error;
   }
 
@@ -313,7 +316,8 @@ int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched) {
 std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) const {
   if (segmented() || send.bytes(0) != receive.bytes(0)) return std::nullopt;
   if (!forwards() && (!send.side_by_side() || !receive.side_by_side())) return std::nullopt;
-  Rows rows{send.address(0), receive.address(0), receive.bytes(0), {receive.bytes(0), MPI_BYTE}, {receive.bytes(0), MPI_BYTE}};
+  const Rows::Unit bytes{receive.bytes(0), MPI_BYTE};
+  Rows rows{send.address(0), receive.address(0), bytes.count, bytes, bytes};
   if (forwards()) return rows;
   rows.sent = {send.count(0), send.type().handle};  // the other end may know only a derived type
   rows.received = {receive.count(0), receive.type().handle};
@@ -324,7 +328,8 @@ int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& to
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched);
   touched = false;
   if (segmented()) return run_segments(send, receive, comm, touched);
-  return Pass(schedule_, BlockParts(schedule_, send, receive, 0), comm, requests_.data(), statuses_.data(), touched).run();
+  const BlockParts parts(schedule_, send, receive, 0);
+  return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run();
 }
 
 }  // namespace swapmeet

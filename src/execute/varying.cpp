@@ -106,6 +106,9 @@ class Relaying {
     landing = {};
   }
 
+  /// For ever: MPI may still read it.
+  static void lose(Landing& landing) { landing = {}; }
+
   /// Whether the receiver of `bundle` has to be told the sizes of its blocks: with them, or by what travels ahead.
   static bool tells(const Bundle& bundle) { return !bundle.last; }
   bool combines(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ != Sizes::ahead; }
@@ -122,8 +125,8 @@ class Relaying {
     int error = announce(sends, heads_out, receives, heads_in);
     if (!error) error = transfer(sends, gathered, receives, landings, heads_in);
     if (error) abandon(std::span(in_, posted_in_), std::span(out_, posted_out_));
-    for (Landing& memory : heads_out) give(memory);
-    for (Landing& memory : gathered) give(memory);
+    for (const auto& sent : {heads_out, gathered})
+      for (Landing& memory : sent) error ? lose(memory) : give(memory);
     if (!error) deliver(round, receives, landings, heads_in);
     for (Landing& memory : heads_in) give(memory);
     if (!error) forget(sends);
@@ -166,7 +169,8 @@ class Relaying {
 
   int land(const Bundle& bundle, Landing& landing, const Landing& head) {
     if (tells(bundle)) {
-      const std::int64_t bytes = all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory) : sum_sizes(head.memory, bundle.count);
+      const std::int64_t bytes = all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory)
+                                                             : sum_sizes(head.memory, bundle.count);
       if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
       return bytes == 0 ? MPI_SUCCESS : receive({landing.memory, bytes, MPI_BYTE}, bundle.peer, tag_passed_on);
     }
@@ -315,10 +319,12 @@ class Relaying {
 };
 
 Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding)
-    : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes), ranks_(relay.ranks), rank_(relay.rank),
+    : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes),
+      ranks_(relay.ranks), rank_(relay.rank),
       relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()) {
   std::size_t widest = 0;
-  for (const Relay::Round& round : relay_.rounds) widest = std::max<std::size_t>({widest, round.send_count, round.receive_count});
+  for (const Relay::Round& round : relay_.rounds)
+    widest = std::max<std::size_t>({widest, round.send_count, round.receive_count});
   items_.resize(static_cast<std::size_t>(ranks_ + relay_.passed_on));
   landings_.resize(relay_.receives.size());
   gathered_.resize(widest);
@@ -418,9 +424,12 @@ int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm
   if (room == 0) return MPI_SUCCESS;
   if (!out_.reserve(ranks_ * room) || !in_.reserve(ranks_ * room)) return MPI_ERR_NO_MEM;
   padded_peak_ = std::max(padded_peak_, 2 * ranks_ * room);
-  const auto padded = [&](const Blocks& blocks, Rank i) { return i == rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i); };
-  for (Rank i = 0; i < ranks_; ++i)
-    if (const std::int64_t bytes = padded(send, i)) std::memcpy(out_.memory() + i * room, send.address(i), static_cast<std::size_t>(bytes));
+  const auto copy = [&](const Blocks& blocks, Rank i, bool in) {
+    const std::int64_t bytes = i == rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i);
+    char *const ours = (in ? out_ : in_).memory() + i * room, *const theirs = blocks.address(i);
+    if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
+  };
+  for (Rank i = 0; i < ranks_; ++i) copy(send, i, true);
   const Datatype& byte = byte_type();
   int error = MPI_SUCCESS;
   if (padded_) {
@@ -430,8 +439,7 @@ int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm
     const int count = static_cast<int>(room);
     error = PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
   }
-  for (Rank i = 0; i < ranks_ && !error; ++i)
-    if (const std::int64_t bytes = padded(receive, i)) std::memcpy(receive.address(i), in_.memory() + i * room, static_cast<std::size_t>(bytes));
+  for (Rank i = 0; i < ranks_ && !error; ++i) copy(receive, i, false);
   out_.release();
   in_.release();
   return error;

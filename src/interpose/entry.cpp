@@ -26,11 +26,12 @@ bool refused_as_aliased([[maybe_unused]] const void* send, [[maybe_unused]] cons
 #endif
 }
 
-// False: the MPI underneath is to do it, and `passed` to be told when that is done.
+// Both return false if the MPI underneath is to do it, and `passed` to be told when that is done.
 
 template <class Count>
-[[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-              MPI_Datatype receive_type, MPI_Comm comm, Passed& passed, int& error) {
+[[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+                                            Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                            Passed& passed, int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (!usable(receive, receive_type, comm) || receive_count < 0 ||
       (!in_place && (send_type == MPI_DATATYPE_NULL || send_count < 0 ||
@@ -43,7 +44,8 @@ template <class Count>
     return serve_again(send, receive, comm, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
-  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, send_type == receive_type ? in.type() : types[send_type]);
+  const Datatype& sent = in_place || send_type == receive_type ? in.type() : types[send_type];
+  const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
   return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, passed, error);
 }
 

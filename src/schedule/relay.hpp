@@ -33,7 +33,9 @@ struct Relay {
   std::vector<std::int32_t> arriving;   ///< of each block received: its number if it is passed on, -1 - source if it stays
   std::int32_t passed_on = 0;           ///< blocks that are taken in to be passed on
 
-  std::span<const Bundle> sends_of(const Round& round) const { return std::span(sends).subspan(round.first_send, round.send_count); }
+  std::span<const Bundle> sends_of(const Round& round) const {
+    return std::span(sends).subspan(round.first_send, round.send_count);
+  }
   std::span<const Bundle> receives_of(const Round& round) const {
     return std::span(receives).subspan(round.first_receive, round.receive_count);
   }

@@ -90,12 +90,14 @@ class Post {
       // Messages with and without sizes have tags of their own, so order counts among each kind only.
       auto& box = letters_[r];
       const auto found = std::ranges::find_if(box, [&](const auto& entry) {
-        return entry.first == static_cast<std::size_t>(bundle.peer) && entry.second.last == bundle.last && !entry.second.taken;
+        return entry.first == static_cast<std::size_t>(bundle.peer) && entry.second.last == bundle.last &&
+               !entry.second.taken;
       });
       if (found == box.end()) return add(r, "a message is not sent in the same batch");
       found->second.taken = true;
       if (found->second.blocks.size() != bundle.count) return add(r, "a message has another number of blocks than expected");
-      for (std::size_t i = 0; i < bundle.count; ++i) arrive(r, found->second.blocks[i], relays_[r].arriving[bundle.first + i], bundle.last);
+      for (std::size_t i = 0; i < bundle.count; ++i)
+        arrive(r, found->second.blocks[i], relays_[r].arriving[bundle.first + i], bundle.last);
     }
   }
 
@@ -118,7 +120,8 @@ class Post {
   void check_end(std::size_t r) {
     const Holder& holder = holders_[r];
     for (std::size_t s = 0; s < holder.received.size(); ++s)
-      if (holder.received[s] != 1) add(r, "the block of rank " + std::to_string(s) + " came " + std::to_string(holder.received[s]) + " times");
+      if (const int times = holder.received[s]; times != 1)
+        add(r, "the block of rank " + std::to_string(s) + " came " + std::to_string(times) + " times");
     if (std::ranges::count(holder.here, 1) != 0) add(r, "a block is kept in working memory for ever");
   }
 

@@ -37,7 +37,7 @@ UNDERNEATH = "using the MPI underneath"
         ("ALGORITHM", "direct(window=2", "column", UNDERNEATH),
         ("ALGORITHM", "direct(order=random,order=xor)", "given twice", UNDERNEATH),
         ("ALGORITHM", "multipair-waitall(segment=-1)", "segment must be", UNDERNEATH),
-        ("ALGORITHM", "native(window=1)", "native takes no parameters", UNDERNEATH),
+        ("ALGORITHM", "native(window=1)", "no parameter of native", UNDERNEATH),
         ("ALGORITHM", "(" * 5000, "column 1", UNDERNEATH),
         ("ALGORITHM", "pair\twise\n\x1b[31m", "column 1", UNDERNEATH),  # no terminal is to be recoloured
         ("ALGORITHM", "p\udcff", "column 1", UNDERNEATH),  # a byte that is no UTF-8

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "execute/native.hpp"
 #include "model/threshold.hpp"
 
 namespace swapmeet {
@@ -437,7 +438,7 @@ int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm
   } else {
     touched = true;
     const int count = static_cast<int>(room);
-    error = PMPI_Alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
+    error = native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
   }
   for (Rank i = 0; i < ranks_ && !error; ++i) copy(receive, i, false);
   out_.release();

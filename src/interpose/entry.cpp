@@ -2,7 +2,7 @@
 /// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
 #include <swapmeet/swapmeet.h>
 
-#include "interpose/native.hpp"
+#include "execute/native.hpp"
 #include "interpose/serve.hpp"
 
 #define SWAPMEET_EXPORT extern "C" __attribute__((visibility("default")))

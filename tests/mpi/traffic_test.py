@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,14 @@ def test_little_working_memory(launch, compiled, tallies, tmp_path: Path, wheel:
     """The limit lowers the threshold; where there is none, calls with too large blocks go to the MPI underneath."""
     declined = compare(launch, compiled, tallies, tmp_path, wheel, spec, "uniform:max=6KiB", LIMIT)
     assert (0 < declined < len(RANKS)) == (spec == "two-phase-bruck")
+
+
+def test_padded_alltoall_is_the_mpis_own(launch, compiled, tmp_path: Path, wheel: str) -> None:
+    """It is not an all-to-all of the application, to be served by whatever it asked for."""
+    argv = [compiled(wheel, "workload", *FLAGS), "uniform:max=100", "1", "3"]
+    env = {"SWAPMEET_STATS": f"{tmp_path}/%r.json", "SWAPMEET_EXPLAIN": "1"}
+    done = launch(3, argv, mpi=wheel, algorithm="padded-alltoall", env=env)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "0.json").read_text())["calls"]
+    assert {row["collective"] for row in rows} == {"Alltoallv"}
+    assert "Alltoall on " not in done.stderr

@@ -1,4 +1,4 @@
-#include "interpose/native.hpp"
+#include "execute/native.hpp"
 
 #include <dlfcn.h>
 

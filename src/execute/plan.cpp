@@ -327,6 +327,7 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched);
   touched = false;
+  if (forwards()) return MPI_ERR_ARG;  // what is sent is not what is received: the MPI underneath is to say so
   if (segmented()) return run_segments(send, receive, comm, touched);
   const BlockParts parts(schedule_, send, receive, 0);
   return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run();

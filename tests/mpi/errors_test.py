@@ -15,3 +15,17 @@ def test_errors_are_those_of_the_mpi_underneath(launch, built, wheel: str, ranks
     assert ours.returncode == plain.returncode == 0
     assert "swapmeet" not in ours.stderr
     assert plain.stdout.count("MPI_ERR_") >= 10  # the program does make mistakes
+
+
+@pytest.mark.parametrize("algorithm", ["pairwise", "bruck", "bruck-modified-dt", "bruck-zero-copy"])
+def test_what_is_sent_is_not_what_is_received(launch, compiled, wheel: str, algorithm: str) -> None:
+    argv = [compiled(wheel, "unequal")]
+    plain, ours = (
+        launch(4, argv, mpi=wheel, preload=False),
+        launch(4, argv, mpi=wheel, algorithm=algorithm),
+    )
+    lines = sorted(line for line in ours.stdout.splitlines() if line.startswith("rank "))
+    assert len(lines) == 8
+    assert all(line.endswith(" 0 elements outside") for line in lines)
+    if algorithm != "pairwise":  # it sends what there is, and says what did not fit
+        assert lines == sorted(line for line in plain.stdout.splitlines() if line.startswith("rank "))

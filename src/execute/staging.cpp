@@ -17,13 +17,23 @@ int seen_from(const void* address, MPI_Datatype type, MPI_Datatype* shifted) {
   return error ? error : PMPI_Type_commit(shifted);
 }
 
-/// Calls use(elements, count, type, index of the first) for pieces of a block whose bytes fit an int.
+#if MPI_VERSION >= 4
+using Bytes = MPI_Count;
+constexpr std::int64_t most_bytes = INT64_MAX;
+#else
+using Bytes = int;
+constexpr std::int64_t most_bytes = INT_MAX;
+#define PMPI_Pack_c PMPI_Pack
+#define PMPI_Unpack_c PMPI_Unpack
+#endif
+
+/// Calls use(elements, count, type, index of the first) for pieces of a block whose bytes the MPI can count.
 template <class Use>
 int in_pieces(const Part& block, const Blocks& blocks, Use use) {
-  const std::int64_t most = std::max<std::int64_t>(1, INT_MAX / blocks.type().size);
+  const std::int64_t most = std::max<std::int64_t>(1, most_bytes / blocks.type().size);
   for (std::int64_t first = 0; first < block.count; first += most) {
     char* const elements = static_cast<char*>(block.address) + first * blocks.type().extent;
-    const int count = static_cast<int>(std::min(most, block.count - first));
+    const auto count = static_cast<Bytes>(std::min(most, block.count - first));
     int error = MPI_SUCCESS;
     if (elements != nullptr) {
       error = use(elements, count, block.type, first);
@@ -69,12 +79,12 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
     if (blocks.type().contiguous)
       std::memcpy(in ? ours : theirs.address, in ? theirs.address : ours, static_cast<std::size_t>(counts_[i]));
     else
-      error = in_pieces(theirs, blocks, [&](void* elements, int count, MPI_Datatype type, std::int64_t first) {
+      error = in_pieces(theirs, blocks, [&](void* elements, Bytes count, MPI_Datatype type, std::int64_t first) {
         char* const bytes = ours + first * blocks.type().size;
-        const auto length = static_cast<int>(count * blocks.type().size);
-        int position = 0;
-        return in ? PMPI_Pack(elements, count, type, bytes, length, &position, comm)
-                  : PMPI_Unpack(bytes, length, &position, elements, count, type, comm);
+        const auto length = static_cast<Bytes>(count * blocks.type().size);
+        Bytes position = 0;
+        return in ? PMPI_Pack_c(elements, count, type, bytes, length, &position, comm)
+                  : PMPI_Unpack_c(bytes, length, &position, elements, count, type, comm);
       });
     if (error) return error;
   }

@@ -21,6 +21,9 @@ class Staging {
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
+  /// Whether elements of `type` can be packed at all: one may be more than the MPI can count in an int.
+  static bool packs(const Datatype& type) { return MPI_VERSION >= 4 || type.size <= INT_MAX; }
+
   /// The error that packing or unpacking elements of `type` would meet (it is not committed, say); MPI_SUCCESS: none.
   static int check(const Datatype& type, MPI_Comm comm);
 

@@ -52,9 +52,11 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
   touched = false;
+  if ((stage_send && !Staging::packs(send.type())) || (stage_receive && !Staging::packs(call.receive.type())))
+    return touched = true, MPI_ERR_COUNT;  // for the other ranks are under way
   if ((stage_send && !out.reserve(send, communicator.ranks())) ||
       (stage_receive && !in.reserve(call.receive, communicator.ranks())))
-    return touched = true, MPI_ERR_NO_MEM;  // the other ranks are under way: an error, not the MPI underneath
+    return touched = true, MPI_ERR_NO_MEM;
   int error = stage_receive ? Staging::check(call.receive.type(), communicator.ours()) : MPI_SUCCESS;
   if (!error && stage_send) error = out.pack(send, communicator.ours());
   if (!error)

@@ -36,6 +36,7 @@ from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, re
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 FINDINGS = 1
 BAD_INPUT = 2
+MOST_RANKS_SHOWN = 1 << 20
 
 
 class Commands(typer.core.TyperGroup):
@@ -138,6 +139,8 @@ def show_command(
     require_nodes(point, nodes, [ranks])
     if problem := point.unsuitable(ranks, nodes):
         raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {problem}')
+    if ranks > MOST_RANKS_SHOWN:
+        raise SwapmeetError(f"-P {ranks}: a schedule of more than {MOST_RANKS_SHOWN} ranks is too long to print")
     if rank is not None and rank >= ranks:
         raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
     if plain:

@@ -15,6 +15,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_range, parse_spec
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
+MOST_RADICES = 1 << 22  #: that are looked at at all
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,10 @@ def parse_radices(text: str, ranks: int) -> Sequence[int]:
     radices: set[int] = set()
     for part in text.split(","):
         word = names.get(part.strip(), part.strip().replace("P", names["all"]))
-        radices.update(parse_range(word, text, "--radix"))
+        some = parse_range(word, text, "--radix")
+        if len(some) > MOST_RADICES:
+            raise SwapmeetError(f'--radix "{text}": more than {MOST_RADICES} radices: give a step, as in 2:P:100')
+        radices.update(some)
     if min(radices) < 2:
         raise SwapmeetError(f'--radix "{text}": a radix must be 2 or more')
     return sorted(radices)

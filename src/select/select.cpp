@@ -14,9 +14,10 @@ bool covers(const Rule& rule, Collective collective, const Shape& shape) {
 
 Choice by_order(Collective collective, const Options& options, const Shape& shape) {
   const Spec& spec = *options.algorithm;
-  std::string problem = unsuitable(spec, shape);
-  if (problem.empty() && collective == Collective::alltoallv) problem = unsuitable_for_sizes(spec);
-  if (problem.empty()) return {spec, options.algorithm_from};
+  const std::string problem = unsuitable(spec, shape);
+  const std::string of_sizes = collective == Collective::alltoallv ? unsuitable_for_sizes(spec) : "";
+  if (problem.empty() && of_sizes.empty()) return {spec, options.algorithm_from};
+  if (problem.empty()) return {Spec{}, of_sizes};  // no reason to warn: it is an order for equal blocks
   const std::string reason = options.algorithm_from + "=" + quoted(to_text(spec), 200) + ": " + problem;
   return {Spec{}, reason, reason + "; using the MPI underneath on such communicators"};
 }

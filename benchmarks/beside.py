@@ -57,7 +57,7 @@ WORKLOADS = (
     "normal:mean=512,deviation=128",
     "power-law:exponent=0.99,max=64KiB",
     "sparse:density=0.05,bytes=4KiB",
-    "hot-spot:bytes=8,hot=4MiB,source=0,destination=1",
+    "hot-spot:bytes=8,hot=256KiB,source=0,destination=1",
 )
 
 

@@ -226,7 +226,7 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress) {
   std::vector<Schedule> schedules;
   for (Rank rank = 0; rank < shape.ranks; ++rank) schedules.push_back(generate(spec, shape, rank));
   Verdict verdict = verify(schedules, progress);
-  if (verdict.proved() && spec.family == Family::bruck) verdict.findings = verify_relays(schedules).findings;
+  if (verdict.proved() && spec.family == Family::bruck) verdict.findings = verify_relays(schedules, progress).findings;
   return verdict;
 }
 

@@ -52,7 +52,7 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = 
 /// received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept no
 /// longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes ahead of
 /// a message. Requires verify(schedules) proved, and no segments.
-Verdict verify_relays(std::span<const Schedule> schedules);
+Verdict verify_relays(std::span<const Schedule> schedules, const Progress& progress = {});
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);

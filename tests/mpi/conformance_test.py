@@ -24,7 +24,7 @@ SYSTEM = {"mpich-system": [2], "openmpi-system": [2, 3, 4]}  # Debian's MPICH 4.
 HUGE_RANKS = 2
 
 NODES = {2: "1", 3: "2+1", 4: "3+1", 7: "4+2"}  #: by the number of ranks, where blocks are of unequal size
-#: Every treatment of these: the papers' algorithms (at P = 3 and 5 they are in the matrix), then what lies between.
+#: Every treatment of these: the algorithms that have names, then what lies between.
 VARYING = [
     "two-phase-bruck",
     "sloav",
@@ -58,6 +58,8 @@ def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
         return algorithm in SIXTEEN[mpi]
     if mpi == "mpich" and ranks == 8 and "segment=512" in algorithm:
         return False
+    if algorithm in VARYING:  # for equal blocks like others of the family; for unequal ones see below
+        return mpi == "openmpi" and ranks == 3
     if algorithm in ALWAYS or (ranks == 4 and "xor" in algorithm):
         return True
     return ranks in ((2, 3, 5, 8) if is_direct(algorithm) else (3, 5))
@@ -96,7 +98,7 @@ def unequal_sizes(launch, built, mpi: str, ranks: int, algorithm: str) -> None:
     check(launch(ranks, argv, mpi=mpi, algorithm=algorithm, env=env, timeout=LIMIT_S), minimum)
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 7])
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.long), 7])
 @pytest.mark.parametrize("algorithm", VARYING)
 def test_blocks_of_unequal_size_conform(launch, built, wheel: str, ranks: int, algorithm: str) -> None:
     unequal_sizes(launch, built, wheel, ranks, algorithm)

@@ -24,7 +24,8 @@ const char* swapmeet_built_for(void);
  *  `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
  *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says
  *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
- *          MPI_ERR_COMM if `comm` cannot be served at all. Errors are not raised on `comm`.
+ *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`. What Swapmeet never serves
+ *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the MPI underneath.
  *  @since 0.1 */
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
 #endif

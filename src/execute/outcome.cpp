@@ -20,7 +20,7 @@ bool refused(int error) {
 }
 
 int Outcome::noted(int error) {
-  if (error_class(error) != MPI_ERR_TRUNCATE) return error;
+  if (error == MPI_SUCCESS || error_class(error) != MPI_ERR_TRUNCATE) return error;
   if (received_wrong_ == MPI_SUCCESS) received_wrong_ = error;
   return MPI_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "execute/native.hpp"
 #include "model/threshold.hpp"
+#include "schedule/size_format.hpp"
 
 namespace swapmeet {
 
@@ -12,14 +13,6 @@ namespace {
 
 /// Tags: messages to one peer keep their order within each kind.
 enum Tag : int { tag_last = 1, tag_passed_on, tag_ahead, tag_direct };
-
-constexpr std::uint32_t wide_mark = UINT32_MAX;
-
-constexpr std::int64_t number_bytes = sizeof(std::int64_t);
-
-/// The room that the sizes of so many blocks need at most. They are numbers of 4 bytes; if one is too large, a mark of 4
-/// bytes and numbers of 8.
-constexpr std::int64_t most_size_bytes(std::int64_t blocks) { return 4 + 8 * blocks; }
 
 template <class Number>
 char* write_number(char* to, std::int64_t number) {
@@ -60,13 +53,6 @@ std::int64_t sum_sizes(const char* from, std::uint32_t count, const char** end =
   for (std::uint32_t i = 0; i < count; ++i) sum += reader.next();
   if (end) *end = reader.end();
   return sum;
-}
-
-/// The largest block that these classes can hold.
-std::int64_t largest_possible(const SizeClasses& classes) {
-  for (std::size_t c = size_classes; c-- > 1;)
-    if (classes[c] > 0) return (std::int64_t{1} << c) - 1;
-  return 0;
 }
 
 }  // namespace
@@ -138,7 +124,7 @@ class Relaying {
   int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives, std::span<Landing> in) {
     if (all_.sizes_ == Sizes::combined) return MPI_SUCCESS;
     const bool sizes = all_.sizes_ == Sizes::ahead;
-    const auto room = [&](const Bundle& bundle) { return sizes ? most_size_bytes(bundle.count) : number_bytes; };
+    const auto room = [&](const Bundle& bundle) { return sizes ? most_sizes_bytes(bundle.count) : number_bytes; };
     for (std::size_t i = 0; i < receives.size(); ++i) {
       if (!announces(receives[i])) continue;
       if (!take(in[i], room(receives[i]))) return MPI_ERR_NO_MEM;
@@ -259,23 +245,21 @@ class Relaying {
   std::int64_t body_bytes(const Bundle& bundle) {
     std::int64_t bytes = 0;
     for (const std::int32_t block : departing(bundle)) bytes += item(block).bytes;
-    return combines(bundle) ? bytes + size_bytes(bundle) : bytes;
+    return combines(bundle) ? bytes + sizes_bytes(bundle.count, largest(bundle)) : bytes;
   }
 
-  bool wide(const Bundle& bundle) {
-    return std::ranges::any_of(departing(bundle), [&](std::int32_t block) { return item(block).bytes >= wide_mark; });
-  }
-
-  std::int64_t size_bytes(const Bundle& bundle) {
-    return wide(bundle) ? most_size_bytes(bundle.count) : 4 * std::int64_t{bundle.count};
+  std::int64_t largest(const Bundle& bundle) {
+    std::int64_t bytes = 0;
+    for (const std::int32_t block : departing(bundle)) bytes = std::max(bytes, item(block).bytes);
+    return bytes;
   }
 
   /// Returns where the sizes end.
   char* write_sizes(char* to, const Bundle& bundle) {
-    const bool is_wide = wide(bundle);
-    if (is_wide) to = write_number<std::uint32_t>(to, wide_mark);
+    const bool wide = largest(bundle) >= wide_mark;
+    if (wide) to = write_number<std::uint32_t>(to, wide_mark);
     for (const std::int32_t block : departing(bundle))
-      to = is_wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
+      to = wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
     return to;
   }
 
@@ -346,25 +330,22 @@ void Varying::make_room(std::size_t widest) {
   statuses_.resize(std::max(direct_requests_.size(), widest));
 }
 
-std::int64_t Varying::agreement_bytes() const {
-  if (spec_.direct_bytes == Direct::automatic) return sizeof(SizeClasses);
-  return sizes_ == Sizes::padded || spec_.direct_bytes == Direct::never ? sizeof(std::int64_t) : 0;
-}
-
 bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm) {
   const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
-  agreed_ = {0, spec_.direct_bytes == Direct::never ? Direct::never : std::min(spec_.direct_bytes, bound)};
   if (spec_.direct_bytes == Direct::automatic) {
-    const SizeClasses most = agree_on_classes(send, receive, comm);
-    agreed_.direct_bytes = std::min(direct_threshold(most, forwarding_), bound);
-    agreed_.largest = std::min(agreed_.direct_bytes, largest_possible(most));
-  } else if (agreement_bytes() > 0) {
-    std::int64_t mine = 0;
-    for (Rank i = 0; i < ranks_; ++i)
-      if (i != rank_ && send.bytes(i) <= agreed_.direct_bytes) mine = std::max(mine, send.bytes(i));
-    agreement_error_ = PMPI_Allreduce(&mine, &agreed_.largest, 1, MPI_INT64_T, MPI_MAX, comm);
+    agreed_ = agreed_by(agree_on_classes(send, receive, comm), forwarding_, bound);
+  } else {
+    agreed_ = agreed_without(spec_, bound);
+    if (agreement_bytes() > 0) agree_on_largest(send, comm);
   }
-  return agreed_.largest <= bound && (sizes_ != Sizes::padded || agreed_.largest <= INT_MAX);
+  return within(agreed_, spec_, bound);
+}
+
+void Varying::agree_on_largest(const Blocks& send, MPI_Comm comm) {
+  std::int64_t mine = 0;
+  for (Rank i = 0; i < ranks_; ++i)
+    if (i != rank_ && send.bytes(i) <= agreed_.direct_bytes) mine = std::max(mine, send.bytes(i));
+  agreement_error_ = PMPI_Allreduce(&mine, &agreed_.largest, 1, MPI_INT64_T, MPI_MAX, comm);
 }
 
 SizeClasses Varying::agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm) {

@@ -36,12 +36,6 @@
 
 namespace swapmeet {
 
-/// What all ranks know of the sizes in one call.
-struct Agreed {
-  std::int64_t largest = 0;       ///< bytes of the largest block that does not go straight; 0 where nobody asked
-  std::int64_t direct_bytes = 0;  ///< blocks of more bytes go straight
-};
-
 class Varying {
  public:
   /// `forwarding`: what the schedule of `spec` costs. For sizes != padded: `relay` is this rank's part of that schedule.
@@ -64,7 +58,7 @@ class Varying {
   void share_working_blocks(std::int64_t most) { working_blocks_ = most; }
 
   /// Bytes that the agreement of agree() exchanges: 0 if it needs none.
-  std::int64_t agreement_bytes() const;
+  std::int64_t agreement_bytes() const { return swapmeet::agreement_bytes(spec_); }
 
   /// Agrees on the sizes of the next call. Collective, unless agreement_bytes() is 0; then local. False: with these sizes
   /// working memory would exceed `limit_bytes`; so on all ranks.
@@ -99,6 +93,7 @@ class Varying {
 
   /// Requests and statuses of blocks that go straight, and statuses for `widest` others.
   void make_room(std::size_t widest);
+  void agree_on_largest(const Blocks& send, MPI_Comm comm);
   SizeClasses agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm);
   int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
   int run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);

@@ -86,11 +86,12 @@ Decision& decide(const Call& call, Communicator& communicator) {
     decision = &within_limits(call, communicator, *decision, block_bytes);
   std::chrono::nanoseconds agreement{};
   if (decision->varying) {
-    const auto begin = std::chrono::steady_clock::now();
+    const bool timed = !decision->explained;
+    const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
     if (!decision->varying->agree(send, call.receive, communicator.options().scratch_limit_bytes, communicator.ours()))
       decision = &communicator.decline(call.collective, too_much_memory);
-    agreement = std::chrono::steady_clock::now() - begin;
+    if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }
   if (!decision->explained) [[unlikely]]
     explain(call, communicator, *decision, agreement);

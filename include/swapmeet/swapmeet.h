@@ -28,6 +28,25 @@ const char* swapmeet_built_for(void);
  *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the MPI underneath.
  *  @since 0.1 */
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
+
+/** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are copied by
+ *  their receiver straight, once and without a system call. Usable as any other memory, and zero at first. Where memory
+ *  cannot be shared (no /dev/shm, or it is full) it is memory of this process alone, and all works as before. Collective
+ *  over `comm`; not while another thread uses `comm`.
+ *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if they
+ *                allocated over one that has them all
+ *  @param bytes  of this rank, any number; ranks may differ
+ *  @param base   where to store the address, a void** (as of MPI_Alloc_mem); page-aligned. Unchanged on an error.
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if `bytes` is negative or `base` NULL (on this rank; the others get memory of their
+ *          own); MPI_ERR_COMM if `comm` is no intracommunicator; MPI_ERR_NO_MEM. Errors are not raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void* base);
+
+/** Free memory of swapmeet_memory_allocate(). Local; before or after MPI_Finalize; not while an exchange uses it.
+ *  @param base  its address, or NULL
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if it is not such an address
+ *  @since 0.1 */
+int swapmeet_memory_free(void* base);
 #endif
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@ class Spec:
     def __init__(self) -> None: ...
     @property
     def family(self) -> str:
-        """'native', 'direct' or 'bruck'."""
+        """'native', 'direct', 'bruck' or 'leaders'."""
     @property
     def parameters(self) -> list[tuple[str, str]]:
         """(key, value as one would type it) of each parameter."""
@@ -152,7 +152,7 @@ class Counts:
 
     @property
     def sizes(self) -> list[int]:
-        """Of the dimensions."""
+        """Of the dimensions; of leaders: ranks of the largest node, nodes."""
     @property
     def radices(self) -> list[list[int]]:
         """Of the digits of each dimension, least significant first."""
@@ -170,7 +170,7 @@ class Counts:
         """Room for so many blocks is enough."""
     @property
     def carried(self) -> bool:
-        """Nodes are unequal: each number is the largest of any rank."""
+        """Ranks differ (nodes are unequal, or some ranks lead): each number is the largest of any rank."""
 
 def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
     """Messages, blocks and scratch of a rank, without making its schedule: closed forms, good for any P.
@@ -179,7 +179,10 @@ def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
     """
 
 def count_rounds(spec: Spec, ranks: int, nodes: str = "") -> list[tuple[int, int, int, int, int, int]]:
-    """(dimension, digit, weight, value, messages, blocks) of each round of a rank."""
+    """(dimension, digit, weight, value, messages, blocks) of each round of a rank.
+
+    Of leaders: (0, 0), (1, 0) and (0, 1) are dimension and digit of gather, exchange and scatter; values are heights.
+    """
 
 def size_class(bytes: int) -> int:
     """The class of a block of so many bytes: 0 of empty ones, c of 2**(c-1) to 2**c - 1 bytes."""
@@ -331,11 +334,18 @@ def read_options(environment: Sequence[str], world_ranks: int = 1) -> Options:
 def option_table() -> list[tuple[str, str, str, str]]:
     """(name, type, default, meaning) of each option."""
 
-def choose(collective: Collective, ranks: int, block_bytes: int, options: Options) -> tuple[Spec, str, int]:
-    """(spec, reason, largest block in bytes with the same choice)."""
+def choose(
+    collective: Collective,
+    ranks: int,
+    block_bytes: int,
+    options: Options,
+    shared_memory: bool = True,
+    single_copy: bool = True,
+) -> tuple[Spec, str, int]:
+    """(spec, reason, largest block in bytes with the same choice), of ranks that share a node."""
 
-def rules() -> list[tuple[Collective, int, int, int, int, str, str]]:
-    """(collective, least ranks, most ranks, least bytes, most bytes, spec, origin) of each rule."""
+def rules() -> list[tuple[Collective, int, int, int, int, str, str, bool]]:
+    """(collective, least ranks, most ranks, least bytes, most bytes, spec, origin, on one node only) of each rule."""
 
 class Workload:
     """The sizes of the blocks of a non-uniform exchange. str() is its text, every parameter included."""

@@ -146,8 +146,9 @@ def tables(points: Sequence[Point], block_bytes: int | None, rounds: bool) -> It
             yield rounds_table(point, block_bytes)
     yield table(points, block_bytes)
     yield "Each rank sends K messages with D blocks in them; scratch is the most that a rank can need."
-    if any(point.counts.carried for point in points):
-        yield "Nodes are unequal, so ranks differ: each number is counted, and is the largest of any rank."
+    reasons = {"leaders": "Leaders do more than other ranks", "bruck": "Nodes are unequal, so ranks differ"}
+    for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.carried):
+        yield f"{reason}: each number is counted, and is the largest of any rank."
 
 
 def csv_text(points: Iterable[Point], block_bytes: int | None) -> Iterator[str]:

@@ -185,9 +185,11 @@ def papers_table(points: Sequence[Point]) -> Table:
     seen = set()
     for point in points:
         rows = [("paper (radix 2)", hockney.steps(point.ranks), hockney.blocks(point.ranks), papers_prices(point))]
-        if point.spec.family == "bruck":
+        if point.spec.family in ("bruck", "leaders"):
             uniform = _core.count(point.spec, point.ranks, point.nodes)
             name = "radix " + "/".join("-".join(map(str, row)) or "-" for row in uniform.radices)
+            if point.spec.family == "leaders":
+                name = f"leaders, {dict(point.spec.parameters)['per-node']} per node"
             rows.append((name, uniform.messages, uniform.blocks, general_prices(point, uniform)))
         for name, k, d, prices in rows:
             if (name, point.ranks) in seen:

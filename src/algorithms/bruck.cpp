@@ -17,6 +17,7 @@
 ///          grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P more
 ///          for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held, P' places
 ///          in all.                                               [checked by tests/core/counts_test.py]
+/// Messages within a node that do not go by MPI (intra != mpi) take blocks as they lie: no packing.
 #include "algorithms/bruck.hpp"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ struct Surroundings {
 class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), rank_(rank), grid_(arrange(spec.dimensions, shape)), plan_(shape, rank) {
+      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), plan_(shape, rank) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
     std::int32_t stride = 1;
@@ -257,8 +258,14 @@ class Bruck {
       }
   }
 
+  /// Whether a message with `peer` may have blocks that do not lie side by side.
+  bool takes_runs(Rank peer) const {
+    return spec_.packing == Packing::datatype || (spec_.intra != Transport::mpi && shape_.share_node(rank_, peer));
+  }
+
   bool sent_as_it_lies(const Bundle& bundle) const {
-    return rank_at(bundle.to) != rank_ && (spec_.packing == Packing::datatype || bundle.blocks.contiguous());
+    const Rank peer = rank_at(bundle.to);
+    return peer != rank_ && (bundle.blocks.contiguous() || takes_runs(peer));
   }
 
   /// For each of our places and each value: the outgoing bundle, or nullptr.
@@ -272,7 +279,7 @@ class Bruck {
   /// Whether a bundle may be received where its blocks belong: what leaves that place with the same value may not be sent
   /// from there.
   bool lands_at_home(const Bundle& bundle, const Bundle* leaving) const {
-    if (spec_.packing != Packing::datatype && !bundle.blocks.contiguous()) return false;
+    if (!bundle.blocks.contiguous() && !takes_runs(rank_at(bundle.from))) return false;
     return spec_.layout == Layout::zero_copy || !leaving || !sent_as_it_lies(*leaving) ||
            leaving->blocks.within(Buffer::send);
   }
@@ -324,6 +331,7 @@ class Bruck {
   }
 
   const Spec& spec_;
+  const Shape& shape_;
   Rank rank_;
   Arrangement grid_;
   ScheduleBuilder plan_;

@@ -1,10 +1,15 @@
 #include "execute/communicator.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "algorithms/generate.hpp"
 #include "execute/context.hpp"
+#include "execute/node_group.hpp"
 #include "execute/report.hpp"
 #include "model/threshold.hpp"
 
@@ -82,7 +87,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
   PMPI_Comm_test_inter(user, &inter);
-  if (inter) {
+  inter_ = inter != 0;
+  if (inter_) {
     PMPI_Comm_remote_size(user, &shape_.ranks);  // as many blocks are sent
     refusal_ = "intercommunicator";
     return;
@@ -105,15 +111,24 @@ void Communicator::close() {
   refusal_ = "MPI_Finalize has been called";
   repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();
+  plans_.clear();
+  varyings_.clear();
+  leave();
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
+  if (refusal_.empty() && !options_.algorithm && !joined_ && early_calls_ < most_early_calls &&
+      wants_nodes(collective, shape_, options_)) {
+    ++early_calls_;
+    return decline(collective, "one of the first calls: shared memory is set up if more follow");
+  }
   auto decision = std::make_unique<Decision>();
   if (!refusal_.empty()) {
     decision->reason = refusal_;
   } else {
-    const std::string unknown = find_nodes();
-    Choice choice = choose(collective, shape_, block_bytes, options_);
+    const std::string unknown = wants_nodes(collective, shape_, options_) ? find_nodes() : "";
+    if (unknown.empty() && wants_means(collective, shape_, options_)) join();
+    Choice choice = choose(collective, shape_, block_bytes, options_, means_);
     if (!unknown.empty()) choice = {Spec{}, unknown};
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
@@ -170,7 +185,8 @@ bool Communicator::make_ours() {
 Plan* Communicator::plan_for(const Spec& spec) {
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
-  plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_)));
+  plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_),
+                                          spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks()));
   return plans_.back().get();
 }
@@ -187,15 +203,15 @@ Varying* Communicator::varying_for(const Spec& spec) {
     Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
     varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarding(spec, shape_), padded));
   } else {
-    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_)));
+    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_),
+                                                  spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   }
   varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks()));
   return varyings_.back().get();
 }
 
 std::string Communicator::find_nodes() {
-  if (!shape_.hierarchy.empty() || !options_.algorithm || options_.algorithm->dimensions.kind != Dimensions::Kind::nodes)
-    return "";
+  if (!shape_.hierarchy.empty()) return "";
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (make_ours())
@@ -204,6 +220,59 @@ std::string Communicator::find_nodes() {
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   return "";
+}
+
+void Communicator::join() {
+  if (joined_) return;
+  joined_ = true;
+  if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
+  const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
+  const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
+  // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
+  const auto most_members = std::min<std::int64_t>(context().world_ranks, std::max<std::int64_t>(members, sysconf(_SC_NPROCESSORS_ONLN)));
+  const std::int64_t left = options_.shm_limit_bytes / most_members - context().share_bytes;
+  neighbours_ = Neighbours::join(ours_, nodes, left / 2, means_);
+  if (!neighbours_) return;
+  share_bytes_ = static_cast<std::int64_t>(neighbours_->shared_bytes()) / members;
+  context().share_bytes += share_bytes_;
+}
+
+int Communicator::allocate(std::int64_t bytes, char*& memory) {
+  if (inter_) return MPI_ERR_COMM;
+  memory = refusal_.empty() && find_nodes().empty() && make_ours() ? allocate_shared(bytes) : nullptr;
+  if (memory) return MPI_SUCCESS;
+  Segment segment;
+  if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;
+  memory = segment.memory();
+  context().regions.add(0, std::move(segment), memory);
+  return MPI_SUCCESS;
+}
+
+char* Communicator::allocate_shared(std::int64_t bytes) {
+  constexpr std::int64_t page = 4096;
+  const NodeGroup group(ours_, shape_.hierarchy.front());
+  if (!group.made()) return nullptr;
+  const std::int64_t mine = (std::max<std::int64_t>(bytes, 1) + page - 1) / page * page;
+  std::int64_t end = 0, total = 0;
+  PMPI_Scan(&mine, &end, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  PMPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  Segment segment;
+  std::string problem;
+  const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };
+  if (!group.share(size(total), size(end - mine), size(mine), segment, problem)) {
+    warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
+    return nullptr;
+  }
+  if (!segment.memory()) return nullptr;  // alone on its node
+  char* const memory = segment.memory() + (end - mine);
+  const std::uint64_t id = segment.id();
+  context().regions.add(id, std::move(segment), memory);
+  return memory;
+}
+
+void Communicator::leave() {
+  neighbours_.reset();
+  context().share_bytes -= std::exchange(share_bytes_, 0);
 }
 
 }  // namespace swapmeet

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/neighbours.hpp"
 #include "execute/plan.hpp"
 #include "execute/staging.hpp"
 #include "execute/statistics.hpp"
@@ -71,6 +72,10 @@ class Communicator {
   /// it was given. Collective. False, on all ranks: one could not, or they differ.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
 
+  /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it cannot
+  /// be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
+  int allocate(std::int64_t bytes, char*& memory);
+
   /// Frees our own communicator; everything goes to the MPI underneath from now on. Collective.
   void close();
 
@@ -83,8 +88,15 @@ class Communicator {
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
 
-  /// Finds out which ranks share a node, if the algorithm asked for wants to know. Collective. "", or why it cannot.
+  /// Finds out which ranks share a node. Collective. "", or why it cannot.
   std::string find_nodes();
+
+  /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
+  char* allocate_shared(std::int64_t bytes);
+
+  /// Joins the ranks of a node, once. Collective. And leaves them.
+  void join();
+  void leave();
 
   /// The largest `number` of all ranks. Collective.
   std::int64_t most_of_any_rank(std::int64_t number) const;
@@ -96,6 +108,14 @@ class Communicator {
   Shape shape_;
   Rank rank_ = 0;
   MPI_Comm ours_ = MPI_COMM_NULL;
+  /// By the automatic choice, a communicator is worth shared memory (milliseconds) only after some calls.
+  static constexpr int most_early_calls = 8;
+  int early_calls_ = 0;
+  bool joined_ = false;  ///< or in vain
+  Means means_;
+  std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
+  std::unique_ptr<Neighbours> neighbours_;
+  bool inter_ = false;
   std::string refusal_;  ///< why nothing is served here; "": it is
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;

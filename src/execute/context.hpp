@@ -12,12 +12,16 @@
 #include "execute/communicator.hpp"
 #include "execute/statistics.hpp"
 #include "options/options.hpp"
+#include "transport/regions.hpp"
 
 namespace swapmeet {
 
 struct Context {
   Options options;
   Statistics statistics;
+
+  Regions regions;  ///< shared memory that the application asked for
+  std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
 
   std::atomic<bool> attached{false};      ///< keyvals exist, options were read, the exit hook is set
 

@@ -22,10 +22,10 @@ bool swaps_rows(const Schedule& schedule, const Step& step) {
 
 }  // namespace
 
-std::vector<Operation> operations_of(const Schedule& schedule) {
+std::vector<Operation> operations_of(const Schedule& schedule, bool swaps) {
   std::vector<Operation> all;
   for (const Step& step : schedule.steps) {
-    if (!swaps_rows(schedule, step)) {
+    if (step.send_count + step.receive_count > 0 && (!swaps || !swaps_rows(schedule, step))) {
       all.push_back({.step = &step});
       continue;
     }

@@ -19,7 +19,7 @@ struct Operation {
   const Step* step = nullptr;
 };
 
-/// Of `schedule`, which must stay where it is. Empty steps are left out.
-std::vector<Operation> operations_of(const Schedule& schedule);
+/// Of `schedule`, which must stay where it is. Empty steps are left out. `swaps`: whether messages can be swaps.
+std::vector<Operation> operations_of(const Schedule& schedule, bool swaps);
 
 }  // namespace swapmeet

@@ -6,104 +6,21 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+
+#include "execute/mixed_step.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-constexpr int tag = 1;
-
-/// What messages and copies move where blocks lie anywhere: each is one block in the application's own type, or a segment
-/// of one in bytes.
-class BlockParts {
- public:
-  BlockParts(const Schedule& schedule, const Blocks& send, const Blocks& receive, std::int64_t offset)
-      : schedule_(schedule), send_(send), receive_(receive), offset_(offset) {}
-
-  template <bool is_send>
-  Part of(const Message& message) const {
-    return of(schedule_.runs[message.first_run]);
-  }
-
-  int copy(const Copy& copy, MPI_Comm comm, Outcome& outcome) const {
-    const Part from = of(copy.from), to = of(copy.to);
-    if (from.count == 0) return MPI_SUCCESS;
-    const bool as_bytes = schedule_.segment_bytes > 0;
-    const std::int64_t bytes = from.count * (as_bytes ? 1 : send_.type().size);
-    const bool fits = bytes == to.count * (as_bytes ? 1 : receive_.type().size);  // if not, MPI is to say so
-    if (!fits || !send_.type().contiguous || !receive_.type().contiguous)
-      return outcome.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, tag, comm));
-    std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
-    return MPI_SUCCESS;
-  }
-
- private:
-  Part of(const Run& run) const {
-    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
-    return schedule_.segment_bytes > 0 ? blocks.segment(run.first, offset_, schedule_.segment_bytes)
-                                       : blocks.whole(run.first);
-  }
-
-  const Schedule& schedule_;
-  const Blocks &send_, &receive_;
-  std::int64_t offset_;
-};
-
-/// The same where all blocks are of one size, not empty, and lie side by side.
-class RowParts {
- public:
-  RowParts(const Schedule& schedule, const Rows& rows, char* scratch, MessageTypes& types)
-      : schedule_(schedule), rows_(rows), base_{rows.send, rows.receive, scratch}, types_(types) {}
-
-  template <bool is_send>
-  Part of(const Message& message) const {
-    const Run& run = schedule_.runs[message.first_run];
-    if (message.run_count == 1 && (run.stride == 1 || run.count == 1)) return row<is_send>(run);
-    return scattered(message);
-  }
-
-  /// Blocks side by side.
-  template <bool is_send>
-  Part row(const Run& run) const {
-    const Rows::Unit& unit = is_send ? rows_.sent : rows_.received;
-    return {address(run), run.count * unit.count, unit.type};
-  }
-
-  void copy(const Run& from, const Run& to) const {
-    const std::int64_t bytes = rows_.block_bytes;
-    copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
-  }
-
-  int copy(const Copy& both, MPI_Comm, Outcome&) const { return copy(both.from, both.to), MPI_SUCCESS; }
-
- private:
-  char* address(const Run& run) const {
-    return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_.block_bytes;
-  }
-
-  /// A message of blocks that do not lie side by side.
-  [[gnu::noinline]] Part scattered(const Message& message) const {
-    types_.bind(base_[0], base_[1], base_[2], rows_.block_bytes);
-    Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
-    const int error = types_.type_of(schedule_, message, &all.type);
-    if (error != MPI_SUCCESS) all.type = MPI_DATATYPE_NULL;  // the message is then refused with MPI's own error
-    return all;
-  }
-
-  const Schedule& schedule_;
-  const Rows& rows_;
-  char* base_[3];  // of send, receive, scratch
-  MessageTypes& types_;
-};
-
 /// One pass over the schedule.
 template <class Parts>
 class Pass {
  public:
-  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses,
+  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses, Local& local,
        bool& touched)
-      : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), touched_(touched) {}
+      : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), local_(local),
+        touched_(touched) {}
 
   /// By the list of operations, which is as the schedule. For rows.
   int run(const std::vector<Operation>& operations) {
@@ -131,6 +48,9 @@ class Pass {
  private:
   int run(const Step& step) {
     if (step.send_count + step.receive_count == 0) return copy(step);
+    if (local_.neighbours)
+      return MixedStep(schedule_, step, parts_, comm_, *local_.neighbours, local_.single_copy, local_.slots, outcome_,
+                       touched_).run();
     return step.completion == Completion::all ? run_batches(step) : run_refilled(step);
   }
 
@@ -139,8 +59,8 @@ class Pass {
   [[gnu::always_inline]] int start(const Message& message, MPI_Request* request) {
     const Part blocks = parts_.template of<is_send>(message);
     if (blocks.count == 0) return MPI_SUCCESS;
-    if constexpr (!is_send) return irecv(blocks, message.peer, tag, comm_, request);
-    const int error = isend(blocks, message.peer, tag, comm_, request);
+    if constexpr (!is_send) return irecv(blocks, message.peer, parts_tag, comm_, request);
+    const int error = isend(blocks, message.peer, parts_tag, comm_, request);
     if (error == MPI_SUCCESS) touched_ = true;
     return error;
   }
@@ -180,7 +100,7 @@ class Pass {
   }
 
   int swap(const Part& out, Rank to, const Part& in, Rank from) {
-    const int error = sendrecv(out, to, in, from, tag, comm_);
+    const int error = sendrecv(out, to, in, from, parts_tag, comm_);
     if (error == MPI_SUCCESS) [[likely]] {
       touched_ = true;
       return error;
@@ -271,6 +191,7 @@ class Pass {
   MPI_Comm comm_;
   MPI_Request* requests_;
   MPI_Status* statuses_;
+  Local& local_;
   bool& touched_;
   Outcome outcome_;
 };
@@ -284,31 +205,31 @@ std::int64_t passes(const Schedule& schedule, const Blocks& send, const Blocks& 
 
 }  // namespace
 
-Plan::Plan(const Spec& spec, Schedule schedule) : spec_(spec), schedule_(std::move(schedule)) {
+Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours) : spec_(spec), schedule_(std::move(schedule)) {
   std::uint32_t widest = 0;
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   requests_.assign(2 * std::size_t{widest}, MPI_REQUEST_NULL);
   statuses_.resize(requests_.size());
   shared_scratch_blocks_ = schedule_.scratch_blocks;
-  needs_bytes_ = segmented() || forwards();
-  if (!segmented()) operations_ = operations_of(schedule_);
+  if (neighbours) local_ = {neighbours, single_copy(spec.intra), {requests_, {}, {}}};
+  local_.slots.transfers.resize(local_.neighbours ? requests_.size() : 0);
+  local_.slots.pieces.resize(local_.slots.transfers.size());
+  needs_bytes_ = segmented() || forwards() || local_.neighbours;
+  if (!segmented()) operations_ = operations_of(schedule_, local_.neighbours == nullptr);
 }
 
-int Plan::run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
-  const std::int64_t count = passes(schedule_, send, receive);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const BlockParts parts(schedule_, send, receive, i * schedule_.segment_bytes);
-    if (const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run()) return error;
-  }
-  return MPI_SUCCESS;
+int Plan::run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched) {
+  const BlockParts parts(schedule_, send, receive, needs_bytes_, offset);
+  return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched).run();
 }
 
 int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched) {
+  if (broken()) return touched = true, MPI_ERR_OTHER;
   touched = false;
   if (rows.block_bytes == 0) return MPI_SUCCESS;
   if (!scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes)) return touched = true, MPI_ERR_NO_MEM;
   const RowParts parts(schedule_, rows, scratch_.memory(), types_);
-  const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run(operations_);
+  const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched).run(operations_);
   scratch_.release();
   return error;
 }
@@ -318,7 +239,7 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
   if (!forwards() && (!send.side_by_side() || !receive.side_by_side())) return std::nullopt;
   const Rows::Unit bytes{receive.bytes(0), MPI_BYTE};
   Rows rows{send.address(0), receive.address(0), bytes.count, bytes, bytes};
-  if (forwards()) return rows;
+  if (needs_bytes()) return rows;
   rows.sent = {send.count(0), send.type().handle};  // the other end may know only a derived type
   rows.received = {receive.count(0), receive.type().handle};
   return rows;
@@ -326,11 +247,13 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
 
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched);
+  if (broken()) return touched = true, MPI_ERR_OTHER;
   touched = false;
   if (forwards()) return MPI_ERR_ARG;  // what is sent is not what is received: the MPI underneath is to say so
-  if (segmented()) return run_segments(send, receive, comm, touched);
-  const BlockParts parts(schedule_, send, receive, 0);
-  return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), touched).run();
+  const std::int64_t count = segmented() ? passes(schedule_, send, receive) : 1;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (const int error = run_parts(send, receive, comm, i * schedule_.segment_bytes, touched)) return error;
+  return MPI_SUCCESS;
 }
 
 }  // namespace swapmeet

@@ -5,40 +5,36 @@
 #include <string>
 #include <vector>
 
-#include "execute/blocks.hpp"
-#include "execute/forward.hpp"
 #include "execute/memory.hpp"
+#include "execute/mixed_step.hpp"
 #include "execute/operations.hpp"
-#include "execute/outcome.hpp"
+#include "execute/parts.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
 
-/// Blocks of one size, side by side.
-struct Rows {
-  char *send, *receive;  ///< where they begin
-  std::int64_t block_bytes;
-  struct Unit {
-    std::int64_t count;
-    MPI_Datatype type;
-  } sent, received;  ///< what a block is in messages
+/// How messages within the node travel.
+struct Local {
+  Neighbours* neighbours = nullptr;   ///< nullptr: as all others
+  SingleCopy single_copy{};
+  Slots slots{};
 };
 
 class Plan {
  public:
-  /// `schedule` is of this rank, made from `spec`. Local.
-  Plan(const Spec& spec, Schedule schedule);
+  /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long. Local.
+  Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
   const Spec& spec() const { return spec_; }
 
-  /// Whether blocks must be contiguous on both sides, for they are cut or forwarded as bytes.
+  /// Whether blocks must be contiguous on both sides, for they are cut, forwarded or copied as bytes.
   bool needs_bytes() const { return needs_bytes_; }
 
   /// Whether it makes MPI datatypes, with an int for the bytes of a block.
-  bool makes_types() const { return spec_.family == Family::bruck && spec_.packing == Packing::datatype; }
+  bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
 
   /// Blocks of working memory that the schedule itself uses: of this rank at first, and after share_scratch_blocks(most)
   /// the most that any rank needs, which is what decisions may be based on.
@@ -61,8 +57,10 @@ class Plan {
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
  private:
-  int run_segments(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
-  bool forwards() const { return spec_.family == Family::bruck; }
+  /// One pass: the bytes from `offset` on of every block, as far as a segment goes.
+  int run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched);
+  bool forwards() const { return spec_.family != Family::direct; }
+  bool broken() const { return local_.neighbours && local_.neighbours->broken(); }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   Spec spec_;
@@ -74,6 +72,7 @@ class Plan {
   MessageTypes types_;
   std::vector<MPI_Status> statuses_;    ///< of the requests
   std::vector<MPI_Request> requests_;  ///< 2·window of the widest step: receives, then sends
+  Local local_;
 };
 
 }  // namespace swapmeet

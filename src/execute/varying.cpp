@@ -55,26 +55,29 @@ std::int64_t sum_sizes(const char* from, std::uint32_t count, const char** end =
   return sum;
 }
 
+/// A whole block, as bytes.
+Part bytes_of(const Blocks& blocks, Rank i) { return {blocks.address(i), blocks.bytes(i), MPI_BYTE}; }
+
 }  // namespace
 
 /// One call, without the blocks that go straight.
 class Relaying {
  public:
-  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, bool& touched)
+  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, Outcome& outcome,
+           bool& touched)
       : all_(all), relay_(all.relay_), send_(send), receive_(receive), direct_bytes_(direct_bytes), comm_(comm),
-        touched_(touched) {}
+        touched_(touched), outcome_(outcome) {}
 
   int run() {
     for (Rank d = 0; d < relay_.ranks; ++d) item(d) = {send_.address(d), small(send_.bytes(d)), 0};
     int error = MPI_SUCCESS;
     for (std::size_t i = 0; i < relay_.rounds.size() && !error; ++i) error = exchange(relay_.rounds[i]);
     for (Landing& landing : all_.landings_) give(landing);  // after an error
-    return error ? error : outcome_.received_wrong();
+    return error;
   }
 
  private:
   using Bundle = Relay::Bundle;
-  using Landing = Varying::Landing;
 
   /// The bytes that a block has in the schedule.
   std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
@@ -98,9 +101,11 @@ class Relaying {
 
   /// Whether the receiver of `bundle` has to be told the sizes of its blocks: with them, or by what travels ahead.
   static bool tells(const Bundle& bundle) { return !bundle.last; }
-  bool combines(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ != Sizes::ahead; }
-  bool announces(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ != Sizes::combined; }
-  bool probes(const Bundle& bundle) const { return tells(bundle) && all_.sizes_ == Sizes::combined; }
+  /// Within the node nothing goes ahead: its receiver is told how long a message is.
+  Sizes treatment(const Bundle& bundle) const { return all_.courier_.local(bundle.peer) ? Sizes::combined : all_.sizes_; }
+  bool combines(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::ahead; }
+  bool announces(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::combined; }
+  bool probes(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) == Sizes::combined; }
 
   int exchange(const Relay::Round& round) {
     const auto sends = relay_.sends_of(round), receives = relay_.receives_of(round);
@@ -108,10 +113,9 @@ class Relaying {
     const std::span<Landing> gathered = std::span(all_.gathered_).first(sends.size());
     const std::span<Landing> heads_in = std::span(all_.heads_).first(receives.size());
     const std::span<Landing> heads_out = std::span(all_.heads_).subspan(receives.size(), sends.size());
-    begin();
     int error = announce(sends, heads_out, receives, heads_in);
     if (!error) error = transfer(sends, gathered, receives, landings, heads_in);
-    if (error) abandon(std::span(in_, posted_in_), std::span(out_, posted_out_));
+    if (error) all_.courier_.abandon();
     for (const auto& sent : {heads_out, gathered})
       for (Landing& memory : sent) error ? lose(memory) : give(memory);
     if (!error) deliver(round, receives, landings, heads_in);
@@ -143,13 +147,16 @@ class Relaying {
   /// The messages themselves. Those whose length only MPI knows are asked for when everything else is under way.
   int transfer(std::span<const Bundle> sends, std::span<Landing> gathered, std::span<const Bundle> receives,
                std::span<Landing> landings, std::span<const Landing> heads) {
-    for (std::size_t i = 0; i < receives.size(); ++i)
-      if (!probes(receives[i]))
-        if (const int error = land(receives[i], landings[i], heads[i])) return error;
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+      const bool asks = probes(receives[i]), local = all_.courier_.local(receives[i].peer);
+      if (asks && local) all_.courier_.receive_any(receives[i].peer, landings[i]);
+      if (asks) continue;
+      if (const int error = land(receives[i], landings[i], heads[i])) return error;
+    }
     for (std::size_t i = 0; i < sends.size(); ++i)
       if (const int error = send_blocks(sends[i], gathered[i])) return error;
     for (std::size_t i = 0; i < receives.size(); ++i)
-      if (probes(receives[i]))
+      if (probes(receives[i]) && !all_.courier_.local(receives[i].peer))
         if (const int error = land_probed(receives[i], landings[i])) return error;
     return wait();
   }
@@ -180,7 +187,7 @@ class Relaying {
     if (!error) error = PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     if (error) return error;
     if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, next(in_, posted_in_));
+    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, all_.courier_.request());
   }
 
   int send_blocks(const Bundle& bundle, Landing& gathered) {
@@ -263,32 +270,15 @@ class Relaying {
     return to;
   }
 
-  void begin() {
-    in_ = all_.requests_.data();
-    out_ = in_ + all_.requests_.size() / 2;
-    posted_in_ = posted_out_ = 0;
-  }
-
-  static MPI_Request* next(MPI_Request* requests, std::size_t& posted) {
-    MPI_Request* const request = &requests[posted++];
-    *request = MPI_REQUEST_NULL;
-    return request;
-  }
-
-  int receive(const Part& part, Rank from, int tag) { return irecv(part, from, tag, comm_, next(in_, posted_in_)); }
+  int receive(const Part& part, Rank from, int tag) { return all_.courier_.receive(Courier::round, part, from, tag); }
 
   int send(const Part& part, Rank to, int tag) {
-    const int error = isend(part, to, tag, comm_, next(out_, posted_out_));
+    const int error = all_.courier_.send(Courier::round, part, to, tag);
     if (!error) touched_ = true, all_.traffic_.add(part.count);
     return error;
   }
 
-  int wait() {
-    int error = outcome_.wait_all({in_, posted_in_}, all_.statuses_.data());
-    if (!error) error = outcome_.wait_all({out_, posted_out_}, all_.statuses_.data());
-    if (!error) posted_in_ = posted_out_ = 0;
-    return error;
-  }
+  int wait() { return all_.courier_.wait(Courier::round); }
 
   static constexpr char no_sizes[sizeof(std::uint32_t)] = {};
 
@@ -298,15 +288,14 @@ class Relaying {
   std::int64_t direct_bytes_;
   MPI_Comm comm_;
   bool& touched_;
-  MPI_Request *in_ = nullptr, *out_ = nullptr;  // of the round
-  std::size_t posted_in_ = 0, posted_out_ = 0;
-  Outcome outcome_;
+  Outcome& outcome_;
 };
 
-Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding)
+Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours)
     : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes),
       ranks_(relay.ranks), rank_(relay.rank),
-      relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()) {
+      relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()),
+      courier_(neighbours, single_copy(spec.intra), pool_) {
   std::size_t widest = 0;
   for (const Relay::Round& round : relay_.rounds)
     widest = std::max<std::size_t>({widest, round.send_count, round.receive_count});
@@ -314,20 +303,18 @@ Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding)
   landings_.resize(relay_.receives.size());
   gathered_.resize(widest);
   heads_.resize(2 * widest);
-  requests_.resize(2 * widest, MPI_REQUEST_NULL);
-  make_room(widest);
+  courier_.make_room(Courier::round, widest);
+  make_room_for_straight();
 }
 
 Varying::Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded)
-    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded), forwarding_(forwarding) {
+    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded), forwarding_(forwarding), courier_(nullptr, {}, pool_) {
   working_blocks_ = padded ? padded->working_blocks() : 2 * std::int64_t{ranks};
-  make_room(0);
+  make_room_for_straight();
 }
 
-void Varying::make_room(std::size_t widest) {
-  const bool straight = spec_.direct_bytes != Direct::never;
-  if (straight) direct_requests_.resize(2 * static_cast<std::size_t>(ranks_), MPI_REQUEST_NULL);
-  statuses_.resize(std::max(direct_requests_.size(), widest));
+void Varying::make_room_for_straight() {
+  if (spec_.direct_bytes != Direct::never) courier_.make_room(Courier::straight, static_cast<std::size_t>(ranks_));
 }
 
 bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm) {
@@ -362,35 +349,39 @@ SizeClasses Varying::agree_on_classes(const Blocks& send, const Blocks& receive,
 
 int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
   if (agreement_error_ != MPI_SUCCESS) return touched = true, agreement_error_;
+  if (!courier_.ready()) return touched = true, MPI_ERR_OTHER;
   touched = false;
-  MPI_Request* const in = direct_requests_.data();
-  MPI_Request* const out = in + direct_requests_.size() / 2;
-  std::size_t posted_in = 0, posted_out = 0;
   Outcome outcome;
+  courier_.begin(comm, outcome);
   int error = outcome.noted(copy_own(send, receive, comm));
-  for (Rank i = 1; i < ranks_ && !error && agreed_.direct_bytes != Direct::never; ++i) {
-    const Rank source = (rank_ - i + ranks_) % ranks_;
-    if (receive.bytes(source) <= agreed_.direct_bytes) continue;
-    in[posted_in] = MPI_REQUEST_NULL;
-    error = irecv(receive.whole(source), source, tag_direct, comm, &in[posted_in++]);
-  }
-  for (Rank i = 1; i < ranks_ && !error && agreed_.direct_bytes != Direct::never; ++i) {
-    const Rank destination = (rank_ + i) % ranks_;
-    if (send.bytes(destination) <= agreed_.direct_bytes) continue;
-    out[posted_out] = MPI_REQUEST_NULL;
-    error = isend(send.whole(destination), destination, tag_direct, comm, &out[posted_out++]);
-    if (!error) touched = true, traffic_.add(send.bytes(destination));
-  }
+  if (!error) error = send_straight(send, receive, touched);
   if (!error && agreed_.direct_bytes > 0) {
     error = sizes_ == Sizes::padded ? run_padded(send, receive, comm, touched)
-                                    : Relaying(*this, send, receive, agreed_.direct_bytes, comm, touched).run();
+                                    : Relaying(*this, send, receive, agreed_.direct_bytes, comm, outcome, touched).run();
     if (error == MPI_ERR_NO_MEM) touched = true;  // the other ranks are under way
     if (error) error = outcome.noted(error);
   }
-  if (!error) error = outcome.wait_all({in, posted_in}, statuses_.data());
-  if (!error) error = outcome.wait_all({out, posted_out}, statuses_.data());
-  if (error) abandon({in, posted_in}, {out, posted_out});
+  if (!error) error = courier_.wait(Courier::straight);
+  if (error) courier_.abandon();
   return error ? error : outcome.received_wrong();
+}
+
+/// Begins to exchange the blocks that are too large to be passed on.
+int Varying::send_straight(const Blocks& send, const Blocks& receive, bool& touched) {
+  if (agreed_.direct_bytes == Direct::never) return MPI_SUCCESS;
+  for (Rank i = 1; i < ranks_; ++i) {
+    const Rank source = (rank_ - i + ranks_) % ranks_;
+    if (receive.bytes(source) <= agreed_.direct_bytes) continue;
+    if (const int error = courier_.receive(Courier::straight, bytes_of(receive, source), source, tag_direct)) return error;
+  }
+  for (Rank i = 1; i < ranks_; ++i) {
+    const Rank destination = (rank_ + i) % ranks_;
+    if (send.bytes(destination) <= agreed_.direct_bytes) continue;
+    if (const int error = courier_.send(Courier::straight, bytes_of(send, destination), destination, tag_direct)) return error;
+    touched = true;
+    traffic_.add(send.bytes(destination));
+  }
+  return MPI_SUCCESS;
 }
 
 int Varying::copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const {

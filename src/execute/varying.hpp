@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "execute/blocks.hpp"
+#include "execute/courier.hpp"
 #include "execute/memory.hpp"
 #include "execute/outcome.hpp"
 #include "execute/plan.hpp"
@@ -40,7 +41,8 @@ class Varying {
  public:
   /// `forwarding`: what the schedule of `spec` costs. For sizes != padded: `relay` is this rank's part of that schedule.
   /// For padded: `padded` runs the exchange of equal blocks; nullptr: the MPI underneath does.
-  Varying(const Spec& spec, Relay relay, const Forwarding& forwarding);
+  /// `neighbours`: as of a Plan.
+  Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours);
   Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded);
   Varying(const Varying&) = delete;
   Varying& operator=(const Varying&) = delete;
@@ -84,15 +86,8 @@ class Varying {
     std::uint32_t message = 0;
   };
 
-  /// The memory of a message: `waiting` blocks of it are still to be passed on.
-  struct Landing {
-    char* memory = nullptr;
-    std::int64_t bytes = 0;
-    std::uint32_t waiting = 0;
-  };
-
-  /// Requests and statuses of blocks that go straight, and statuses for `widest` others.
-  void make_room(std::size_t widest);
+  void make_room_for_straight();
+  int send_straight(const Blocks& send, const Blocks& receive, bool& touched);
   void agree_on_largest(const Blocks& send, MPI_Comm comm);
   SizeClasses agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm);
   int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
@@ -115,8 +110,7 @@ class Varying {
   std::vector<Landing> landings_;  ///< by the message received
   std::vector<Landing> gathered_;  ///< by the message of the round sent
   std::vector<Landing> heads_;     ///< what goes ahead of the messages of the round: received, then sent
-  std::vector<MPI_Request> requests_, direct_requests_;
-  std::vector<MPI_Status> statuses_;
+  Courier courier_;
 };
 
 }  // namespace swapmeet

@@ -1,11 +1,8 @@
 /// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools call
 /// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
-#include <swapmeet/swapmeet.h>
-
+#include "api/export.hpp"
 #include "execute/native.hpp"
 #include "interpose/serve.hpp"
-
-#define SWAPMEET_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace swapmeet {
 
@@ -80,20 +77,6 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
 }  // namespace swapmeet
 
 using swapmeet::native;
-
-SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
-  if (comm == MPI_COMM_NULL) return MPI_ERR_COMM;
-  swapmeet::Communicator* const communicator = swapmeet::communicator_of(comm);
-  if (!communicator) return MPI_ERR_COMM;
-  std::optional<swapmeet::Options> options;
-  bool valid = true;
-  if (spec) {
-    options = swapmeet::context().options;
-    valid = swapmeet::read_algorithm(spec, *options).empty();
-    options->algorithm_from = "swapmeet_set_algorithm";
-  }
-  return communicator->set_algorithm(options, valid) ? MPI_SUCCESS : MPI_ERR_ARG;
-}
 
 #define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
   swapmeet::Passed passed;                                                              \

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/carried.hpp"
+#include "model/leader_counts.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
@@ -80,6 +81,7 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
 }  // namespace
 
 Counts count(const Spec& spec, const Shape& shape) {
+  if (spec.family == Family::leaders) return count_leaders(spec, shape);
   Counts counts;
   Extent grid = grid_of(spec, shape);
   counts.carried = grid.places != shape.ranks;
@@ -99,6 +101,7 @@ Counts count(const Spec& spec, const Shape& shape) {
 }
 
 std::vector<Round> count_rounds(const Spec& spec, const Shape& shape) {
+  if (spec.family == Family::leaders) return leader_rounds(spec, shape);
   const Extent grid = grid_of(spec, shape);
   const std::vector<Digit> digits = digits_along(spec, grid.sizes);
   if (grid.places != shape.ranks) return count_carried(spec, shape, digits).rounds;

@@ -10,6 +10,12 @@
 ///
 /// Where places are carried (groups of unequal size: topology/arrangement.hpp) ranks differ and there is no closed form:
 /// the blocks of every place are counted, and the largest numbers of any rank are given.
+///
+/// An exchange by leaders (algorithms/leaders.hpp) has two dimensions, of members and of nodes, without digits. Its rounds
+/// are those of algorithms/phase.hpp: a height z in dimension 0, digit 0 (gather), then in dimension 1 (exchange), then in
+/// dimension 0, digit 1 (scatter). On N nodes of Q ranks, with k leaders and groups of G = Q/k ranks, a leader has
+///   K = (Q-1) + (k-1) + (N-1) + (G-1),   D = (Q-1) + (N-1)·((k-1)·G + Q·G + (G-1)·Q).
+/// On any nodes each leader is counted, and the largest numbers of any rank are given.  [checked by tests/core/leaders_test.py]
 #pragma once
 
 #include <cstdint>
@@ -25,21 +31,22 @@ struct Round {
   std::int32_t digit = 0;   ///< x, within the dimension; 0 is the least significant
   std::int32_t weight = 1;  ///< in places along the dimension; r^x if all radices are equal
   std::int32_t value = 1;   ///< z
-  std::int64_t messages = 0;  ///< 1, unless places are carried or messages are staggered
+  std::int64_t messages = 0;  ///< 1, unless places are carried, messages are staggered, or there are leaders
   std::int64_t blocks = 0;    ///< in these messages
 };
 
 struct Counts {
-  std::vector<std::int32_t> sizes;  ///< of the dimensions
+  std::vector<std::int32_t> sizes;  ///< of the dimensions; leaders: ranks of the largest node, nodes
   std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
   std::int64_t messages = 0;        ///< that a rank sends: K
   std::int64_t blocks = 0;          ///< in them: D
-  std::int64_t batches = 0;         ///< of messages in flight together, one after the other; K if the window is 1
+  std::int64_t batches = 0;         ///< of messages in flight together, one after the other; K if the window is 1 (leaders: of heights)
   std::int64_t scratch_blocks = 0;  ///< room for so many is enough; a rank's schedule says what that rank needs
-  bool carried = false;             ///< some places are carried: each number is the largest of any rank
+  bool carried = false;             ///< ranks differ (some places are carried, or lead): each number is the largest of any
 };
 
-/// Of one rank, for the whole exchange. O(digits); with carried places O(places · sum of the sizes · digits).
+/// Of one rank, for the whole exchange. O(digits); with carried places O(places · sum of the sizes · digits); of leaders
+/// O(ranks + nodes · leaders of all nodes).
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 Counts count(const Spec& spec, const Shape& shape);
 

@@ -143,12 +143,18 @@ class VaryingWalk {
     return load;
   }
 
-  bool combines(const Bundle& bundle) const { return !bundle.last && all_.sizes_ != Sizes::ahead; }
+  /// Within a node, but for MPI, nothing goes ahead.
+  Sizes treatment(const Bundle& bundle) const {
+    const bool near = all_.spec_.intra != Transport::mpi && all_.shape_.share_node(relay_.rank, bundle.peer);
+    return near ? Sizes::combined : all_.sizes_;
+  }
+
+  bool combines(const Bundle& bundle) const { return !bundle.last && treatment(bundle) != Sizes::ahead; }
 
   /// The memory for what goes ahead of a message.
   std::int64_t head_room(const Bundle& bundle) const {
-    if (bundle.last || all_.sizes_ == Sizes::combined) return 0;
-    return all_.sizes_ == Sizes::total ? number_bytes : most_sizes_bytes(bundle.count);
+    if (bundle.last || treatment(bundle) == Sizes::combined) return 0;
+    return treatment(bundle) == Sizes::total ? number_bytes : most_sizes_bytes(bundle.count);
   }
 
   void sent(std::int64_t bytes) { ++counts_.messages, counts_.message_bytes += bytes; }
@@ -174,9 +180,10 @@ class VaryingWalk {
     const Load blocks = load(bundle, relay_.departing);
     const std::int64_t size_bytes = sizes_bytes(bundle.count, blocks.largest);
     const std::int64_t body = blocks.bytes + (combines(bundle) ? size_bytes : 0);
-    if (!bundle.last) counts_.size_bytes += size_bytes + (all_.sizes_ == Sizes::total ? number_bytes : 0);
-    if (!bundle.last && all_.sizes_ == Sizes::ahead) sent(size_bytes);
-    if (!bundle.last && all_.sizes_ == Sizes::total) sent(number_bytes);
+    const Sizes sizes = treatment(bundle);
+    if (!bundle.last) counts_.size_bytes += size_bytes + (sizes == Sizes::total ? number_bytes : 0);
+    if (!bundle.last && sizes == Sizes::ahead) sent(size_bytes);
+    if (!bundle.last && sizes == Sizes::total) sent(number_bytes);
     if (body > 0) sent(body);
     const bool gathered = combines(bundle) || bundle.count > 1;
     return head_room(bundle) + (gathered ? body : 0);
@@ -215,15 +222,16 @@ std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
 
 std::int64_t VaryingCounter::memory_bytes(const Spec& spec, const Shape& shape) {
   const std::int64_t p = shape.ranks, sizes = number_bytes * p * p;
-  if (spec.family != Family::bruck || spec.sizes == Sizes::padded) return sizes;
+  if (spec.sizes == Sizes::padded || !needs_sizes(spec)) return sizes;
   const Counts counts = swapmeet::count(spec, shape);  // of blocks: departing, arriving, origin; of messages: sent, received
   constexpr std::int64_t of_block = 3 * sizeof(std::uint32_t);
   constexpr std::int64_t of_message = 2 * sizeof(Relay::Bundle) + sizeof(Relay::Round) + 4 * number_bytes;
-  return sizes + p * (of_block * counts.blocks + of_message * counts.messages);
+  const std::int64_t blocks = spec.family == Family::leaders ? std::min(3 * p, counts.blocks) : counts.blocks;  // on average
+  return sizes + p * (of_block * blocks + of_message * counts.messages);
 }
 
 VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
-    : spec_(spec), ranks_(shape.ranks), sizes_(spec.sizes) {
+    : spec_(spec), shape_(shape), ranks_(shape.ranks), sizes_(spec.sizes) {
   if (needs_sizes(spec)) forwarding_ = forwarding(spec, shape);
   if (sizes_ == Sizes::padded) {
     working_blocks_ = 2 * std::int64_t{ranks_};
@@ -234,7 +242,7 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
       working_blocks_ = std::max(working_blocks_, 2 * std::int64_t{ranks_} + plan.scratch_blocks);
       plans_.push_back(plan);
     }
-  } else if (spec.family == Family::bruck) {
+  } else if (needs_sizes(spec)) {
     if (sizes_ == Sizes::automatic) sizes_ = Sizes::combined;
     for (Rank r = 0; r < ranks_; ++r) {
       relays_.push_back(relay_of(generate(spec, shape, r)));

@@ -87,6 +87,7 @@ class VaryingCounter {
   void count_padded(VaryingCounts& counts) const;
 
   Spec spec_;
+  Shape shape_;
   Rank ranks_;
   Sizes sizes_;  ///< `auto` replaced
   Forwarding forwarding_;

@@ -25,8 +25,8 @@ std::string read_statistics(std::string_view text, Options& options) {
   return "";
 }
 
-std::string read_scratch_limit(std::string_view text, Options& options) {
-  if (read_bytes(text, std::int64_t{1} << 50, options.scratch_limit_bytes)) return "";
+std::string read_limit(std::string_view text, std::int64_t& bytes) {
+  if (read_bytes(text, std::int64_t{1} << 50, bytes)) return "";
   return "must be bytes, such as 65536, 64KiB or 2GiB";
 }
 
@@ -58,7 +58,11 @@ std::vector<Option> make_table() {
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
        "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "
        "the rank exchanges.)",
-       "keeping 1GiB", read_scratch_limit},
+       "keeping 1GiB", [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},
+      {"SWAPMEET_SHM_LIMIT", "bytes, such as 65536 or 64MiB", "64MiB",
+       "Shared memory that the ranks of a node use together at most, for all communicators. A communicator takes half of "
+       "what is left. One that gets too little goes without; 0: all do.",
+       "keeping 64MiB", [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
   };
 }
 
@@ -98,7 +102,8 @@ const std::vector<Option>& option_table() {
 
 std::uint64_t Options::fingerprint() const {
   const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
-  return mixed(mixed(hash, hierarchy ? nodes : "unusable"), std::to_string(scratch_limit_bytes));
+  const std::string limits = std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes);
+  return mixed(mixed(hash, hierarchy ? nodes : "unusable"), limits);
 }
 
 Options read_options(const char* const* environment, Rank world_ranks) {

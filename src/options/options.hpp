@@ -23,6 +23,7 @@ struct Options {
   std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the MPI underneath
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
+  std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
   std::vector<std::string> problems;

@@ -23,6 +23,11 @@ struct Shape {
   Rank ranks = 1;
   Hierarchy hierarchy{};  ///< empty: all ranks on one node
 
+  /// Whether two ranks are on one node: in one group of the innermost level.
+  bool share_node(Rank a, Rank b) const {
+    return hierarchy.empty() || hierarchy.front()[static_cast<std::size_t>(a)] == hierarchy.front()[static_cast<std::size_t>(b)];
+  }
+
   bool operator==(const Shape&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "schedule/text.hpp"
 #include "topology/arrangement.hpp"
+#include "topology/leader_map.hpp"
 
 namespace swapmeet {
 
@@ -147,6 +148,24 @@ std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
          std::to_string(grid.held);
 }
 
+/// Why a leader would have more blocks in scratch than can be numbered; "" if it would not.
+std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
+  const std::int64_t ranks = shape.ranks;
+  if (4 * ranks * ranks + ranks <= INT32_MAX) return "";
+  const LeaderMap map(shape, spec.leaders);
+  const std::int64_t most = map.largest_group();
+  std::int64_t all_leaders = 0;
+  for (std::int32_t node = 0; node < map.nodes(); ++node) all_leaders += map.leaders(node);
+  for (std::int32_t node = 0; node < map.nodes(); ++node) {
+    const std::int64_t size = map.size(node), leaders = map.leaders(node);
+    const std::int64_t arrives = ((size - 1) / leaders + 1) * (ranks - size);
+    const std::int64_t served = std::min(((all_leaders - leaders - 1) / leaders + 1) * most, ranks - size);
+    if (2 * (arrives + size * served) + ranks > INT32_MAX)  // twice: staged, too
+      return "a node of " + std::to_string(size) + " ranks has too few leaders for so many blocks";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string unsuitable(const Spec& spec, const Shape& shape) {
@@ -154,10 +173,11 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::direct && spec.order == Order::exclusive_or &&
       !std::has_single_bit(static_cast<std::uint32_t>(shape.ranks)))
     return "order=xor needs a power of two of ranks, not " + p;
+  if (spec.family == Family::leaders) return too_much_to_lead(spec, shape);
   if (spec.family != Family::bruck) {
     if (spec.sizes == Sizes::automatic || spec.sizes == Sizes::padded) return "";
     return "sizes=" + std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]) +
-           " is for the family bruck: in a direct exchange each end knows the sizes";
+           " is for the families bruck and leaders: in a direct exchange each end knows the sizes";
   }
   const Dimensions& dimensions = spec.dimensions;
   if (dimensions.kind == Dimensions::Kind::given) {
@@ -173,10 +193,17 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
   return too_unequal(dimensions, shape);
 }
 
-bool needs_sizes(const Spec& spec) { return spec.family == Family::bruck || spec.sizes == Sizes::padded; }
+namespace {
+
+/// Whether blocks travel through ranks that are neither their source nor their destination.
+bool passes_on(const Spec& spec) { return spec.family == Family::bruck || spec.family == Family::leaders; }
+
+}  // namespace
+
+bool needs_sizes(const Spec& spec) { return passes_on(spec) || spec.sizes == Sizes::padded; }
 
 std::string unsuitable_for_sizes(const Spec& spec) {
-  if (spec.family != Family::bruck || spec.sizes == Sizes::padded) return "";
+  if (!passes_on(spec) || spec.sizes == Sizes::padded) return "";
   if (spec.packing == Packing::datatype) return "pack=datatype exchanges blocks of unequal size only with sizes=padded";
   if (spec.completion != Completion::all)
     return "complete=" + std::string(to_text(spec.completion)) + " exchanges blocks of unequal size only with sizes=padded";

@@ -2,7 +2,7 @@
 ///
 ///   spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
 ///   parameter = key "=" value
-///   name      = a family (`native`, `direct`, `bruck`) or an alias (`pairwise`, ...), which is a family with parameters set
+///   name      = a family (`native`, `direct`, `bruck`, `leaders`) or an alias (`pairwise`, ...), which is a family with parameters set
 ///
 /// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
 /// parameters that always matter and those that differ from their defaults; parsing it gives the same spec.
@@ -23,8 +23,9 @@ enum class Family : std::uint8_t {
   native,  ///< the MPI underneath
   direct,  ///< every block goes straight from its source to its destination
   bruck,   ///< blocks travel digit by digit, in few large messages, through other ranks
+  leaders,  ///< blocks for other nodes are gathered by some ranks of a node, sent, and scattered again
 };
-inline constexpr std::array<std::string_view, 3> family_names{"native", "direct", "bruck"};
+inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
 
 /// The order in which a rank meets its peers in a direct exchange. See algorithms/orders.hpp.
 enum class Order : std::uint8_t { shift, exclusive_or, random, scatter };
@@ -55,6 +56,15 @@ enum class Grouping : std::uint8_t {
   staggered,  ///< each in a message of its own
 };
 inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
+
+/// How messages between ranks of a node travel. See transport/node.hpp.
+enum class Transport : std::uint8_t {
+  mpi,
+  shm,        ///< through shared memory: two copies, no system call
+  cma,        ///< the receiver reads the sender's memory: a single copy
+  automatic,  ///< small messages through shared memory, large ones by a single copy, if that is possible
+};
+inline constexpr std::array<std::string_view, 4> transport_names{"mpi", "shm", "cma", "auto"};
 
 /// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
 /// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).
@@ -89,6 +99,9 @@ struct Spec {
   Posting posting = Posting::receives_first;
   std::int64_t segment_bytes = 0;  ///< 0: whole blocks
   std::uint64_t seed = 0;          ///< of the random orders, mixed with the number of ranks; the same on every rank
+  Transport intra = Transport::mpi;  ///< between ranks of a node
+  // Of the family leaders only:
+  std::int32_t leaders = 1;  ///< ranks of a node that send for it; 0: all
   // Of the family bruck only:
   Dimensions dimensions{};
   std::vector<Radices> radices{{2}};  ///< of each dimension; the last entry serves the dimensions after it

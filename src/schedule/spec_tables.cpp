@@ -139,8 +139,9 @@ std::string print_direct(const Spec& spec) {
 }
 
 std::vector<Parameter> make_parameters() {
-  const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, both{Family::direct, Family::bruck};
-  const std::vector<Family> all{Family::native, Family::direct, Family::bruck};
+  const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, leaders{Family::leaders};
+  const std::vector<Family> scheduled{Family::direct, Family::bruck, Family::leaders}, packing{Family::bruck, Family::leaders};
+  const std::vector<Family> all{Family::native, Family::direct, Family::bruck, Family::leaders};
   return {
       {"dims", "", "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
        "how ranks are arranged in dimensions; the exchange goes along one after the other", bruck, false,
@@ -155,7 +156,7 @@ std::vector<Parameter> make_parameters() {
       {"layout", "", "basic, modified, zero-rotation or zero-copy", "where blocks under way are kept", bruck, true,
        [](std::string_view text, Spec& spec) { return read_name(text, layout_names, spec.layout); },
        [](const Spec& spec) { return std::string(layout_names[static_cast<std::size_t>(spec.layout)]); }},
-      {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", bruck, false,
+      {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", packing, false,
        [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
       {"order", "", "shift, xor, random or scatter",
@@ -163,16 +164,27 @@ std::vector<Parameter> make_parameters() {
        "of a random anti-circulant matrix), scatter (one random list, the same for all)",
        direct, true, [](std::string_view text, Spec& spec) { return read_name(text, order_names, spec.order); },
        [](const Spec& spec) { return std::string(to_text(spec.order)); }},
-      {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit)", both, true,
+      {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
        read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
       {"complete", "", "all, any or test",
        "when the next message starts: all (when the whole batch is done), any (when any message is), test (any, polling)",
-       both, true,
+       scheduled, true,
        [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
        [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
-      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", both, false,
+      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", scheduled, false,
        [](std::string_view text, Spec& spec) { return read_name(text, posting_names, spec.posting); },
        [](const Spec& spec) { return std::string(posting_names[static_cast<std::size_t>(spec.posting)]); }},
+      {"per-node", "leaders", "1 or more, or all", "ranks of a node that send for it and receive for it", leaders, true,
+       [](std::string_view text, Spec& spec) {
+         return text == "all" ? (spec.leaders = 0, true) : read_number(text, 1, most_size, spec.leaders);
+       },
+       [](const Spec& spec) { return spec.leaders == 0 ? "all" : std::to_string(spec.leaders); }},
+      {"intra", "transport", "mpi, shm, cma or auto",
+       "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's memory), "
+       "auto (by size)",
+       scheduled, false,
+       [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
+       [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
        "cut every block into segments of so many bytes and exchange them pass by pass", direct, false,
        [](std::string_view text, Spec& spec) { return read_bytes(text, std::int64_t{1} << 30, spec.segment_bytes); },
@@ -259,6 +271,10 @@ const std::vector<Alias>& aliases() {
        "two-phase in radix r", "tuna"},
       {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
        "large blocks straight, the others through the radix schedule; the threshold is agreed at each call", ""},
+      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=auto)",
+       "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
+      {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",
+       "one rank of a node (or per-node=...) sends for all of it", ""},
       {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)", "two dimensions, direct in each", ""},
       {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)", "three dimensions (or dims=...), direct in each", ""},
   };

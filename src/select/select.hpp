@@ -7,6 +7,7 @@
 
 #include "options/options.hpp"
 #include "schedule/spec.hpp"
+#include "transport/means.hpp"
 
 namespace swapmeet {
 
@@ -20,6 +21,7 @@ struct Rule {
   std::int64_t least_bytes, most_bytes;  ///< of a block; Alltoallv's sizes are not shared, so its rules leave this open
   std::string_view spec;
   std::string_view origin;  ///< where the thresholds come from
+  bool one_node = false;    ///< only where all ranks share a node
 };
 
 const std::vector<Rule>& rules();
@@ -31,8 +33,14 @@ struct Choice {
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< the choice is the same for all blocks of these sizes
 };
 
-/// The choice for a block of `block_bytes` on `shape`. Pure and the same on every rank whose options agree. Never a spec
-/// that is unsuitable, and by the automatic choice none that is not proved (verify/verify.hpp).
-Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options);
+/// The choice for a block of `block_bytes` on `shape`, where messages within nodes can travel by `means`. Pure and the same
+/// on every rank whose options agree. Never a spec that is unsuitable, and by the automatic choice none that is not proved
+/// (verify/verify.hpp).
+Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
+              const Means& means);
+
+/// Whether choose() wants to know Shape::hierarchy, and then `means`: ranks must ask one another for these.
+bool wants_nodes(Collective collective, const Shape& shape, const Options& options);
+bool wants_means(Collective collective, const Shape& shape, const Options& options);
 
 }  // namespace swapmeet

@@ -24,10 +24,33 @@ def test_only_proved_and_suitable_specs_are_chosen(collective: _core.Collective,
         assert _core.choose(collective, ranks, most_bytes, options())[0] == spec
 
 
+@pytest.mark.parametrize("collective", BOTH)
+def test_ranks_of_a_node_share_memory_if_they_can(collective: _core.Collective) -> None:
+    shared = _core.parse_spec("shared-memory")
+    for ranks in (2, 3, 16, 64):
+        assert _core.choose(collective, ranks, 8, options())[0] == shared
+        assert _core.choose(collective, ranks, 8, options(), single_copy=False)[0] == shared
+        assert _core.choose(collective, ranks, 8, options(), shared_memory=False)[0].family == "native"
+
+
+@pytest.mark.parametrize("spec", ["direct(intra=shm)", "tra2(intra=auto)", "node-leaders(intra=cma)"])
+def test_an_order_for_memory_that_cannot_be_shared_goes_to_the_mpi_underneath(spec: str) -> None:
+    for collective in BOTH:
+        chosen, reason, _ = _core.choose(collective, 6, 8, options(spec), shared_memory=False)
+        assert chosen.family == "native"
+        assert "no shared memory: it is not to be had" in reason
+
+
+def test_an_order_for_a_single_copy_that_is_forbidden_goes_to_the_mpi_underneath() -> None:
+    chosen, reason, _ = _core.choose(_core.Collective.alltoall, 6, 8, options("direct(intra=cma)"), single_copy=False)
+    assert chosen.family == "native"
+    assert "no single copy: it is not to be had" in reason
+
+
 def test_the_choice_changes_where_it_says() -> None:
     block_bytes, seen = 0, []
     while block_bytes < 2**63 - 1:
-        spec, _, most_bytes = _core.choose(_core.Collective.alltoall, 64, block_bytes, options())
+        spec, _, most_bytes = _core.choose(_core.Collective.alltoall, 64, block_bytes, options(), shared_memory=False)
         seen.append((str(spec), block_bytes))
         if most_bytes == 2**63 - 1:
             break
@@ -37,7 +60,7 @@ def test_the_choice_changes_where_it_says() -> None:
 
 
 def test_rules_are_sound() -> None:
-    for collective, least_ranks, most_ranks, least_bytes, most_bytes, text, origin in _core.rules():
+    for collective, least_ranks, most_ranks, least_bytes, most_bytes, text, origin, _ in _core.rules():
         assert collective in BOTH
         assert 1 <= least_ranks <= most_ranks
         assert 0 <= least_bytes <= most_bytes

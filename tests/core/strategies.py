@@ -29,7 +29,11 @@ PARAMETERS |= {
     "sizes": st.sampled_from(("auto", "padded", "ahead", "combined", "total")),
     "direct": st.sampled_from(("never", "auto", "0", "8KiB", "3MiB")),
 }
-FAMILIES = ("native", "direct", "bruck")
+PARAMETERS |= {
+    "per-node": st.just("all") | st.integers(1, 40).map(str),
+    "intra": st.sampled_from(("mpi", "shm", "cma", "auto")),
+}
+FAMILIES = ("native", "direct", "bruck", "leaders")
 KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}
 ALIASES = tuple(name for name, *_ in _core.aliases())
 FAMILY_OF = {name: _core.parse_spec(name).family for name in (*FAMILIES, *ALIASES)}

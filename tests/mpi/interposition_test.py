@@ -17,7 +17,13 @@ from swapmeet.library import build
 
 ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv")}
 LARGE_COUNT_ENTRIES = {f"{name}_c" for name in ENTRIES}  #: where the MPI underneath has them: from MPI 4 on
-OURS = {"swapmeet_version", "swapmeet_built_for", "swapmeet_set_algorithm"}
+OURS = {
+    "swapmeet_version",
+    "swapmeet_built_for",
+    "swapmeet_memory_allocate",
+    "swapmeet_memory_free",
+    "swapmeet_set_algorithm",
+}
 HAS_LARGE_COUNTS = {"mpich": True, "openmpi": False}
 
 

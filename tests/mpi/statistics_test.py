@@ -141,7 +141,31 @@ def test_explains_calls_left_to_the_mpi_underneath(launch, compiled, wheel: str)
     assert "native (one rank only)" in alone
     argv = [compiled(wheel, "calls"), "alltoall=3"]
     [chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
+    assert ": native (one of the first calls" in chosen
+    env["SWAPMEET_NODES"] = "1"
+    argv = [compiled(wheel, "calls"), "alltoall=20"]
+    [_, chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
     assert ": native (no rule" in chosen
+
+
+def test_ranks_of_a_node_share_memory_after_their_first_calls(
+    launch, compiled, tallies, tmp_path: Path, wheel: str
+) -> None:
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_STATS": str(statistics)}
+    argv = [compiled(wheel, "calls"), "alltoall=5", "alltoallv=5", "ints=1000", "alltoall=5"]
+    early, early_vector, vector, plain = explanations(launch(RANKS, argv, mpi=wheel, algorithm="auto", env=env))
+    for line in (early, early_vector):
+        assert ": native (one of the first calls" in line
+    for line in (plain, vector):
+        assert line.endswith("intra=auto) (rule: docs/measurements/node.md)")
+    calls = {(tally["collective"], tally["algorithm"] == "native"): tally["calls"] for tally in tallies(statistics)}
+    assert calls == {
+        ("Alltoall", True): 5,
+        ("Alltoall", False): 5,
+        ("Alltoallv", True): 3,
+        ("Alltoallv", False): 2,
+    }
 
 
 def test_intercommunicators_are_passed_on_with_a_reason(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:

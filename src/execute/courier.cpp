@@ -1,0 +1,108 @@
+#include "execute/courier.hpp"
+
+#include <algorithm>
+
+namespace swapmeet {
+
+void Courier::make_room(Group group, std::size_t messages) {
+  requests_[group].all.resize(2 * messages, MPI_REQUEST_NULL);
+  statuses_.resize(std::max(statuses_.size(), messages));
+  if (neighbours_) parcels_[group].reserve(2 * messages);  // transfers stay where they are
+}
+
+void Courier::begin(MPI_Comm comm, Outcome& outcome) {
+  comm_ = comm;
+  outcome_ = &outcome;
+  out_of_memory_ = false;
+  for (Group group : {straight, round}) {
+    requests_[group].in = requests_[group].out = 0;
+    parcels_[group].clear();
+  }
+}
+
+void Courier::add(Group group, const Transfer& transfer, const Part& part, Landing* landing) {
+  const Piece piece{static_cast<char*>(part.address), static_cast<std::size_t>(part.count)};
+  Parcel& parcel = parcels_[group].emplace_back(transfer, piece, landing);
+  if (!landing) parcel.transfer.pieces = {&parcel.piece, 1};
+  advance(parcel);
+}
+
+int Courier::receive(Group group, const Part& part, Rank from, int tag) {
+  if (!local(from)) return irecv(part, from, tag, comm_, requests_[group].next_in());
+  add(group, Transfer::receive(*neighbours_->link(from), {}, static_cast<std::size_t>(part.count)), part, nullptr);
+  return MPI_SUCCESS;
+}
+
+int Courier::send(Group group, const Part& part, Rank to, int tag) {
+  if (!local(to)) return isend(part, to, tag, comm_, requests_[group].next_out());
+  const auto bytes = static_cast<std::size_t>(part.count);
+  add(group, Transfer::send(*neighbours_->link(to), {}, bytes, single_copy_), part, nullptr);
+  return MPI_SUCCESS;
+}
+
+void Courier::receive_any(Rank from, Landing& landing) {
+  add(round, Transfer::receive(*neighbours_->link(from), {}, Transfer::any_size), {}, &landing);
+}
+
+bool Courier::advance(Parcel& parcel) {
+  Transfer& transfer = parcel.transfer;
+  if (transfer.done()) return false;
+  bool moved = neighbours_->advance(transfer);
+  if (transfer.wants_memory()) {
+    Landing& landing = *parcel.landing;
+    landing = {pool_.take(static_cast<std::int64_t>(transfer.bytes)), static_cast<std::int64_t>(transfer.bytes), 0};
+    parcel.piece = {landing.memory, transfer.bytes};
+    if (!landing.memory) out_of_memory_ = true;
+    else transfer.pieces = {&parcel.piece, 1};
+    moved = neighbours_->advance(transfer);
+  }
+  if (transfer.done() && transfer.cut) outcome_->noted(MPI_ERR_TRUNCATE);
+  return moved;
+}
+
+bool Courier::pending(Group group) const {
+  return std::ranges::any_of(parcels_[group], [](const Parcel& parcel) { return !parcel.transfer.done(); });
+}
+
+int Courier::test(std::span<MPI_Request> requests, bool& moved, bool& done) {
+  if (requests.empty()) return MPI_SUCCESS;
+  int index = MPI_UNDEFINED, flag = 0;
+  int error = PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
+  if (error) error = outcome_->noted(error);
+  const bool none_left = flag && index == MPI_UNDEFINED;
+  moved |= flag && !none_left;
+  done &= none_left;
+  return error;
+}
+
+/// Messages within the node need this rank to go on; so MPI must not keep it.
+int Courier::wait_for_both(Requests& requests, Group group) {
+  while (true) {
+    bool moved = false, done = true;
+    for (auto& parcels : parcels_)
+      for (Parcel& parcel : parcels) moved |= advance(parcel);
+    if (out_of_memory_) return MPI_ERR_NO_MEM;
+    for (const auto& some : {requests.receives(), requests.sends()})
+      if (const int error = test(some, moved, done)) return error;
+    if (done && !pending(group)) return MPI_SUCCESS;
+    if (!moved) neighbours_->wait();
+  }
+}
+
+int Courier::wait(Group group) {
+  Requests& requests = requests_[group];
+  int error = pending(straight) || pending(round) ? wait_for_both(requests, group) : MPI_SUCCESS;
+  if (!error) error = outcome_->wait_all(requests.receives(), statuses_.data());
+  if (!error) error = outcome_->wait_all(requests.sends(), statuses_.data());
+  if (error) return error;
+  requests.in = requests.out = 0;
+  parcels_[group].clear();
+  return MPI_SUCCESS;
+}
+
+void Courier::abandon() {
+  for (Requests& requests : requests_) swapmeet::abandon(requests.receives(), requests.sends());
+  if (neighbours_ && (pending(straight) || pending(round))) neighbours_->abandon();
+}
+
+}  // namespace swapmeet

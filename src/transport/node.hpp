@@ -1,0 +1,109 @@
+/// Messages between the ranks of a node, without MPI: through cells of a shared segment (two copies, no system call), or
+/// by a single copy from the memory of the sender. Messages from one rank to another arrive in order; a message without data
+/// is not to be sent.
+///
+/// One thread at a time. Not collective: what a rank sends and another receives must agree, as in MPI; but a message that
+/// is longer than expected is cut, and marked.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <vector>
+
+#include "transport/channel.hpp"
+#include "transport/regions.hpp"
+#include "transport/segment.hpp"
+#include "transport/single_copy.hpp"
+#include "transport/waiter.hpp"
+
+namespace swapmeet {
+
+struct Link;
+
+/// Messages of so many bytes and more are offered for a single copy.
+struct SingleCopy {
+  std::size_t by_kernel_bytes = SIZE_MAX;  ///< out of any memory of their sender, if the kernel allows it
+  std::size_t of_region_bytes = SIZE_MAX;  ///< out of a region
+};
+
+/// A message on its way.
+struct Transfer {
+  enum class State : std::uint8_t { data, offered, done };
+
+  static Transfer send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
+    return {&link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+  }
+  static Transfer receive(Link& link, std::span<const Piece> pieces, std::size_t bytes) {
+    return {&link, pieces, bytes};
+  }
+  bool done() const { return state == State::done; }
+
+  /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
+  static constexpr std::size_t any_size = SIZE_MAX;
+  bool wants_memory() const { return !outgoing && pieces.empty() && bytes != any_size; }
+
+  Link* link = nullptr;
+  std::span<const Piece> pieces{};  ///< unchanged until it is done
+  std::size_t bytes = 0;            ///< of the pieces, not 0
+  bool outgoing = false;
+  bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
+  bool cut = false;          ///< a message of more bytes arrived
+  State state = State::data;
+  std::size_t moved = 0;  ///< bytes so far
+  std::size_t piece = 0, offset = 0;  ///< the next byte
+};
+
+/// What a rank has in common with another one of its node.
+struct Link {
+  Outlet out;
+  Inlet in;
+  pid_t process = 0;  ///< whose memory can be read; 0: it cannot
+  const Transfer *sending = nullptr, *receiving = nullptr;  ///< begun and not done
+};
+
+/// Where everything is in the segment of a node: for each rank the acknowledgements that it writes and the cells that it
+/// fills, for all the others; then for each rank the bulk of these cells.
+struct NodeLayout {
+  std::uint32_t members = 1;
+  ChannelSize channel;
+
+  std::size_t acknowledgements(std::uint32_t member) const {
+    return member * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
+  }
+  std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
+  std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
+  std::size_t bytes() const { return bulk(members); }
+
+  /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells is 0.
+  static NodeLayout within(std::uint32_t members, std::size_t most_bytes);
+};
+
+class Node {
+ public:
+  /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores. `processes`: of each member, or 0.
+  /// `regions`: shared memory besides. `crowded`: there are more members than cores.
+  Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes, const Regions& regions,
+       bool crowded);
+
+  Link& link(std::uint32_t member) { return links_[member]; }
+  Waiter& waiter() { return waiter_; }
+  std::size_t shared_bytes() const { return segment_.bytes(); }
+
+  /// Does what can be done for `transfer` now. Returns whether anything could. Of two transfers one way between two ranks,
+  /// the first is to be advanced first until it is done.
+  bool advance(Transfer& transfer);
+
+  /// Transfers that are under way have been given up: nothing can be sent any more.
+  void abandon() { broken_ = true; }
+  bool broken() const { return broken_; }
+
+ private:
+  Segment segment_;
+  std::vector<Link> links_;
+  const Regions* regions_;
+  Waiter waiter_;
+  bool broken_ = false;
+};
+
+}  // namespace swapmeet

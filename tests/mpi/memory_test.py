@@ -1,0 +1,34 @@
+"""Buffers in memory that the ranks of a node share, on real MPIs."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+
+def check(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "memory: right" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("words", [("call",), ("odd", "call"), ("call", "free-some"), ("call", "forbid", "call")])
+def test_every_byte(launch, compiled, wheel: str, ranks: int, words: tuple[str, ...]) -> None:
+    check(launch(ranks, [compiled(wheel, "memory"), *words], mpi=wheel, algorithm="shared-memory"))
+
+
+@pytest.mark.parametrize("algorithm", ["direct(intra=cma)", "direct(intra=shm)", "two-layer(intra=auto)", "pairwise"])
+def test_every_transport(launch, compiled, wheel: str, algorithm: str) -> None:
+    check(launch(4, [compiled(wheel, "memory"), "call"], mpi=wheel, algorithm=algorithm, env={"SWAPMEET_NODES": "3+1"}))
+
+
+def test_blocks_are_copied_straight(launch, compiled, wheel: str) -> None:
+    """Where the kernel copies nothing, a single copy is possible only of what is shared."""
+    argv = [compiled(wheel, "memory"), "forbid", "call"]
+    check(launch(2, argv, mpi=wheel, algorithm="direct(intra=auto)"))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_mistakes(launch, compiled, wheel: str, ranks: int) -> None:
+    check(launch(ranks, [compiled(wheel, "memory"), "errors"], mpi=wheel, algorithm="shared-memory"))

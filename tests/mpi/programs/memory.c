@@ -1,0 +1,122 @@
+/* Exchanges between buffers in memory that the ranks of a node share (swapmeet_memory_allocate), or partly: every byte is
+ * checked. Arguments, in any order: forbid (process_vm_readv is refused from now on), call (exchanges of many sizes, shared
+ * to shared, shared to own and the other way round), odd (only ranks of even number allocate more than nothing), free-some
+ * (odd ranks free theirs, then exchange), errors. Prints "memory: right". */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <mpi.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static int rank, ranks;
+static int (*allocate)(MPI_Comm, MPI_Aint, void *);
+static int (*release)(void *);
+
+enum { MOST = 1 << 20, GUARD = 64 };
+static unsigned char *shared_send, *shared_receive, *own_send, *own_receive;
+
+static void must(int right, const char *what) {
+  if (right) return;
+  fprintf(stderr, "memory: wrong: %s\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static unsigned char value(int source, int destination, int bytes, int k) {
+  return (unsigned char)(17 * source + 91 * destination + bytes + k + (k >> 8) * 7);
+}
+
+static void forbid(void) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "seccomp");
+}
+
+static void exchange(MPI_Comm comm, unsigned char *send, unsigned char *receive, int bytes) {
+  int me, size;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &size);
+  for (int d = 0; d < size; ++d)
+    for (int k = 0; k < bytes; ++k) send[(size_t)d * bytes + k] = value(me, d, bytes, k);
+  memset(receive, 0xa5, (size_t)size * bytes + GUARD);
+  must(MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm) == MPI_SUCCESS, "MPI_Alltoall");
+  memset(send, 0, (size_t)size * bytes);
+  for (int s = 0; s < size; ++s)
+    for (int k = 0; k < bytes; ++k) must(receive[(size_t)s * bytes + k] == value(s, me, bytes, k), "a byte");
+  for (int k = 0; k < GUARD; ++k) must(receive[(size_t)size * bytes + k] == 0xa5, "beyond the last block");
+}
+
+static void call(MPI_Comm comm) {
+  static const int sizes[] = {1, 100, 4096, 5000, 65536, 300001};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    if ((long)sizes[i] * ranks + GUARD > MOST) continue;
+    exchange(comm, shared_send, shared_receive, sizes[i]);
+    exchange(comm, shared_send, own_receive, sizes[i]);
+    exchange(comm, own_send, shared_receive, sizes[i]);
+    exchange(comm, rank % 2 ? own_send : shared_send, own_receive, sizes[i]);
+  }
+}
+
+static void errors(void) {
+  void *memory = &rank;
+  must(allocate(MPI_COMM_NULL, 8, &memory) != MPI_SUCCESS && memory == &rank, "a null communicator");
+  must(allocate(MPI_COMM_WORLD, -1, &memory) == MPI_ERR_ARG && memory == &rank, "bytes below 0");
+  must(allocate(MPI_COMM_WORLD, 8, rank == 0 ? NULL : &memory) == (rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS), "no address");
+  if (rank > 0) must(release(memory) == MPI_SUCCESS, "memory that the others have");
+  must(release(NULL) == MPI_SUCCESS, "nothing to free");
+  must(release(&rank) == MPI_ERR_ARG, "memory of somebody else");
+  must(allocate(MPI_COMM_SELF, 100, &memory) == MPI_SUCCESS, "a rank alone");
+  memset(memory, 1, 100);
+  must(release(memory) == MPI_SUCCESS && release(memory) == MPI_ERR_ARG, "free twice");
+  for (int i = 0; i < 200; ++i) {
+    must(allocate(MPI_COMM_WORLD, 1 + i * 100, &memory) == MPI_SUCCESS, "again and again");
+    memset(memory, i, (size_t)(1 + i * 100));
+    must(release(memory) == MPI_SUCCESS, "and freed");
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  *(void **)&allocate = dlsym(RTLD_DEFAULT, "swapmeet_memory_allocate");
+  *(void **)&release = dlsym(RTLD_DEFAULT, "swapmeet_memory_free");
+  must(allocate && release, "the library is not preloaded");
+  own_send = malloc(MOST), own_receive = malloc(MOST);
+  MPI_Comm backwards, pair;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+  for (int i = 1; i < argc; ++i) {
+    if (!strcmp(argv[i], "forbid")) forbid();
+    if (!strcmp(argv[i], "errors")) errors();
+    const MPI_Aint bytes = !strcmp(argv[i], "odd") && rank % 2 ? 0 : MOST;
+    if (!shared_send && (!strcmp(argv[i], "call") || !strcmp(argv[i], "odd"))) {
+      must(allocate(MPI_COMM_WORLD, bytes, &shared_send) == MPI_SUCCESS, "allocate");
+      must(allocate(backwards, bytes, &shared_receive) == MPI_SUCCESS, "allocate backwards");
+      must((size_t)shared_send % 4096 == 0 && (bytes == 0 || shared_send[bytes - 1] == 0), "zeroes on whole pages");
+      if (bytes == 0) shared_send = own_send, shared_receive = own_receive;
+    }
+    if (!strcmp(argv[i], "free-some") && rank % 2) {
+      must(release(shared_send) == MPI_SUCCESS && release(shared_receive) == MPI_SUCCESS, "free");
+      shared_send = own_send, shared_receive = own_receive;
+    }
+    if (strcmp(argv[i], "call") && strcmp(argv[i], "free-some")) continue;
+    call(MPI_COMM_WORLD), call(backwards), call(pair);
+  }
+  MPI_Comm_free(&backwards);
+  MPI_Comm_free(&pair);
+  if (rank == 0) puts("memory: right");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,282 @@
+/// Tries the messages inside a node without MPI: processes, or threads, that exchange random messages over one segment.
+///
+///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1] [offered=PERCENT]
+///             [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
+///   transport layout | segment | poll
+///   transport reserve BYTES
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <thread>
+
+#include "member.hpp"
+
+using namespace swapmeet;
+
+namespace {
+
+[[noreturn]] void give_up(const std::string& why) {
+  std::printf("transport: %s\n", why.c_str());
+  std::exit(2);
+}
+
+void must(bool right, const char* what) {
+  if (!right) give_up(std::string("not so: ") + what);
+}
+
+/// A process that is no more.
+pid_t dead_process() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+/// What all members share before they share the segment: a page that forks inherit.
+struct Meeting {
+  std::atomic<std::uint32_t> here, opened;
+  std::atomic<pid_t> processes[64];
+};
+
+std::vector<pid_t> readable_processes(const Settings& settings, const Meeting& meeting, std::uint32_t me, pid_t dead) {
+  std::vector<pid_t> processes;
+  for (std::uint32_t other = 0; other < settings.members; ++other) {
+    const pid_t process = meeting.processes[other];
+    switch (settings.readable) {
+      case Settings::Readable::all: processes.push_back(process); break;
+      case Settings::Readable::none: processes.push_back(0); break;
+      case Settings::Readable::dead: processes.push_back(dead); break;
+      case Settings::Readable::some: processes.push_back((me + other) % 3 == 0 ? 0 : (me + other) % 3 == 1 ? dead : process); break;
+    }
+  }
+  return processes;
+}
+
+/// ThreadSanitizer knows memory by its address, so threads have one mapping. (Else each member has its own.)
+void use_memory(const Settings& settings, const NodeLayout& layout, Node& node, std::uint32_t me, char* memory) {
+  const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {
+    return reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(writer)) + of;
+  };
+  const auto ring = [&](std::uint32_t from, std::uint32_t to) {
+    const std::size_t first = std::size_t{to} * layout.channel.cells;
+    return Ring(reinterpret_cast<Cell*>(memory + layout.cells(from)) + first,
+                memory + layout.bulk(from) + first * layout.channel.bulk_bytes, layout.channel);
+  };
+  for (std::uint32_t other = 0; other < settings.members; ++other) {
+    node.link(other).out = Outlet(ring(me, other), acknowledgement(other, me));
+    node.link(other).in = Inlet(ring(other, me), acknowledgement(me, other));
+  }
+}
+
+Node make_node(const Settings& settings, const NodeLayout& layout, const std::string& name, Meeting& meeting, std::uint32_t me,
+               pid_t dead) {
+  Segment segment;
+  if (const std::string problem = segment.open(name, layout.bytes()); !problem.empty()) give_up(problem);
+  const std::size_t first = me == 0 ? 0 : layout.bulk(me);
+  const std::string problem = segment.reserve(first, layout.bulk(me + 1) - first);
+  if (!problem.empty()) give_up(problem);
+  meeting.processes[me] = getpid();
+  ++meeting.here;
+  while (meeting.here < settings.members) usleep(100);
+  static const Regions none;
+  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none, settings.members > 2);
+}
+
+int run_processes(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
+  std::vector<pid_t> children;
+  for (std::uint32_t me = 0; me < settings.members; ++me) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Node node = make_node(settings, layout, segment.name(), meeting, me, dead);
+      const int wrong = Member(settings, node, me).run();
+      std::fflush(stdout);
+      _exit(wrong != 0);
+    }
+    children.push_back(child);
+  }
+  while (meeting.here < settings.members) usleep(100);
+  segment.unlink();
+  int wrong = 0;
+  for (std::size_t left = children.size(); left > 0; --left) {
+    int status = 0;
+    wait(&status);
+    if (status == 0 || wrong++ > 0) continue;
+    for (const pid_t child : children) kill(child, SIGKILL);  // they may wait for it
+  }
+  return wrong;
+}
+
+/// Cells that go from member 0 to member 1 before anything else, so that numbers begin at `count`.
+void count_up(Node& from, Node& to, std::uint32_t count) {
+  Outlet& out = from.link(1).out;
+  Inlet& in = to.link(0).in;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    out.hand_over(*out.next(), 1, 0);
+    must(in.next(), "a cell that was handed over arrives");
+    in.emptied();
+  }
+}
+
+int run_threads(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
+  std::deque<Node> nodes;
+  std::atomic<int> wrong = 0;
+  meeting.here = settings.members;
+  for (std::uint32_t me = 0; me < settings.members; ++me) meeting.processes[me] = getpid();
+  for (std::uint32_t me = 0; me < settings.members; ++me) {
+    nodes.push_back(make_node(settings, layout, segment.name(), meeting, me, dead));
+    use_memory(settings, layout, nodes.back(), me, segment.memory());
+  }
+  segment.unlink();
+  count_up(nodes[0], nodes[1], settings.first_number);
+  std::vector<std::thread> threads;
+  for (std::uint32_t me = 0; me < settings.members; ++me)
+    threads.emplace_back([&, me] { wrong += Member(settings, nodes[me], me).run(); });
+  for (std::thread& thread : threads) thread.join();
+  return wrong;
+}
+
+Settings::Readable readable(const std::string& word) {
+  if (word == "all") return Settings::Readable::all;
+  if (word == "none") return Settings::Readable::none;
+  if (word == "some") return Settings::Readable::some;
+  if (word == "dead") return Settings::Readable::dead;
+  give_up("what is readable=" + word + "?");
+}
+
+Settings read_settings(int count, char** words) {
+  Settings settings;
+  for (int k = 0; k < count; ++k) {
+    const std::string word = words[k], name = word.substr(0, word.find('='));
+    const char* const text = words[k] + name.size() + 1;
+    const auto number = static_cast<std::uint32_t>(std::strtoul(text, nullptr, 0));
+    if (name == "members") settings.members = number;
+    else if (name == "cells") settings.channel.cells = number;
+    else if (name == "bulk") settings.channel.bulk_bytes = number;
+    else if (name == "seed") settings.seed = number;
+    else if (name == "steps") settings.steps = number;
+    else if (name == "most") settings.most_bytes = number;
+    else if (name == "threads") settings.threads = number;
+    else if (name == "offered") settings.offered = number;
+    else if (name == "readable") settings.readable = readable(text);
+    else if (name == "cut") settings.cut = number;
+    else if (name == "first") settings.first_number = number;
+    else give_up("what is " + word + "?");
+  }
+  return settings;
+}
+
+int exchange(const Settings& settings) {
+  const NodeLayout layout{settings.members, settings.channel};
+  Segment shared, segment;
+  if (const std::string problem = shared.make(sizeof(Meeting)); !problem.empty()) give_up(problem);
+  shared.unlink();
+  if (const std::string problem = segment.make(layout.bytes()); !problem.empty()) give_up(problem);
+  auto* const meeting = new (shared.memory()) Meeting{};
+  const pid_t dead = dead_process();
+  const int wrong = settings.threads ? run_threads(settings, layout, segment, *meeting, dead)
+                                     : run_processes(settings, layout, segment, *meeting, dead);
+  std::printf("transport: %d wrong\n", wrong);
+  return wrong != 0;
+}
+
+/// The largest channels that fit, in whole cache lines; or none.
+int check_layouts() {
+  for (std::uint32_t members = 1; members <= 600; members = members * 5 / 4 + 1)
+    for (std::size_t most = 0; most < (std::size_t{1} << 34); most = most * 3 / 2 + 511) {
+      const NodeLayout layout = NodeLayout::within(members, most);
+      const NodeLayout least{members, {2, 64}};
+      must((layout.channel.cells == 0) == (least.bytes() > most), "there are channels exactly where the least fit");
+      if (layout.channel.cells == 0) continue;
+      must(layout.bytes() <= most, "a layout keeps to its limit");
+      must(layout.channel.bulk_bytes % 128 == 64, "the bulk of a cell is an odd number of cache lines");
+      must((layout.channel.cells & (layout.channel.cells - 1)) == 0, "the number of cells is a power of two");
+      must(layout.bulk(members - 1) % 4096 == 0, "each member has pages of its own");
+      must(layout.cells(members - 1) + members * layout.channel.cells * sizeof(Cell) <= layout.bulk(0), "the cells fit in");
+      must(layout.bulk(0) + members * layout.channel.cells * layout.channel.bulk_bytes <= layout.bulk(1), "and their bulk");
+    }
+  return 0;
+}
+
+bool exists(const std::string& name) { return access(("/dev/shm" + name).c_str(), F_OK) == 0; }
+
+int check_segments() {
+  std::string name;
+  {
+    Segment made, opened, smaller, nothing;
+    must(made.make(1 << 16).empty(), "a segment can be made");
+    name = made.name();
+    struct stat status;
+    must(stat(("/dev/shm" + name).c_str(), &status) == 0 && (status.st_mode & 0777) == 0600, "nobody else can open it");
+    must(!smaller.open(name, 1 << 12).empty(), "another size is refused");
+    must(!nothing.open(name + "0", 1 << 16).empty(), "another name is refused");
+    must(opened.open(name, 1 << 16).empty(), "it can be opened");
+    must(made.reserve(0, 1 << 15).empty() && opened.reserve(1 << 15, 1 << 15).empty(), "it can be reserved");
+    for (std::size_t k = 0; k < 1 << 16; ++k) must(opened.memory()[k] == 0, "it is zero");
+    opened = Segment(std::move(opened));
+    made.memory()[12345] = 77;
+    must(opened.memory()[12345] == 77, "it is shared");
+    made.unlink();
+    must(!exists(name), "its name is taken away");
+    Segment later;
+    must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
+    must(opened.memory()[12345] == 77, "but stays");
+    Segment other;
+    must(other.make(4096).empty() && other.name() != name, "each has another name");
+    name = other.name();
+    opened = std::move(other);
+    must(exists(name), "moving is not losing");
+  }
+  must(!exists(name), "a segment that nobody opened leaves no name");
+  return 0;
+}
+
+/// Reserves memory while signals come in, as a profiler's do.
+int reserve(std::size_t bytes) {
+  struct sigaction action{};
+  action.sa_handler = [](int) {};
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often{{0, 1000}, {0, 1000}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  Segment segment;
+  std::string problem = segment.make(bytes);
+  if (problem.empty()) problem = segment.reserve(0, bytes);
+  std::printf("transport: %s\n", problem.empty() ? "reserved" : problem.c_str());
+  if (problem.empty()) std::memset(segment.memory(), 1, bytes);
+  return !problem.empty();
+}
+
+/// Who waits lets others go on.
+int check_poll() {
+  Waiter waiter(false);
+  int polls = 0;
+  for (int wait = 0; wait < 10000; ++wait) waiter.wait([&] { ++polls; });
+  must(polls >= 10000 / 64 - 1, "who waits polls");
+  polls = 0;
+  for (int wait = 0; wait < 1000; ++wait) {  // also where something happens now and then
+    waiter.moved();
+    for (int idle = 0; idle < 70; ++idle) waiter.wait([&] { ++polls; });
+  }
+  must(polls >= 1000, "who waits often polls");
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string what = count > 1 ? words[1] : "";
+  if (what == "exchange") return exchange(read_settings(count - 2, words + 2));
+  if (what == "layout") return check_layouts();
+  if (what == "segment") return check_segments();
+  if (what == "poll") return check_poll();
+  if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));
+  give_up("what to do?");
+}

@@ -1,0 +1,119 @@
+"""Messages inside a node without MPI: random exchanges of processes, and of threads, over one segment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from swapmeet import mpi as mpis
+from swapmeet.library import program, source_tree
+
+Run = Callable[..., str]
+
+TINY = "bulk=64 cells=4"
+TINIEST = "bulk=64 cells=2"  #: hardly an offer fits in
+CHANNELS = [TINY, TINIEST, "bulk=64 cells=1", "bulk=4160 cells=4", "bulk=16448 cells=4"]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """Runs the program, which knows no MPI, but is built along with the library for one."""
+    path = program(mpis.find("mpich"), "transport")
+
+    def run(*words: str) -> str:
+        return output_of(path, *words)
+
+    return run
+
+
+def output_of(path: Path, *words: str, timeout: float = 60) -> str:
+    argv = [path, *(part for word in words for part in word.split())]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("readable", ["all", "none", "some", "dead"])
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("members", [1, 2, 3, 5])
+def test_every_message_arrives(run: Run, members: int, channel: str, readable: str) -> None:
+    words = f"members={members} {channel} readable={readable} seed={members} steps=10 most=100000"
+    assert run("exchange", words) == "transport: 0 wrong\n"
+
+
+@pytest.mark.parametrize("channel", [TINY, "bulk=16448 cells=4"])
+def test_large_messages(run: Run, channel: str) -> None:
+    assert "0 wrong" in run("exchange", f"members=3 {channel} readable=some steps=5 most=1048576")
+
+
+def test_all_are_longer_than_expected(run: Run) -> None:
+    assert "0 wrong" in run("exchange", "members=3 cut=100 readable=some steps=30 most=100000")
+
+
+def test_eight_members(run: Run) -> None:
+    assert "0 wrong" in run("exchange", "members=8 bulk=1088 readable=some steps=10 most=100000")
+
+
+@pytest.mark.parametrize("channel", [TINIEST, "bulk=4160 cells=4"])
+def test_threads_in_one_process(run: Run, channel: str) -> None:
+    assert "0 wrong" in run("exchange", f"members=3 threads=1 {channel} readable=some steps=10 most=100000")
+
+
+@pytest.mark.parametrize("part", ["layout", "segment", "poll"])
+def test_parts(run: Run, part: str) -> None:
+    run(part)
+
+
+def test_memory_is_reserved_while_signals_come_in(run: Run) -> None:
+    assert run("reserve", str(16 << 20)) == "transport: reserved\n"
+
+
+def test_memory_that_is_not_there(run: Run) -> None:
+    """It is refused, where touching it would kill the process."""
+    path = program(mpis.find("mpich"), "transport")
+    private = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1M none /dev/shm && exec "$@"', "sh"]
+    if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespace here (root has one)")
+    done = subprocess.run([*private, path, "reserve", str(2 << 20)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stdout == "transport: cannot have 2097152 B of shared memory (/dev/shm): No space left on device\n"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("offered", [0, 50, 100])
+@pytest.mark.parametrize("readable", ["all", "none"])
+def test_numbers_of_cells_wrap_around(run: Run, offered: int, readable: str) -> None:
+    words = f"threads=1 members=2 first=0xfffffff0 bulk=4160 offered={offered} readable={readable} steps=40 most=10000"
+    assert "0 wrong" in run("exchange", words)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("members", [2, 3, 5, 8])
+def test_many_messages(run: Run, members: int, seed: int) -> None:
+    channel = CHANNELS[seed % len(CHANNELS)]
+    assert "0 wrong" in run("exchange", f"members={members} {channel} readable=some seed={seed} steps=50")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
+def test_under_sanitizers(tmp_path: Path, sanitizers: str) -> None:
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    assert compiler
+    root = source_tree()
+    files = [*root.glob("tests/transport/*.cpp"), *root.glob("src/transport/*.cpp")]
+    path = tmp_path / "transport"
+    flags = ["-std=c++20", "-g", "-O1", f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", f"-I{root}/src"]
+    subprocess.run([compiler, *flags, *files, "-o", path, "-pthread", "-lrt"], check=True)
+    for threads in (0, 1):
+        for channel in (TINY, TINIEST, "bulk=4160 cells=4"):
+            for readable in ("all", "none", "some", "dead"):
+                words = f"members=4 threads={threads} {channel} readable={readable} steps=15 most=100000"
+                assert "0 wrong" in output_of(path, "exchange", words, timeout=300)
+    for part in ("layout", "segment", "poll"):
+        output_of(path, part, timeout=300)

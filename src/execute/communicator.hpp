@@ -57,8 +57,8 @@ class Communicator {
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
 
-  /// The decision for blocks of so many bytes (Alltoallv: 0, for its sizes are not shared). Local, and the same on every
-  /// rank. Cached: a plan is made when a range of sizes is first met.
+  /// The decision for blocks of so many bytes (Alltoallv: 0, for its sizes are not shared); the same on every rank. Cached:
+  /// a plan is made when a range of sizes is first met, which is collective; else local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
     for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
       if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return *decision;

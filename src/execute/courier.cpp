@@ -85,7 +85,7 @@ int Courier::wait_for_both(Requests& requests, Group group) {
     for (const auto& some : {requests.receives(), requests.sends()})
       if (const int error = test(some, moved, done)) return error;
     if (done && !pending(group)) return MPI_SUCCESS;
-    if (!moved) neighbours_->wait();
+    neighbours_->turn(moved);
   }
 }
 
@@ -100,9 +100,9 @@ int Courier::wait(Group group) {
   return MPI_SUCCESS;
 }
 
-void Courier::abandon() {
+void Courier::abandon(bool touched) {
   for (Requests& requests : requests_) swapmeet::abandon(requests.receives(), requests.sends());
-  if (neighbours_ && (pending(straight) || pending(round))) neighbours_->abandon();
+  if (neighbours_) neighbours_->abandon(touched);
 }
 
 }  // namespace swapmeet

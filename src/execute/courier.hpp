@@ -52,8 +52,8 @@ class Courier {
   /// Waits for all messages of `group`; others go on meanwhile.
   int wait(Group group);
 
-  /// After an error: nothing arrives any more.
-  void abandon();
+  /// After an error: nothing arrives any more. `touched`: whether anything was sent.
+  void abandon(bool touched);
 
  private:
   /// Within the node.

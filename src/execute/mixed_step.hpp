@@ -130,7 +130,7 @@ class MixedStep {
       }
       if (requests_ > 0)
         if (const int error = finish_request(moved)) return error;
-      if (!moved && active_ > 0) neighbours_.wait();
+      if (active_ > 0) neighbours_.turn(moved);
     }
     return MPI_SUCCESS;
   }
@@ -149,7 +149,7 @@ class MixedStep {
   void give_up() {
     const std::span<MPI_Request> all(slots_.requests);
     abandon(all.first(window_), all.subspan(window_, window_));
-    neighbours_.abandon();
+    neighbours_.abandon(touched_);
   }
 
   const Schedule& schedule_;

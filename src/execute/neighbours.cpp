@@ -1,5 +1,6 @@
 #include "execute/neighbours.hpp"
 
+#include <link.h>
 #include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -44,10 +45,25 @@ std::vector<pid_t> readable_processes(const NodeGroup& group, std::string& probl
   return processes;
 }
 
-/// That this process may use.
-int cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+/// That the ranks of a node may use, all together. Collective.
+int cores(const NodeGroup& group) {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0)  // more cores than a set holds, say: all count
+    for (long core = 0; core < sysconf(_SC_NPROCESSORS_ONLN) && core < CPU_SETSIZE; ++core) CPU_SET(core, &mine);
+  PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, group.comm());
+  return CPU_COUNT(&all);
+}
+
+/// The driver of a device that is loaded in this process: buffers may then be memory that only the MPI underneath can copy.
+std::string device_driver() {
+  std::string found;
+  dl_iterate_phdr([](dl_phdr_info* library, std::size_t, void* to) {
+    for (const char* const name : {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"})
+      if (library->dlpi_name && std::strstr(library->dlpi_name, name)) *static_cast<std::string*>(to) = name;
+    return 0;
+  }, &found);
+  return found;
 }
 
 }  // namespace
@@ -63,6 +79,8 @@ std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<st
                                                count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));
   if (layout.channel.cells == 0 && count > 1)
     mine = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(count) + " ranks of a node";
+  if (const std::string driver = device_driver(); !driver.empty())
+    mine = driver + " is loaded: buffers may be in the memory of a device";
   Segment segment;
   const auto me = static_cast<std::uint32_t>(group.me());
   const std::size_t first = me == 0 ? 0 : layout.bulk(me);  // what is common to all is of the first
@@ -71,7 +89,7 @@ std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<st
   if (!means.shared_memory) return nullptr;
   const std::vector<pid_t> processes = readable_processes(group, means.problem);
   means.single_copy = means.problem.empty();
-  const bool crowded = group.count() > cores();
+  const bool crowded = group.count() > cores(group);
   Node node(std::move(segment), layout, me, processes, context().regions, crowded);
   return std::make_unique<Neighbours>(std::move(node), group.members(), comm);
 }

@@ -39,16 +39,16 @@ class Neighbours {
 
   bool advance(Transfer& transfer) { return node_.advance(transfer); }
 
-  /// When nothing could be advanced: waits a little, and lets MPI go on.
-  void wait() {
-    node_.waiter().wait([this] {
+  /// At the end of each turn of a loop that waits: lets MPI go on now and then; waits a little, if nothing has `moved`.
+  void turn(bool moved) {
+    node_.waiter().turn(moved, [this] {
       int flag = 0;
       PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm_, &flag, MPI_STATUS_IGNORE);
     });
   }
 
-  /// After an error in the middle of an exchange: nothing can be exchanged here any more.
-  void abandon() { node_.abandon(); }
+  /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any more.
+  void abandon(bool touched) { touched ? node_.abandon() : node_.forget(); }
   bool broken() const { return node_.broken(); }
 
   std::size_t shared_bytes() const { return node_.shared_bytes(); }

@@ -46,7 +46,7 @@ class Plan {
   std::int64_t working_blocks() const { return 2 * std::int64_t{schedule_.ranks} + shared_scratch_blocks_; }
 
   /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
-  /// rank's own part is done; allocates nothing (once scratch memory is there, and without pack=datatype). A plan that
+  /// rank's own part is done; allocates nothing (once scratch memory and lists are there, and without pack=datatype). A plan that
   /// needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side. On an error
   /// no request is left, and `touched` says whether anything was sent: if not, the call may be made again.
   /// Not to be called by two threads at a time (nor would MPI allow it on one communicator).

@@ -115,7 +115,7 @@ class Relaying {
     const std::span<Landing> heads_out = std::span(all_.heads_).subspan(receives.size(), sends.size());
     int error = announce(sends, heads_out, receives, heads_in);
     if (!error) error = transfer(sends, gathered, receives, landings, heads_in);
-    if (error) all_.courier_.abandon();
+    if (error) all_.courier_.abandon(touched_ || error == MPI_ERR_NO_MEM);
     for (const auto& sent : {heads_out, gathered})
       for (Landing& memory : sent) error ? lose(memory) : give(memory);
     if (!error) deliver(round, receives, landings, heads_in);
@@ -362,7 +362,7 @@ int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool&
     if (error) error = outcome.noted(error);
   }
   if (!error) error = courier_.wait(Courier::straight);
-  if (error) courier_.abandon();
+  if (error) courier_.abandon(touched);
   return error ? error : outcome.received_wrong();
 }
 

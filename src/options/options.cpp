@@ -44,9 +44,10 @@ std::vector<Option> make_table() {
       {"SWAPMEET_NODES",
        "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as 0,1,0,2; "
        "or several such levels, the innermost first, such as 2/8 (ranks of each socket, ranks of each node)", "mpi",
-       "Which ranks of MPI_COMM_WORLD share a node, for algorithms with dims=nodes, which have a dimension more for each "
-       "level; mpi: those that share memory.",
-       "using the MPI underneath for algorithms with dims=nodes", read_nodes},
+       "Which ranks of MPI_COMM_WORLD share a node; mpi: those that share memory. Algorithms with dims=nodes have a dimension "
+       "more for each level; a node for shared memory (intra=, and the automatic choice) and for leaders is a group of the "
+       "innermost level.",
+       "using the MPI underneath for algorithms that need nodes", read_nodes},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
@@ -60,8 +61,9 @@ std::vector<Option> make_table() {
        "the rank exchanges.)",
        "keeping 1GiB", [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},
       {"SWAPMEET_SHM_LIMIT", "bytes, such as 65536 or 64MiB", "64MiB",
-       "Shared memory that the ranks of a node use together at most, for all communicators. A communicator takes half of "
-       "what is left. One that gets too little goes without; 0: all do.",
+       "Shared memory that the ranks of a node use together at most, for all communicators; what programs allocate by "
+       "swapmeet_memory_allocate is not counted. A communicator takes half of what is left at most. One that gets too little "
+       "goes without; 0: all do.",
        "keeping 64MiB", [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
   };
 }

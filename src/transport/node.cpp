@@ -173,12 +173,30 @@ Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::spa
   }
 }
 
+Transfer Transfer::send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
+  Transfer transfer{&link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+  transfer.turn = link.sends.made++;
+  return transfer;
+}
+
+Transfer Transfer::receive(Link& link, std::span<const Piece> pieces, std::size_t bytes) {
+  Transfer transfer{&link, pieces, bytes};
+  transfer.turn = link.receives.made++;
+  return transfer;
+}
+
+void Node::forget() {
+  for (Link& link : links_) {
+    link.sends.made = link.sends.done;
+    link.receives.made = link.receives.done;
+  }
+}
+
 bool Node::advance(Transfer& transfer) {
-  const Transfer*& begun = transfer.outgoing ? transfer.link->sending : transfer.link->receiving;
-  if (!begun) begun = &transfer;
-  if (begun != &transfer) return false;
+  Link::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
+  if (transfer.turn != turns.done) return false;
   const bool moved = transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_);
-  if (transfer.done()) begun = nullptr;
+  if (transfer.done()) ++turns.done;
   if (moved) waiter_.moved();
   return moved;
 }

@@ -27,16 +27,12 @@ struct SingleCopy {
   std::size_t of_region_bytes = SIZE_MAX;  ///< out of a region
 };
 
-/// A message on its way.
+/// A message on its way. Those between two ranks have turns, in the order in which they were made.
 struct Transfer {
   enum class State : std::uint8_t { data, offered, done };
 
-  static Transfer send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
-    return {&link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
-  }
-  static Transfer receive(Link& link, std::span<const Piece> pieces, std::size_t bytes) {
-    return {&link, pieces, bytes};
-  }
+  static Transfer send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy);
+  static Transfer receive(Link& link, std::span<const Piece> pieces, std::size_t bytes);
   bool done() const { return state == State::done; }
 
   /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
@@ -50,6 +46,7 @@ struct Transfer {
   bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
   bool cut = false;          ///< a message of more bytes arrived
   State state = State::data;
+  std::uint32_t turn = 0;
   std::size_t moved = 0;  ///< bytes so far
   std::size_t piece = 0, offset = 0;  ///< the next byte
 };
@@ -59,7 +56,10 @@ struct Link {
   Outlet out;
   Inlet in;
   pid_t process = 0;  ///< whose memory can be read; 0: it cannot
-  const Transfer *sending = nullptr, *receiving = nullptr;  ///< begun and not done
+
+  struct Turns {
+    std::uint32_t made = 0, done = 0;
+  } sends{}, receives{};  ///< transfers
 };
 
 /// Where everything is in the segment of a node: for each rank the acknowledgements that it writes and the cells that it
@@ -90,11 +90,13 @@ class Node {
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return segment_.bytes(); }
 
-  /// Does what can be done for `transfer` now. Returns whether anything could. Of two transfers one way between two ranks,
-  /// the first is to be advanced first until it is done.
+  /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.
   bool advance(Transfer& transfer);
 
-  /// Transfers that are under way have been given up: nothing can be sent any more.
+  /// Transfers have been given up: those that are not done; nothing of them has moved.
+  void forget();
+
+  /// The same where some may have moved: nothing can be sent any more.
   void abandon() { broken_ = true; }
   bool broken() const { return broken_; }
 

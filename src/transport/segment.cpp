@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -87,9 +88,10 @@ std::string Segment::map(std::size_t bytes, int flags) {
 }
 
 std::string Segment::reserve(std::size_t first, std::size_t bytes) {
+  constexpr std::size_t most = 1 << 20;  // at a time: a signal undoes all of it, and there may be many
   int error = 0;
-  do error = posix_fallocate(file_, static_cast<off_t>(first), static_cast<off_t>(bytes));
-  while (error == EINTR);
+  for (std::size_t done = 0; done < bytes && (error == 0 || error == EINTR); done += error == 0 ? most : 0)
+    error = posix_fallocate(file_, static_cast<off_t>(first + done), static_cast<off_t>(std::min(most, bytes - done)));
   return error == 0 ? "" : failed("cannot have " + amount(bytes), error);
 }
 

@@ -1,5 +1,5 @@
 /// Memory that the processes of a node share, made by one of them and found by the others by its name, which is taken away
-/// as soon as all have it: whatever becomes of them, nothing is left behind.
+/// as soon as all have it: whatever becomes of them later, nothing is left behind.
 #pragma once
 
 #include <cstddef>

@@ -22,12 +22,12 @@ class Waiter {
   /// Something has happened.
   void moved() { idle_ = 0; }
 
-  /// Nothing has happened: waits a little. Calls poll() now and then, at least once in some tens of microseconds of this
-  /// process's time.
+  /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. Calls poll() every 64th time.
   template <class Poll>
-  void wait(Poll&& poll) {
+  void turn(bool moved, Poll&& poll) {
+    if (++turns_ % turns_between_polls == 0) poll();
+    if (moved) return;
     ++idle_;
-    if (idle_ % turns_between_polls == 0) poll();
     if (crowded_)
       sched_yield();
     else if (idle_ < patience_)
@@ -61,7 +61,7 @@ class Waiter {
   static constexpr std::uint32_t yields_to_trust = 64;
   static constexpr std::uint32_t most_patience = 512;  ///< spins; a few tens of microseconds
   bool crowded_;
-  std::uint32_t idle_ = 0, unwanted_ = 0;
+  std::uint32_t turns_ = 0, idle_ = 0, unwanted_ = 0;
   std::uint32_t patience_ = most_patience;
 };
 

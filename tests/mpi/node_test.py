@@ -405,6 +405,8 @@ def test_ranks_in_any_order(launch, compiled, wheel: str, ranks: int, algorithm:
     )
 
 
+#: Several messages to one peer in a sliding window: they must keep their order.
+STAGGERED = "bruck(radix=2,layout=zero-rotation,window=2,complete=any,messages=staggered,intra=shm)"
 SPECS = [
     SHM,
     CMA,
@@ -432,6 +434,13 @@ def test_only_some_peers_are_local(launch, compiled, wheel: str, ranks: int, nod
     """Messages to these go through memory, the others by MPI, in one step."""
     env = explained(SWAPMEET_NODES=nodes)
     by_ourselves(launch(ranks, [compiled(wheel, "node_calls"), *ORDERS], mpi=wheel, algorithm=algorithm, env=env))
+
+
+@pytest.mark.parametrize("nodes", ["8", "4+4"])
+@pytest.mark.parametrize("size", [100, 65536])
+def test_messages_to_one_peer_keep_their_order(launch, compiled, wheel: str, nodes: str, size: int) -> None:
+    argv = [compiled(wheel, "node_calls"), f"bytes={size}", "alltoall=10"]
+    by_ourselves(launch(8, argv, mpi=wheel, algorithm=STAGGERED, env=explained(SWAPMEET_NODES=nodes)))
 
 
 # --- wrong programs --------------------------------------------------------------------------------------------------

@@ -258,12 +258,12 @@ int reserve(std::size_t bytes) {
 int check_poll() {
   Waiter waiter(false);
   int polls = 0;
-  for (int wait = 0; wait < 10000; ++wait) waiter.wait([&] { ++polls; });
+  for (int turn = 0; turn < 10000; ++turn) waiter.turn(false, [&] { ++polls; });
   must(polls >= 10000 / 64 - 1, "who waits polls");
   polls = 0;
   for (int wait = 0; wait < 1000; ++wait) {  // also where something happens now and then
     waiter.moved();
-    for (int idle = 0; idle < 70; ++idle) waiter.wait([&] { ++polls; });
+    for (int turn = 0; turn < 70; ++turn) waiter.turn(turn % 2 == 0, [&] { ++polls; });
   }
   must(polls >= 1000, "who waits often polls");
   return 0;

@@ -127,7 +127,10 @@ def test_verify_refuses_numbers_of_ranks_in_one_line(ranks: str, words: str) -> 
 
 def test_ctrl_c_ends_a_verification_at_once() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "swapmeet", "verify", "pairwise", "-P", "3000"], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "swapmeet", "verify", "pairwise", "-P", "3000"],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)

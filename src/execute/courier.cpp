@@ -54,7 +54,7 @@ bool Courier::advance(Parcel& parcel) {
     parcel.piece = {landing.memory, transfer.bytes};
     if (!landing.memory) out_of_memory_ = true;
     else transfer.pieces = {&parcel.piece, 1};
-    moved = neighbours_->advance(transfer);
+    moved |= neighbours_->advance(transfer);
   }
   if (transfer.done() && transfer.cut) outcome_->noted(MPI_ERR_TRUNCATE);
   return moved;

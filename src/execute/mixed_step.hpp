@@ -38,7 +38,8 @@ class MixedStep {
       begin(window);
       const bool receives_first = step_.posting == Posting::receives_first;
       for (std::size_t i = 0; i < 2 * window && !error; ++i) error = fill(receives_first ? i : i / 2 + i % 2 * window);
-      for (; !copied && !error; copied = true) error = copy();
+      if (!copied && !error) error = copy();
+      copied = true;
       if (!error) error = finish();
     }
     if (error) give_up();

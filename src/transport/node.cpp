@@ -154,10 +154,7 @@ NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   return layout;
 }
 
-Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
-           const Regions& regions, bool crowded)
-    : segment_(std::move(segment)), links_(layout.members), regions_(&regions), waiter_(crowded) {
-  char* const memory = segment_.memory();
+void connect(Link& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
   const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {
     return reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(writer)) + of;
   };
@@ -166,9 +163,15 @@ Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::spa
     return Ring(reinterpret_cast<Cell*>(memory + layout.cells(from)) + first,
                 memory + layout.bulk(from) + first * layout.channel.bulk_bytes, layout.channel);
   };
+  link.out = Outlet(ring(me, other), acknowledgement(other, me));
+  link.in = Inlet(ring(other, me), acknowledgement(me, other));
+}
+
+Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
+           const Regions& regions, bool crowded)
+    : segment_(std::move(segment)), links_(layout.members), regions_(&regions), waiter_(crowded) {
   for (std::uint32_t other = 0; other < layout.members; ++other) {
-    links_[other].out = Outlet(ring(me, other), acknowledgement(other, me));
-    links_[other].in = Inlet(ring(other, me), acknowledgement(me, other));
+    connect(links_[other], layout, segment_.memory(), me, other);
     links_[other].process = processes[other];
   }
 }

@@ -69,9 +69,11 @@ struct NodeLayout {
   ChannelSize channel;
 
   std::size_t acknowledgements(std::uint32_t member) const {
-    return member * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
+    return std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
-  std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
+  std::size_t cells(std::uint32_t member) const {
+    return acknowledgements(member) + members * sizeof(Acknowledgement);
+  }
   std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
   std::size_t bytes() const { return bulk(members); }
 
@@ -79,10 +81,13 @@ struct NodeLayout {
   static NodeLayout within(std::uint32_t members, std::size_t most_bytes);
 };
 
+/// Gives `link`, which member `me` has to `other`, its cells in the segment mapped at `memory`.
+void connect(Link& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
+
 class Node {
  public:
-  /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores. `processes`: of each member, or 0.
-  /// `regions`: shared memory besides. `crowded`: there are more members than cores.
+  /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
+  /// `processes`: of each member, or 0. `regions`: shared memory besides. `crowded`: there are more members than cores.
   Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes, const Regions& regions,
        bool crowded);
 

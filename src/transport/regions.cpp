@@ -9,14 +9,18 @@ namespace swapmeet {
 void Regions::add(std::uint64_t id, Segment segment, char* own) {
   const std::lock_guard lock(mutex_);
   regions_.push_back({id, std::move(segment), own});
+  count_ = regions_.size();
 }
 
 bool Regions::remove(const void* own) {
   const std::lock_guard lock(mutex_);
-  return std::erase_if(regions_, [&](const Region& region) { return region.own == own; }) > 0;
+  const bool found = std::erase_if(regions_, [&](const Region& region) { return region.own == own; }) > 0;
+  count_ = regions_.size();
+  return found;
 }
 
 RegionPlace Regions::find(std::span<const Piece> pieces) const {
+  if (count_ == 0) return {};
   const std::shared_lock lock(mutex_);
   for (const Region& region : regions_)
     if (std::ranges::all_of(pieces, [&](const Piece& piece) {

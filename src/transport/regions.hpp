@@ -2,6 +2,7 @@
 /// kernel. Every process that shares it maps it, each at its own address.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <shared_mutex>
@@ -45,6 +46,7 @@ class Regions {
     }
   };
 
+  std::atomic<std::size_t> count_{0};  ///< of regions; most programs have none, and are not to pay for a lock
   mutable std::shared_mutex mutex_;
   std::vector<Region> regions_;
 };

@@ -55,26 +55,12 @@ std::vector<pid_t> readable_processes(const Settings& settings, const Meeting& m
       case Settings::Readable::all: processes.push_back(process); break;
       case Settings::Readable::none: processes.push_back(0); break;
       case Settings::Readable::dead: processes.push_back(dead); break;
-      case Settings::Readable::some: processes.push_back((me + other) % 3 == 0 ? 0 : (me + other) % 3 == 1 ? dead : process); break;
+      case Settings::Readable::some:
+        processes.push_back((me + other) % 3 == 0 ? 0 : (me + other) % 3 == 1 ? dead : process);
+        break;
     }
   }
   return processes;
-}
-
-/// ThreadSanitizer knows memory by its address, so threads have one mapping. (Else each member has its own.)
-void use_memory(const Settings& settings, const NodeLayout& layout, Node& node, std::uint32_t me, char* memory) {
-  const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {
-    return reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(writer)) + of;
-  };
-  const auto ring = [&](std::uint32_t from, std::uint32_t to) {
-    const std::size_t first = std::size_t{to} * layout.channel.cells;
-    return Ring(reinterpret_cast<Cell*>(memory + layout.cells(from)) + first,
-                memory + layout.bulk(from) + first * layout.channel.bulk_bytes, layout.channel);
-  };
-  for (std::uint32_t other = 0; other < settings.members; ++other) {
-    node.link(other).out = Outlet(ring(me, other), acknowledgement(other, me));
-    node.link(other).in = Inlet(ring(other, me), acknowledgement(me, other));
-  }
 }
 
 Node make_node(const Settings& settings, const NodeLayout& layout, const std::string& name, Meeting& meeting, std::uint32_t me,
@@ -133,7 +119,9 @@ int run_threads(const Settings& settings, const NodeLayout& layout, Segment& seg
   for (std::uint32_t me = 0; me < settings.members; ++me) meeting.processes[me] = getpid();
   for (std::uint32_t me = 0; me < settings.members; ++me) {
     nodes.push_back(make_node(settings, layout, segment.name(), meeting, me, dead));
-    use_memory(settings, layout, nodes.back(), me, segment.memory());
+    // ThreadSanitizer knows memory by its address, so threads have one mapping. (Else each member has its own.)
+    for (std::uint32_t other = 0; other < settings.members; ++other)
+      connect(nodes.back().link(other), layout, segment.memory(), me, other);
   }
   segment.unlink();
   count_up(nodes[0], nodes[1], settings.first_number);
@@ -203,6 +191,9 @@ int check_layouts() {
       must(layout.cells(members - 1) + members * layout.channel.cells * sizeof(Cell) <= layout.bulk(0), "the cells fit in");
       must(layout.bulk(0) + members * layout.channel.cells * layout.channel.bulk_bytes <= layout.bulk(1), "and their bulk");
     }
+  constexpr std::uint32_t many = 100000;  // whose square does not fit into 32 bits
+  must(NodeLayout{many, {2, 64}}.bytes() >= std::size_t{many} * many * 5 * 64, "huge nodes are counted right");
+  must(NodeLayout::within(many, std::size_t{1} << 40).channel.cells == 0, "and are refused what they would need");
   return 0;
 }
 

@@ -4,16 +4,12 @@
  * (odd ranks free theirs, then exchange), errors. Prints "memory: right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <mpi.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+
+#include "forbid.h"
 
 static int rank, ranks;
 static int (*allocate)(MPI_Comm, MPI_Aint, void *);
@@ -30,17 +26,6 @@ static void must(int right, const char *what) {
 
 static unsigned char value(int source, int destination, int bytes, int k) {
   return (unsigned char)(17 * source + 91 * destination + bytes + k + (k >> 8) * 7);
-}
-
-static void forbid(void) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof code / sizeof *code, code};
-  must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "seccomp");
 }
 
 static void exchange(MPI_Comm comm, unsigned char *send, unsigned char *receive, int bytes) {
@@ -98,7 +83,7 @@ int main(int argc, char **argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
   MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
   for (int i = 1; i < argc; ++i) {
-    if (!strcmp(argv[i], "forbid")) forbid();
+    if (!strcmp(argv[i], "forbid")) must(forbid_process_vm_readv(), "seccomp");
     if (!strcmp(argv[i], "errors")) errors();
     const MPI_Aint bytes = !strcmp(argv[i], "odd") && rank % 2 ? 0 : MOST;
     if (!shared_send && (!strcmp(argv[i], "call") || !strcmp(argv[i], "odd"))) {

@@ -18,17 +18,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "forbid.h"
 #include "node_blocks.h"
 
 static int calls_so_far, bytes;
@@ -44,20 +39,8 @@ static int rank_of_world(void) {
   return text ? atoi(text) : -1;
 }
 
-/* In this process and its children, for good. */
-static void forbid_process_vm_readv(void) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  char from = 1, to = 0;
-  struct iovec remote = {&from, 1}, local = {&to, 1};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ||
-      process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != -1)
-    fputs("node: no seccomp here\n", stderr);
+static void forbid(void) {
+  if (!forbid_process_vm_readv()) fputs("node: no seccomp here\n", stderr);
 }
 
 static int entries(const char *folder, const char *beginning) {
@@ -157,7 +140,7 @@ int main(int argc, char **argv) {
   int finalize = 1, rank, begin = 1;
   if (argc > 1 && strncmp(argv[1], "forbid=", 7) == 0) {
     const int who = atoi(argv[begin++] + 7);
-    if (who == -1 || who == rank_of_world()) forbid_process_vm_readv();
+    if (who == -1 || who == rank_of_world()) forbid();
   }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -178,7 +161,7 @@ int main(int argc, char **argv) {
     else if (IS("system")) must(system("true") == 0, "system"), calls(comm, 5, 0);
     else if (IS("no-finalize")) finalize = 0;
     else if (IS("forbid")) {
-      if (n == -1 || n == rank) forbid_process_vm_readv();
+      if (n == -1 || n == rank) forbid();
     } else if (IS("die")) {
       if (n == rank) raise(SIGKILL);
     } else if (!equals) comm = named(word);

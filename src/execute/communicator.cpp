@@ -55,8 +55,8 @@ std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
   return Hierarchy{nodes};
 }
 
-/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one: a spawned rank.
-std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm, Rank ranks) {
+/// The ranks of `comm` in MPI_COMM_WORLD; MPI_UNDEFINED for those of other jobs.
+std::vector<int> world_ranks_of(MPI_Comm comm, Rank ranks) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   std::vector<int> all(static_cast<std::size_t>(ranks)), world_ranks(all.size());
   std::iota(all.begin(), all.end(), 0);
@@ -65,6 +65,12 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   PMPI_Group_translate_ranks(group, ranks, all.data(), world, world_ranks.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
+  return world_ranks;
+}
+
+/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm, Rank ranks) {
+  const std::vector<int> world_ranks = world_ranks_of(comm, ranks);
   Hierarchy levels;
   for (const std::vector<std::int32_t>& world_level : world_levels) {
     levels.emplace_back();
@@ -106,6 +112,10 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
   if (shape_.ranks == 1) {
     refusal_ = "one rank only";
     return;
+  }
+  if (std::ranges::count(world_ranks_of(user, shape_.ranks), MPI_UNDEFINED) > 0) {
+    refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
+    return;  // on every rank: each sees ranks of another job
   }
   if (!same_everywhere(options.fingerprint(), user)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";

@@ -6,7 +6,7 @@ namespace swapmeet {
 
 namespace {
 constexpr std::size_t most_text = 256;  // of a problem
-constexpr std::size_t most_name = 64;   // of a segment
+constexpr std::size_t most_name = 192;  // of a segment
 }  // namespace
 
 NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : comm_(comm), members_(nodes.size(), -1) {
@@ -38,17 +38,29 @@ bool NodeGroup::agreed(const std::string& problem, std::string& first) const {
   return false;
 }
 
-bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const {
-  std::string own;
+std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {
+  std::string problem;
   char name[most_name] = {};
-  if (me() == 0 && count_ > 1) {  // alone, there is nobody to share with
-    own = segment.make(bytes);
-    if (own.empty()) std::snprintf(name, sizeof name, "%s", segment.name().c_str());
+  if (me() == 0) {
+    problem = segment.make(bytes, naming);
+    if (problem.empty()) std::snprintf(name, sizeof name, "%s", segment.name().c_str());
   }
   PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, node_);
-  if (me() != 0 && name[0] != '\0') own = segment.open(name, bytes);
-  PMPI_Barrier(node_);
-  segment.unlink();  // all have it: from here on nothing is left behind
+  if (me() != 0 && name[0] != '\0') problem = segment.open(name, bytes);
+  return problem;
+}
+
+bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const {
+  std::string own;
+  for (const auto naming : {Segment::Naming::of_process, Segment::Naming::of_system}) {
+    if (count_ == 1) break;  // alone, there is nobody to share with
+    segment = Segment();
+    own = open(bytes, naming, segment);
+    int failed = !own.empty();
+    PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, node_);
+    segment.unlink();  // all have it: from here on nothing is left behind
+    if (!failed) break;
+  }
   if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);
   segment.close_file();
   return agreed(own, problem);

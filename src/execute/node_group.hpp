@@ -36,6 +36,9 @@ class NodeGroup {
   bool share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const;
 
  private:
+  /// Makes or opens the segment of the node. Collective over the node. "", or what went wrong on this rank.
+  std::string open(std::size_t bytes, Segment::Naming naming, Segment& segment) const;
+
   MPI_Comm comm_, node_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 0;
   bool made_ = false;

@@ -105,7 +105,9 @@ const std::vector<Option>& option_table() {
 std::uint64_t Options::fingerprint() const {
   const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
   const std::string limits = std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes);
-  return mixed(mixed(hash, hierarchy ? nodes : "unusable"), limits);
+  std::uint64_t all = mixed(mixed(hash, hierarchy ? nodes : "unusable"), limits);
+  for (const std::string& problem : problems) all = mixed(all, problem);  // what one rank alone has wrong, it shall say
+  return all;
 }
 
 Options read_options(const char* const* environment, Rank world_ranks) {

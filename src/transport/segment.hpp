@@ -1,5 +1,6 @@
-/// Memory that the processes of a node share, made by one of them and found by the others by its name, which is taken away
-/// as soon as all have it: whatever becomes of them later, nothing is left behind.
+/// Memory that the processes of a node share, made by one of them and found by the others by its name. At best it has a name
+/// only while its maker has it open; else one in /dev/shm, which is taken away as soon as all have it: then a process that
+/// is killed before leaves the name behind.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,14 @@ class Segment {
   Segment& operator=(Segment&& other) noexcept { return swap(other), *this; }
   ~Segment();
 
-  /// Makes a segment of `bytes` bytes, all zero, under a name that nobody else has, in name(). "", or what went wrong.
-  std::string make(std::size_t bytes);
+  /// How others find it.
+  enum class Naming : std::uint8_t {
+    of_process,  ///< through /proc, which takes the right to look into its maker; for as long as that has its file open
+    of_system,   ///< in /dev/shm, until unlink()
+  };
+
+  /// Makes a segment of `bytes` bytes, all zero, in name() as no other is called. "", or what went wrong.
+  std::string make(std::size_t bytes, Naming naming);
 
   /// Memory of this process alone, in the same shape. "", or what went wrong.
   std::string make_private(std::size_t bytes);
@@ -40,6 +47,7 @@ class Segment {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  bool create(Naming naming);
   std::string map(std::size_t bytes, int flags);
   void swap(Segment& other) noexcept;
 

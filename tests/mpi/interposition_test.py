@@ -169,3 +169,11 @@ def test_one_rank_with_one_buffer_for_both_sides(launch, compiled, wheel: str, a
     argv = [compiled(wheel, "calls"), "one-buffer=1"]
     check_done(launch(3, argv, mpi=wheel, preload=False))
     check_done(launch(3, argv, mpi=wheel, algorithm=algorithm, timeout=30))
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
+def test_spawned_ranks_without_the_library(launch, compiled, wheel: str, algorithm: str) -> None:
+    """Variables that `env` sets behind the launcher do not reach them."""
+    done = launch(3, [compiled(wheel, "spawn")], mpi=wheel, algorithm=algorithm, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "spawn: right\n"

@@ -134,10 +134,10 @@ CALLS = ["alltoall=10", "alltoallv=10", "dup", "alltoall=5", "halves", "alltoall
 @pytest.mark.parametrize(
     ("how", "rank", "why"),
     [
-        ("shm_open=ENOSPC", None, "No space left on device"),
-        ("shm_open=EACCES", None, "Permission denied"),
-        ("shm_open=ENOENT", 0, "No such file or directory"),
-        ("shm_open=ENOENT", 2, "No such file or directory"),
+        ("open=EOPNOTSUPP,shm_open=ENOSPC", None, "No space left on device"),
+        ("open=EACCES,shm_open=EACCES", None, "Permission denied"),
+        ("open=ENOENT,shm_open=ENOENT", 0, "No such file or directory"),
+        ("open=ENOENT,shm_open=ENOENT", 2, "No such file or directory"),
         ("posix_fallocate=ENOSPC", None, "No space left on device"),
         ("posix_fallocate=ENOSPC", 0, "No space left on device"),
         ("posix_fallocate=ENOSPC", 2, "No space left on device"),
@@ -159,6 +159,29 @@ def test_memory_that_cannot_be_had_is_no_news_to_the_automatic_choice(launch, sp
     done = launch(3, spoilt(wheel, "posix_fallocate=ENOSPC", 1, *CALLS), mpi=wheel, preload=False, env=explained())
     check(done)
     assert "warning" not in done.stderr
+
+
+@pytest.mark.parametrize(("how", "rank"), [("open=EOPNOTSUPP", 0), ("open=EACCES", 2), ("shm_open=ENOSPC", None)])
+def test_either_way_to_share_will_do(launch, spoilt, no_names_left, wheel: str, how: str, rank: int | None) -> None:
+    """Through /proc, which hardened systems forbid, or by a name in /dev/shm."""
+    argv = spoilt(wheel, how, rank, "alltoall=10", "alltoallv=10", "names", "dup", "alltoall=5", "names")
+    by_ourselves(launch(3, argv, mpi=wheel, preload=False, env=explained(SWAPMEET_ALGORITHM=AUTO)))
+
+
+@pytest.mark.parametrize("algorithm", [AUTO, None])
+def test_files_may_not_be_so_large(spoilt, compiled, preloaded, no_names_left, wheel: str, algorithm: str | None) -> None:
+    """The kernel would kill a process that exceeds its limit. (16 ranks, for the MPI's own file to be the smaller one.)"""
+    chosen = mpis.find(wheel)
+    program = ["env", f"LD_PRELOAD={preloaded(wheel)}", str(compiled(wheel, "node_calls")), "alltoall=12", "names"]
+    argv = ["sh", "-c", 'ulimit -f "$0"; exec "$@"', "100", *program]
+    env = explained(**({"SWAPMEET_ALGORITHM": algorithm} if algorithm else {}))
+    done = launching.run(chosen, 3, launching.command(chosen, 3, argv, None, env), timeout_s=120)
+    if "swapmeet" not in done.stderr:
+        pytest.skip(f"{wheel} itself cannot begin there")
+    if algorithm:
+        natively(done, "File too large")
+    else:
+        check(done)
 
 
 def private_shm(size: str) -> list[str]:
@@ -329,11 +352,10 @@ def test_a_rank_is_killed(launch, compiled, no_names_left, wheel: str, algorithm
     assert "wrong" not in done.stderr
 
 
-@pytest.mark.parametrize("how", ["posix_fallocate=KILL", "mmap=KILL"])
-def test_a_rank_is_killed_while_it_joins(spoilt, wheel: str, how: str) -> None:
-    """A name may be left then, for its maker was killed too: in a /dev/shm that ends with the test."""
-    wrapper = private_shm("256M")
-    done = launch_with(wrapper, wheel, None, 3, spoilt(wheel, how, 1, *CALLS), SWAPMEET_ALGORITHM=AUTO)
+@pytest.mark.parametrize("how", ["open=KILL", "posix_fallocate=KILL", "mmap=KILL"])
+def test_a_rank_is_killed_while_it_joins(launch, spoilt, no_names_left, wheel: str, how: str) -> None:
+    argv = spoilt(wheel, how, 1, *CALLS)
+    done = launch(3, argv, mpi=wheel, preload=False, env=explained(SWAPMEET_ALGORITHM=AUTO))
     assert done.returncode != 0
     assert "node: done" not in done.stdout
 

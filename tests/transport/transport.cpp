@@ -4,6 +4,7 @@
 ///             [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
 ///   transport layout | segment | poll
 ///   transport reserve BYTES
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -165,9 +166,9 @@ Settings read_settings(int count, char** words) {
 int exchange(const Settings& settings) {
   const NodeLayout layout{settings.members, settings.channel};
   Segment shared, segment;
-  if (const std::string problem = shared.make(sizeof(Meeting)); !problem.empty()) give_up(problem);
+  if (const std::string problem = shared.make(sizeof(Meeting), Segment::Naming::of_system); !problem.empty()) give_up(problem);
   shared.unlink();
-  if (const std::string problem = segment.make(layout.bytes()); !problem.empty()) give_up(problem);
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_system); !problem.empty()) give_up(problem);
   auto* const meeting = new (shared.memory()) Meeting{};
   const pid_t dead = dead_process();
   const int wrong = settings.threads ? run_threads(settings, layout, segment, *meeting, dead)
@@ -199,34 +200,52 @@ int check_layouts() {
 
 bool exists(const std::string& name) { return access(("/dev/shm" + name).c_str(), F_OK) == 0; }
 
-int check_segments() {
+void check_segments(Segment::Naming naming) {
+  const bool of_system = naming == Segment::Naming::of_system;
   std::string name;
   {
     Segment made, opened, smaller, nothing;
-    must(made.make(1 << 16).empty(), "a segment can be made");
+    must(made.make(1 << 16, naming).empty(), "a segment can be made");
     name = made.name();
     struct stat status;
-    must(stat(("/dev/shm" + name).c_str(), &status) == 0 && (status.st_mode & 0777) == 0600, "nobody else can open it");
+    must(exists(name) == of_system, "it has a name in /dev/shm if it should");
+    must(!of_system || (stat(("/dev/shm" + name).c_str(), &status) == 0 && (status.st_mode & 0777) == 0600),
+         "nobody else can open it");
     must(!smaller.open(name, 1 << 12).empty(), "another size is refused");
-    must(!nothing.open(name + "0", 1 << 16).empty(), "another name is refused");
+    std::string other_name = name;
+    other_name[of_system ? name.size() - 1 : name.find('#') + 1] ^= 1;
+    must(!nothing.open(other_name, 1 << 16).empty(), "another name is refused");
     must(opened.open(name, 1 << 16).empty(), "it can be opened");
+    must(opened.id() == made.id(), "all know it by one number");
     must(made.reserve(0, 1 << 15).empty() && opened.reserve(1 << 15, 1 << 15).empty(), "it can be reserved");
     for (std::size_t k = 0; k < 1 << 16; ++k) must(opened.memory()[k] == 0, "it is zero");
     opened = Segment(std::move(opened));
     made.memory()[12345] = 77;
     must(opened.memory()[12345] == 77, "it is shared");
     made.unlink();
+    made.close_file();
     must(!exists(name), "its name is taken away");
     Segment later;
     must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
     must(opened.memory()[12345] == 77, "but stays");
     Segment other;
-    must(other.make(4096).empty() && other.name() != name, "each has another name");
+    must(other.make(4096, naming).empty() && other.name() != name && other.id() != opened.id(), "each has another name");
     name = other.name();
     opened = std::move(other);
-    must(exists(name), "moving is not losing");
+    must(exists(name) == of_system, "moving is not losing");
   }
   must(!exists(name), "a segment that nobody opened leaves no name");
+}
+
+int check_segments() {
+  check_segments(Segment::Naming::of_process);
+  check_segments(Segment::Naming::of_system);
+  Segment huge;
+  must(!huge.make(std::size_t{1} << 60, Segment::Naming::of_process).empty(), "what there is no room for is refused at once");
+  const rlimit little{1 << 16, 1 << 16};
+  must(setrlimit(RLIMIT_FSIZE, &little) == 0, "files can be limited");
+  Segment large;
+  must(!large.make((1 << 16) + 1, Segment::Naming::of_process).empty(), "who may have no such file is not killed");
   return 0;
 }
 
@@ -238,7 +257,7 @@ int reserve(std::size_t bytes) {
   const itimerval often{{0, 1000}, {0, 1000}};
   setitimer(ITIMER_REAL, &often, nullptr);
   Segment segment;
-  std::string problem = segment.make(bytes);
+  std::string problem = segment.make(bytes, Segment::Naming::of_system);
   if (problem.empty()) problem = segment.reserve(0, bytes);
   std::printf("transport: %s\n", problem.empty() ? "reserved" : problem.c_str());
   if (problem.empty()) std::memset(segment.memory(), 1, bytes);

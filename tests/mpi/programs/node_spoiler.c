@@ -1,26 +1,40 @@
-/* To be preloaded: shared memory of the library's that cannot be had. NODE_SPOIL names the function that fails and how
- * (shm_open=ENOSPC, or =KILL: the process dies in it), NODE_SPOIL_RANK the rank (none: all ranks). */
+/* To be preloaded: shared memory of the library's that cannot be had. NODE_SPOIL names the functions that fail and how
+ * (shm_open=ENOSPC, or =KILL: the process dies in it; open: of files without a name, by their maker or by others; several
+ * are separated by commas), NODE_SPOIL_RANK the rank (none: all ranks). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int error_named(const char *how) {
+  static const struct {
+    const char *name;
+    int error;
+  } errors[] = {{"ENOSPC", ENOSPC}, {"ENOENT", ENOENT}, {"EACCES", EACCES}, {"EOPNOTSUPP", EOPNOTSUPP}};
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
+    if (!strncmp(how, errors[i].name, strlen(errors[i].name))) return errors[i].error;
+  return ENOMEM;
+}
+
 /* @return an error, or 0. */
-static int spoilt(const char *function, const char *name) {
+static int spoilt(const char *function) {
   const char *what = getenv("NODE_SPOIL"), *who = getenv("NODE_SPOIL_RANK"), *me = getenv("PMI_RANK");
   const size_t length = strlen(function);
   if (!me) me = getenv("OMPI_COMM_WORLD_RANK");
-  if (!what || !me || !strstr(name, "swapmeet-") || (who && strcmp(who, me) != 0)) return 0;
-  if (strncmp(what, function, length) != 0 || what[length] != '=') return 0;
-  const char *how = what + length + 1;
-  if (strcmp(how, "KILL") == 0) raise(SIGKILL);
-  return strcmp(how, "ENOSPC") == 0 ? ENOSPC : strcmp(how, "ENOENT") == 0 ? ENOENT : strcmp(how, "EACCES") == 0 ? EACCES : ENOMEM;
+  if (!me || (who && strcmp(who, me) != 0)) return 0;
+  for (; what; what = strchr(what, ',') ? strchr(what, ',') + 1 : NULL) {
+    if (strncmp(what, function, length) != 0 || what[length] != '=') continue;
+    if (!strncmp(what + length + 1, "KILL", 4)) raise(SIGKILL);
+    return error_named(what + length + 1);
+  }
+  return 0;
 }
 
 static int spoilt_file(const char *function, int file) {
@@ -29,14 +43,26 @@ static int spoilt_file(const char *function, int file) {
   const ssize_t length = readlink(link, name, sizeof name - 1);
   if (length < 0) return 0;
   name[length] = '\0';
-  return spoilt(function, name);
+  return strstr(name, "/swapmeet-") || !strncmp(name, "/dev/shm/#", 10) ? spoilt(function) : 0;
 }
 
 int shm_open(const char *name, int flags, mode_t mode) {
   int (*const real)(const char *, int, mode_t) = (int (*)(const char *, int, mode_t))dlsym(RTLD_NEXT, "shm_open");
-  const int error = spoilt("shm_open", name);
+  const int error = strstr(name, "swapmeet-") ? spoilt("shm_open") : 0;
   if (error) return errno = error, -1;
   return real(name, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+  int (*const real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  const int nameless = (flags & O_TMPFILE) == O_TMPFILE && !strcmp(path, "/dev/shm");
+  const int error = nameless || (!strncmp(path, "/proc/", 6) && strstr(path, "/fd/")) ? spoilt("open") : 0;
+  if (error) return errno = error, -1;
+  return real(path, flags, mode);
 }
 
 int posix_fallocate(int file, off_t first, off_t bytes) {

@@ -434,6 +434,7 @@ void bind_choice(nb::module_& m) {
       .def_ro("explain", &Options::explain)
       .def_ro("statistics", &Options::statistics)
       .def_ro("statistics_file", &Options::statistics_file)
+      .def_ro("record_file", &Options::record_file)
       .def_ro("nodes", &Options::nodes)
       .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })

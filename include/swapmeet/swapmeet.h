@@ -19,7 +19,52 @@ const char* swapmeet_version(void);
  *  @since 0.1 */
 const char* swapmeet_built_for(void);
 
+/** Where the time of an all-to-all goes. At any moment a call is in one phase. docs/traces.md says more.
+ *  @since 0.1 */
+enum {
+  SWAPMEET_PHASE_PACK,     /**< gathering blocks that leave in one message */
+  SWAPMEET_PHASE_TRANSFER, /**< handing messages to the MPI underneath; moving them within the node; MPI_Sendrecv */
+  SWAPMEET_PHASE_WAIT,     /**< for messages, and nothing moves that this rank would have to move */
+  SWAPMEET_PHASE_UNPACK,   /**< scattering blocks that came in one message */
+  SWAPMEET_PHASE_COPY,     /**< the own block, rotations, copies of derived types and for MPI_IN_PLACE */
+  SWAPMEET_PHASE_METADATA, /**< sizes that travel ahead of blocks, and agreements on sizes, waiting included */
+  SWAPMEET_PHASE_NATIVE,   /**< in an all-to-all of the MPI underneath */
+  SWAPMEET_PHASE_OTHER,    /**< the rest: choosing; the first time also planning and setting up shared memory */
+  SWAPMEET_PHASES          /**< how many phases there are */
+};
+
+/** The name of a phase, such as "pack". Not collective, thread-safe, callable at any time.
+ *  @return a static string; NULL if there is no such phase.
+ *  @since 0.1 */
+const char* swapmeet_phase_name(int phase);
+
 #ifdef MPI_VERSION
+/** Measure the phases of all all-to-alls on `comm` from now on; again: from here on. What it costs: two readings of the clock
+ *  for each phase that a call goes through, and the short cut of repeated calls. Local, except where Swapmeet has not met
+ *  `comm` yet, for no all-to-all was called on it: it does so now, which is collective. Not while another thread uses `comm`.
+ *  @return MPI_SUCCESS; MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_phases_begin(MPI_Comm comm);
+
+/** Stop measuring phases on `comm`. Local. Not while another thread uses `comm`.
+ *  @param seconds  gets what this rank has spent in each phase, in seconds, in all calls since swapmeet_phases_begin(); the sum
+ *                  is the time in these calls. Unchanged on an error.
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if `seconds` is NULL (nothing is measured any more) or phases were not measured;
+ *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]);
+
+/** Trace the next all-to-all on `comm`: rank 0 of `comm` writes what each rank did when, and all messages, in the Chrome trace
+ *  format (docs/traces.md). That call takes longer, for after its exchange all ranks bring their records together; the records
+ *  take up to 6 MiB a rank from here until then. Collective over `comm`. Not while another thread uses `comm`.
+ *  @param file  the name of the file, on rank 0; elsewhere anything. It is emptied now, and stays so if no call follows.
+ *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if `file` is NULL on rank 0, MPI_ERR_FILE if it cannot be written (rank 0
+ *          says why on standard error), MPI_ERR_NO_MEM, or MPI_ERR_OTHER if MPI has no communicator left; MPI_ERR_COMM if
+ *          `comm` is no intracommunicator. Errors are not raised on `comm`. What goes wrong in writing later is said on
+ *          standard error, and the call itself is served as ever.
+ *  @since 0.1 */
+int swapmeet_trace(MPI_Comm comm, const char* file);
+
 /** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective over
  *  `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
  *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says

@@ -316,6 +316,9 @@ class Options:
     def statistics_file(self) -> str:
         """'': standard error."""
     @property
+    def record_file(self) -> str:
+        """'': SWAPMEET_RECORD is off."""
+    @property
     def nodes(self) -> str:
         """A node map; "" to ask MPI."""
     @property

@@ -246,10 +246,10 @@ class Bruck {
         landed[i] = stage(bundle.blocks.blocks());
       }
     }
-    plan_.step();
+    plan_.copies(Purpose::pack);
     for (std::size_t i = 0; i < outgoing.size(); ++i) copy_runs(outgoing[i].blocks, packed[i], true);
     add_messages(digit, outgoing, packed, incoming, landed);
-    plan_.step();
+    plan_.copies(Purpose::unpack);
     for (std::size_t i = 0; i < incoming.size(); ++i) copy_runs(incoming[i].blocks, landed[i], false);
     for (std::size_t i = 0; i < offsets_.values.size(); ++i)
       if (const std::int32_t z = offsets_.values[i]) {

@@ -59,11 +59,11 @@ std::int32_t add_phase(ScheduleBuilder& plan, const Spec& spec, const Phase& pha
   std::int32_t end = phase.stage;
   const Runs packed = stage(phase, phase.outgoing, end), landed = stage(phase, phase.incoming, end);
   const bool packs = phase.packs && phase.heights > 0;
-  if (packs) plan.step();
+  if (packs) plan.copies(Purpose::pack);
   for (std::size_t i = 0; i < packed.size(); ++i)
     if (packed[i].count > 0) copy(plan, phase.outgoing[i].blocks, {&packed[i], 1});
   add_messages(plan, spec, phase, packed, landed);
-  if (packs) plan.step();
+  if (packs) plan.copies(Purpose::unpack);
   for (std::size_t i = 0; i < landed.size(); ++i)
     if (landed[i].count > 0) copy(plan, {&landed[i], 1}, phase.incoming[i].blocks);
   return end;

@@ -99,6 +99,7 @@ const Spec& Decision::spec() const {
 }
 
 Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options), user_(user) {
+  if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
   PMPI_Comm_test_inter(user, &inter);
@@ -109,6 +110,10 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
     return;
   }
   PMPI_Comm_size(user, &shape_.ranks);
+  if (!options.trace.file.empty()) {
+    calls_to_trace_ = options.trace.call;
+    observe();
+  }
   if (shape_.ranks == 1) {
     refusal_ = "one rank only";
     return;
@@ -120,6 +125,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
   if (!same_everywhere(options.fingerprint(), user)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
+    calls_to_trace_ = 0;  // that takes all ranks
+    ignore();
   }
 }
 
@@ -133,6 +140,11 @@ void Communicator::close() {
   plans_.clear();
   varyings_.clear();
   leave();
+}
+
+void Communicator::record(Recorder& recorder) {
+  const bool agreed = !inter_ && (refusal_.empty() || shape_.ranks == 1);
+  recorded_ = recorder.add(user_, shape_.ranks, inter_, agreed);
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "execute/neighbours.hpp"
+#include "execute/observer.hpp"
 #include "execute/plan.hpp"
+#include "execute/record.hpp"
 #include "execute/staging.hpp"
 #include "execute/statistics.hpp"
 #include "execute/varying.hpp"
@@ -57,6 +59,25 @@ class Communicator {
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
 
+  /// Has calls recorded from now on. Collective if all ranks have the same options.
+  void record(Recorder& recorder);
+  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: they are not
+
+  /// Measures the phases of calls from now on; and stops: nothing if they were not measured. Local.
+  void begin_phases();
+  std::optional<PhaseTimes> end_phases();
+
+  /// Traces the next call, or the one that begins, into `file` (of rank 0). Collective. Returns MPI_SUCCESS, or why not.
+  int trace(const char* file);
+
+  /// nullptr: nobody wants to know of calls, and the following is not to be called.
+  bool observed() const { return observer_ != nullptr; }
+  PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
+
+  /// Around each call. Collective where one is traced. The latter returns the time of the call.
+  void call_begins();
+  PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
+
   /// The decision for blocks of so many bytes (Alltoallv: 0, for its sizes are not shared); the same on every rank. Cached:
   /// a plan is made when a range of sizes is first met, which is collective; else local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
@@ -103,6 +124,12 @@ class Communicator {
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
+  Observer& observe();
+  /// Forgets the observer, if nobody wants to know any more.
+  void ignore();
+  void trace_as_told();
+  void write_trace(const Tally& call, std::int64_t bytes_sent);
+
   Options options_;
   MPI_Comm user_;
   Shape shape_;
@@ -121,6 +148,9 @@ class Communicator {
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<Varying>> varyings_;
   Repeat repeat_;
+  std::unique_ptr<Observer> observer_;
+  std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
+  RecordedCommunicator* recorded_ = nullptr;
   Datatypes datatypes_;
   Staging send_staging_, receive_staging_;
 };

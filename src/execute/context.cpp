@@ -42,6 +42,7 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
 /// are still alive, MPI_COMM_WORLD among them, lose our communicator here, in the order of their making on all ranks.
 int at_finalize(MPI_Comm, int, void*, void*) {
   report_statistics();
+  context().recorder.close("finalize");
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -59,6 +60,9 @@ void attach(Context& all) {
   all.options = read_options(environ, all.world_ranks);
   if (all.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
+  if (all.options.recording())
+    all.recorder.open(all.options.record_file, all.world_rank, all.world_ranks,
+                      all.options.algorithm ? to_text(*all.options.algorithm) : "auto");
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
@@ -86,8 +90,18 @@ void write_statistics(const Context& all) {
     warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
 }
 
+/// What is recorded of a process that used MPI, but no all-to-all.
+void leave_unused_record() {
+  const Options options = read_options(environ, 1);
+  if (options.recording()) Recorder::leave_unused(options.record_file);
+}
+
 /// Also for applications that end without MPI_Finalize.
-__attribute__((destructor)) void at_exit() { report_statistics(); }
+__attribute__((destructor)) void at_exit() {
+  report_statistics();
+  context().recorder.close("exit");
+  if (!context().attached) leave_unused_record();
+}
 
 /// communicator_of() without memory.
 Communicator* look_up(MPI_Comm comm, Context& all) {
@@ -105,6 +119,7 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
   if (found) return static_cast<Communicator*>(attribute);
   auto made = std::make_unique<Communicator>(comm, all.options);
   if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  if (all.options.recording()) made->record(all.recorder);
   const std::lock_guard lock(all.mutex);
   all.communicators.push_back(made.get());
   return made.release();

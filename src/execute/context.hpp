@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "execute/communicator.hpp"
+#include "execute/record.hpp"
 #include "execute/statistics.hpp"
 #include "options/options.hpp"
 #include "transport/regions.hpp"
@@ -19,9 +20,12 @@ namespace swapmeet {
 struct Context {
   Options options;
   Statistics statistics;
+  Recorder recorder;
 
   Regions regions;  ///< shared memory that the application asked for
   std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
+
+  std::atomic<bool> traced{false};  ///< the call that the options ask to trace
 
   std::atomic<bool> attached{false};      ///< keyvals exist, options were read, the exit hook is set
 

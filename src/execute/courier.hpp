@@ -5,6 +5,7 @@
 
 #include "execute/neighbours.hpp"
 #include "execute/outcome.hpp"
+#include "execute/phases.hpp"
 #include "execute/pool.hpp"
 
 namespace swapmeet {
@@ -33,7 +34,7 @@ class Courier {
   bool ready() const { return !neighbours_ || !neighbours_->broken(); }
 
   /// Before an exchange over `comm`, which is told of errors by `outcome`.
-  void begin(MPI_Comm comm, Outcome& outcome);
+  void begin(MPI_Comm comm, Outcome& outcome, const Watch& watch);
 
   /// Whether messages with `peer` stay within the node. These have one order, whatever their tags; and those whose size only
   /// their sender knows can be received all the same.
@@ -44,10 +45,10 @@ class Courier {
   int send(Group group, const Part& part, Rank to, int tag);
 
   /// A message of a round from a local peer, of whatever size; `landing` gets memory of the pool for it.
-  void receive_any(Rank from, Landing& landing);
+  void receive_any(Rank from, Landing& landing, int tag);
 
-  /// The request of a message of the round that is received from MPI in some other way.
-  MPI_Request* request() { return requests_[round].next_in(); }
+  /// The request of a message of the round, of so many bytes, that is received from MPI in some other way.
+  MPI_Request* request(Rank from, std::int64_t bytes, int tag);
 
   /// Waits for all messages of `group`; others go on meanwhile.
   int wait(Group group);
@@ -75,10 +76,10 @@ class Courier {
     static MPI_Request* next(MPI_Request* first, std::size_t& count) { return &(first[count++] = MPI_REQUEST_NULL); }
   };
 
-  void add(Group group, const Transfer& transfer, const Part& part, Landing* landing);
+  void add(Group group, const Transfer& transfer, const Part& part, Landing* landing, Rank peer, int tag);
   /// Returns whether anything has moved.
   bool advance(Parcel& parcel);
-  int test(std::span<MPI_Request> requests, bool& moved, bool& done);
+  int test(std::span<MPI_Request> requests, bool receives, bool& moved, bool& none);
   int wait_for_both(Requests& requests, Group group);
   bool pending(Group group) const;
 
@@ -87,6 +88,7 @@ class Courier {
   Pool& pool_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   Outcome* outcome_ = nullptr;
+  Watch watch_;
   Requests requests_[2];
   std::vector<Parcel> parcels_[2];
   std::vector<MPI_Status> statuses_;

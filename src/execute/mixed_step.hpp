@@ -8,6 +8,7 @@
 #include "execute/neighbours.hpp"
 #include "execute/outcome.hpp"
 #include "execute/parts.hpp"
+#include "execute/phases.hpp"
 
 namespace swapmeet {
 
@@ -19,14 +20,14 @@ struct Slots {
   std::vector<std::vector<Piece>> pieces;  ///< of the transfers
 };
 
-template <class Parts>
+template <class Parts, class Watching>
 class MixedStep {
  public:
   /// Messages within the node are offered for a `single_copy` as it says.
   MixedStep(const Schedule& schedule, const Step& step, const Parts& parts, MPI_Comm comm, Neighbours& neighbours,
-            const SingleCopy& single_copy, Slots& slots, Outcome& outcome, bool& touched)
+            const SingleCopy& single_copy, Slots& slots, Outcome& outcome, bool& touched, Watching watch)
       : schedule_(schedule), step_(step), parts_(parts), comm_(comm), neighbours_(neighbours),
-        single_copy_(single_copy), slots_(slots), outcome_(outcome), touched_(touched),
+        single_copy_(single_copy), slots_(slots), outcome_(outcome), touched_(touched), watch_(watch),
         sends_(schedule.sends_of(step)), receives_(schedule.receives_of(step)) {}
 
   int run() {
@@ -36,10 +37,12 @@ class MixedStep {
     int error = MPI_SUCCESS;
     while (!error && (next_send_ < sends_.size() || next_receive_ < receives_.size())) {
       begin(window);
+      const auto phase = watch_.during(CallPhase::transfer);
       const bool receives_first = step_.posting == Posting::receives_first;
       for (std::size_t i = 0; i < 2 * window && !error; ++i) error = fill(receives_first ? i : i / 2 + i % 2 * window);
       if (!copied && !error) error = copy();
       copied = true;
+      phase.then(CallPhase::wait);
       if (!error) error = finish();
     }
     if (error) give_up();
@@ -80,6 +83,7 @@ class MixedStep {
     pieces.clear();
     const std::size_t bytes = parts_.pieces(message, pieces);
     if (bytes == 0) return;
+    watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, message.peer, bytes, parts_tag);
     Transfer& transfer = slots_.transfers[slot];
     transfer = is_send ? Transfer::send(link, pieces, bytes, single_copy_) : Transfer::receive(link, pieces, bytes);
     ++active_;
@@ -92,6 +96,7 @@ class MixedStep {
   template <bool is_send>
   int start_message(std::size_t slot, const Part& part, Rank peer) {
     MPI_Request* const request = &slots_.requests[slot];
+    watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, parts_tag);
     const int error = is_send ? isend(part, peer, parts_tag, comm_, request) : irecv(part, peer, parts_tag, comm_, request);
     if (error) return error;
     if constexpr (is_send) touched_ = true;
@@ -101,6 +106,7 @@ class MixedStep {
   }
 
   int copy() {
+    const auto phase = watch_.during(phase_of(step_.purpose));
     for (const Copy& copy : schedule_.copies_of(step_))
       if (const int error = parts_.copy(copy, comm_, outcome_)) return error;
     return MPI_SUCCESS;
@@ -113,6 +119,7 @@ class MixedStep {
     const bool moved = neighbours_.advance(transfer);
     if (!transfer.done()) return moved;
     if (transfer.cut) outcome_.noted(MPI_ERR_TRUNCATE);
+    watch_.done(&slots_.requests[slot]);
     transfer.link = nullptr;
     --active_;
     return true;
@@ -132,6 +139,7 @@ class MixedStep {
       if (requests_ > 0)
         if (const int error = finish_request(moved)) return error;
       if (active_ > 0) neighbours_.turn(moved);
+      watch_.turned(moved);
     }
     return MPI_SUCCESS;
   }
@@ -141,6 +149,7 @@ class MixedStep {
     const int error = PMPI_Testany(static_cast<int>(2 * window_), slots_.requests.data(), &index, &flag, MPI_STATUS_IGNORE);
     if (error && outcome_.noted(error)) return error;
     if ((!error && !flag) || index == MPI_UNDEFINED) return MPI_SUCCESS;
+    watch_.done(&slots_.requests[static_cast<std::size_t>(index)]);
     moved = true;
     --active_;
     --requests_;
@@ -162,6 +171,7 @@ class MixedStep {
   Slots& slots_;
   Outcome& outcome_;
   bool& touched_;
+  [[no_unique_address]] Watching watch_;
   std::span<const Message> sends_, receives_;
   std::size_t next_send_ = 0, next_receive_ = 0, window_ = 0;
   std::size_t active_ = 0, requests_ = 0;  ///< slots in use; of these, with MPI requests

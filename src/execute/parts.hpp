@@ -57,7 +57,7 @@ class BlockParts {
   }
 
  private:
-  Part of(const Run& run) const {
+  [[gnu::always_inline]] Part of(const Run& run) const {
     const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
     if (!as_bytes_) return blocks.whole(run.first);
     return blocks.segment(run.first, offset_, schedule_.segment_bytes > 0 ? schedule_.segment_bytes : INT64_MAX);

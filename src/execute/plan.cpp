@@ -13,21 +13,26 @@ namespace swapmeet {
 
 namespace {
 
-/// One pass over the schedule.
-template <class Parts>
+/// One pass over the schedule. `Watching`: Watch or Unwatched.
+template <class Parts, class Watching>
 class Pass {
  public:
   Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses, Local& local,
-       bool& touched)
+       bool& touched, Watching watch)
       : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), local_(local),
-        touched_(touched) {}
+        touched_(touched), watch_(watch) {}
 
   /// By the list of operations, which is as the schedule. For rows.
   int run(const std::vector<Operation>& operations) {
     for (const Operation& operation : operations) {
       int error = MPI_SUCCESS;
+      watch_.step(index_of(*operation.step));
       switch (operation.kind) {
-        case Operation::Kind::copy: parts_.copy(operation.from, operation.to); break;
+        case Operation::Kind::copy: {
+          const auto phase = watch_.during(phase_of(operation.step->purpose));
+          parts_.copy(operation.from, operation.to);
+          break;
+        }
         case Operation::Kind::swap:
           error = swap(parts_.template row<true>(operation.from), operation.destination,
                        parts_.template row<false>(operation.to), operation.source);
@@ -40,17 +45,21 @@ class Pass {
   }
 
   int run() {
-    for (const Step& step : schedule_.steps)
+    for (const Step& step : schedule_.steps) {
+      watch_.step(index_of(step));
       if (const int error = run(step)) return error;
+    }
     return outcome_.received_wrong();
   }
 
  private:
+  std::size_t index_of(const Step& step) const { return static_cast<std::size_t>(&step - schedule_.steps.data()); }
+
   int run(const Step& step) {
     if (step.send_count + step.receive_count == 0) return copy(step);
     if (local_.neighbours)
       return MixedStep(schedule_, step, parts_, comm_, *local_.neighbours, local_.single_copy, local_.slots, outcome_,
-                       touched_).run();
+                       touched_, watch_).run();
     return step.completion == Completion::all ? run_batches(step) : run_refilled(step);
   }
 
@@ -59,6 +68,7 @@ class Pass {
   [[gnu::always_inline]] int start(const Message& message, MPI_Request* request) {
     const Part blocks = parts_.template of<is_send>(message);
     if (blocks.count == 0) return MPI_SUCCESS;
+    watch_.begins(request, is_send ? Direction::send : Direction::receive, message.peer, blocks, parts_tag);
     if constexpr (!is_send) return irecv(blocks, message.peer, parts_tag, comm_, request);
     const int error = isend(blocks, message.peer, parts_tag, comm_, request);
     if (error == MPI_SUCCESS) touched_ = true;
@@ -67,6 +77,7 @@ class Pass {
 
   /// The copies of a step.
   int copy(const Step& step) {
+    const auto phase = watch_.during(phase_of(step.purpose));
     for (const Copy& copy : schedule_.copies_of(step))
       if (const int error = parts_.copy(copy, comm_, outcome_)) return error;
     return MPI_SUCCESS;
@@ -100,7 +111,12 @@ class Pass {
   }
 
   int swap(const Part& out, Rank to, const Part& in, Rank from) {
+    const auto phase = watch_.during(CallPhase::transfer);
+    watch_.begins(&in, Direction::receive, from, in, parts_tag);
+    watch_.begins(&out, Direction::send, to, out, parts_tag);
     const int error = sendrecv(out, to, in, from, parts_tag, comm_);
+    watch_.done(&in);
+    watch_.done(&out);
     if (error == MPI_SUCCESS) [[likely]] {
       touched_ = true;
       return error;
@@ -115,6 +131,7 @@ class Pass {
     MPI_Request* const out = requests_ + receives;
     std::ptrdiff_t received = 0, sent = 0;
     int error = MPI_SUCCESS;
+    const auto phase = watch_.during(CallPhase::transfer);
     if (posting == Posting::receives_first)
       for (; received < receives && !error; ++received) error = start<false>(receive[received], cleared(in + received));
     while ((received < receives || sent < sends) && !error) {
@@ -128,8 +145,11 @@ class Pass {
       }
     }
     if (!error && copies) error = copy(*copies);
-    if (!error) return outcome_.wait_all({requests_, static_cast<std::size_t>(receives + sends)}, statuses_);
-    abandon({in, static_cast<std::size_t>(received)}, {out, static_cast<std::size_t>(sent)});
+    if (error) return abandon({in, static_cast<std::size_t>(received)}, {out, static_cast<std::size_t>(sent)}), error;
+    const std::span<MPI_Request> all(requests_, static_cast<std::size_t>(receives + sends));
+    phase.then(CallPhase::wait);
+    error = outcome_.wait_all(all, statuses_);
+    watch_.done(all);
     return error;
   }
 
@@ -154,6 +174,7 @@ class Pass {
     const int window = static_cast<int>(step.in_flight());
     std::size_t next_send = 0, next_receive = 0;
     int error = MPI_SUCCESS;
+    const auto phase = watch_.during(CallPhase::transfer);
     const auto fill = [&](int slot) {
       return slot < window ? refill<false>(receives, next_receive, &requests_[slot])
                            : refill<true>(sends, next_send, &requests_[slot]);
@@ -164,9 +185,12 @@ class Pass {
     if (!error) error = copy(step);
     while (!error) {
       int slot = MPI_UNDEFINED;
+      phase.then(CallPhase::wait);
       error = wait_any(step, 2 * window, slot);
       if (error) error = outcome_.noted(error);
       if (error || slot == MPI_UNDEFINED) break;
+      watch_.done(&requests_[slot]);
+      phase.then(CallPhase::transfer);
       error = fill(slot);
     }
     const auto slots = static_cast<std::size_t>(window);
@@ -194,6 +218,7 @@ class Pass {
   Local& local_;
   bool& touched_;
   Outcome outcome_;
+  [[no_unique_address]] Watching watch_;
 };
 
 /// Passes that this rank takes part in: enough for its largest block.
@@ -218,18 +243,28 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours) : spec_(
   if (!segmented()) operations_ = operations_of(schedule_, local_.neighbours == nullptr);
 }
 
-int Plan::run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched) {
+template <class Watching>
+int Plan::run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched,
+                    Watching watch) {
   const BlockParts parts(schedule_, send, receive, needs_bytes_, offset);
-  return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched).run();
+  return Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched, watch).run();
 }
 
-int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched) {
+int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched, PhaseClock* clock) {
+  if (clock) [[unlikely]]
+    return run(rows, comm, touched, Watch(clock));
+  return run(rows, comm, touched, Unwatched());
+}
+
+template <class Watching>
+int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched, Watching watch) {
   if (broken()) return touched = true, MPI_ERR_OTHER;
   touched = false;
   if (rows.block_bytes == 0) return MPI_SUCCESS;
   if (!scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes)) return touched = true, MPI_ERR_NO_MEM;
   const RowParts parts(schedule_, rows, scratch_.memory(), types_);
-  const int error = Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched).run(operations_);
+  const int error =
+      Pass(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched, watch).run(operations_);
   scratch_.release();
   return error;
 }
@@ -245,14 +280,18 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
   return rows;
 }
 
-int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
-  if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched);
+int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock) {
+  if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, comm, touched, clock);
   if (broken()) return touched = true, MPI_ERR_OTHER;
   touched = false;
   if (forwards()) return MPI_ERR_ARG;  // what is sent is not what is received: the MPI underneath is to say so
   const std::int64_t count = segmented() ? passes(schedule_, send, receive) : 1;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (const int error = run_parts(send, receive, comm, i * schedule_.segment_bytes, touched)) return error;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t offset = i * schedule_.segment_bytes;
+    const int error = clock ? run_parts(send, receive, comm, offset, touched, Watch(clock))
+                            : run_parts(send, receive, comm, offset, touched, Unwatched());
+    if (error) return error;
+  }
   return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "execute/mixed_step.hpp"
 #include "execute/operations.hpp"
 #include "execute/parts.hpp"
+#include "execute/phases.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 
@@ -49,16 +50,20 @@ class Plan {
   /// rank's own part is done; allocates nothing (once scratch memory and lists are there, and without pack=datatype). A plan that
   /// needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side. On an error
   /// no request is left, and `touched` says whether anything was sent: if not, the call may be made again.
-  /// Not to be called by two threads at a time (nor would MPI allow it on one communicator).
-  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  /// Not to be called by two threads at a time (nor would MPI allow it on one communicator). `clock`: see Watch.
+  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
 
   /// The same for rows_of() the blocks, if that is something, and others like them elsewhere in memory.
-  int run(const Rows& rows, MPI_Comm comm, bool& touched);
+  int run(const Rows& rows, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
  private:
   /// One pass: the bytes from `offset` on of every block, as far as a segment goes.
-  int run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched);
+  template <class Watching>
+  int run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched,
+                Watching watch);
+  template <class Watching>
+  int run(const Rows& rows, MPI_Comm comm, bool& touched, Watching watch);
   bool forwards() const { return spec_.family != Family::direct; }
   bool broken() const { return local_.neighbours && local_.neighbours->broken(); }
   bool segmented() const { return schedule_.segment_bytes > 0; }

@@ -5,19 +5,11 @@
 #include <cstdio>
 
 #include "execute/context.hpp"
+#include "execute/json.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-std::string json_text(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return json + '"';
-}
 
 std::string formatted(const char* format, auto... values) {
   char line[512];
@@ -43,6 +35,15 @@ std::string traffic(const Tally& tally) {
          std::to_string(tally.message_bytes) + ", \"working_bytes\": " + std::to_string(tally.working_bytes);
 }
 
+/// The part of an entry that is there only where phases were measured.
+std::string phases(const Tally& tally) {
+  if (std::ranges::all_of(tally.phase_nanoseconds, [](const auto& time) { return time == 0; })) return "";
+  std::string text = ", \"phase_nanoseconds\": {";
+  for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
+    text += (phase ? ", " : "") + json_text(phase_names[phase]) + ": " + std::to_string(tally.phase_nanoseconds[phase]);
+  return text + "}";
+}
+
 }  // namespace
 
 void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
@@ -52,6 +53,11 @@ void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
   calls.fetch_add(1, std::memory_order_relaxed);
   bytes.fetch_add(sent_bytes, std::memory_order_relaxed);
   nanoseconds.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
+}
+
+void Tally::add_phases(const PhaseTimes& times) {
+  for (std::size_t phase = 0; phase < times.size(); ++phase)
+    phase_nanoseconds[phase].fetch_add(static_cast<std::uint64_t>(times[phase].count()), std::memory_order_relaxed);
 }
 
 void Tally::add_traffic(const Traffic& sent, std::int64_t most_working_bytes) {
@@ -93,6 +99,11 @@ std::string Statistics::table() const {
       if (t->histogram[k] != 0)
         text += "  " + class_name(k) + ": " + std::to_string(t->histogram[k]);
     text += '\n';
+    const char* before = "    seconds by phase:";
+    for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
+      if (const std::uint64_t time = t->phase_nanoseconds[phase])
+        text += formatted("%s  %s: %.6f", std::exchange(before, ""), phase_names[phase].data(), 1e-9 * static_cast<double>(time));
+    if (!*before) text += '\n';
   }
   return text;
 }
@@ -110,7 +121,7 @@ std::string Statistics::json(int rank, int world_ranks) const {
             ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
             ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
             ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +
-            ", \"calls_by_mean_block\": {";
+            phases(*t) + ", \"calls_by_mean_block\": {";
     const char* comma = "";
     for (std::size_t k = 0; k < Tally::classes; ++k) {
       if (t->histogram[k] == 0) continue;

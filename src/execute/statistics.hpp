@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/phases.hpp"
 #include "execute/traffic.hpp"
 #include "select/select.hpp"
 
@@ -27,10 +28,13 @@ struct Tally {
   std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
   /// Of exchanges of blocks of unequal size: messages sent, the bytes in them, and the most working memory at a time.
   std::atomic<std::uint64_t> messages{0}, message_bytes{0}, working_bytes{0};
+  /// By phase; all 0 if nobody asked.
+  std::array<std::atomic<std::uint64_t>, SWAPMEET_PHASES> phase_nanoseconds{};
 
   Tally(Collective c, std::int32_t r, std::string a, std::string why)
       : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
   void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
+  void add_phases(const PhaseTimes& times);
   void add_traffic(const Traffic& sent, std::int64_t most_working_bytes);
 };
 

@@ -60,18 +60,22 @@ Part bytes_of(const Blocks& blocks, Rank i) { return {blocks.address(i), blocks.
 
 }  // namespace
 
-/// One call, without the blocks that go straight.
+/// One call, without the blocks that go straight. `Watching`: Watch or Unwatched.
+template <class Watching>
 class Relaying {
  public:
   Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, Outcome& outcome,
-           bool& touched)
+           bool& touched, const Watching& watch)
       : all_(all), relay_(all.relay_), send_(send), receive_(receive), direct_bytes_(direct_bytes), comm_(comm),
-        touched_(touched), outcome_(outcome) {}
+        touched_(touched), outcome_(outcome), watch_(watch) {}
 
   int run() {
     for (Rank d = 0; d < relay_.ranks; ++d) item(d) = {send_.address(d), small(send_.bytes(d)), 0};
     int error = MPI_SUCCESS;
-    for (std::size_t i = 0; i < relay_.rounds.size() && !error; ++i) error = exchange(relay_.rounds[i]);
+    for (std::size_t i = 0; i < relay_.rounds.size() && !error; ++i) {
+      watch_.step(relay_.rounds[i].step);
+      error = exchange(relay_.rounds[i]);
+    }
     for (Landing& landing : all_.landings_) give(landing);  // after an error
     return error;
   }
@@ -127,6 +131,7 @@ class Relaying {
   /// Sends ahead of each message what its receiver must know, and receives that.
   int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives, std::span<Landing> in) {
     if (all_.sizes_ == Sizes::combined) return MPI_SUCCESS;
+    const auto phase = watch_.during(CallPhase::metadata);
     const bool sizes = all_.sizes_ == Sizes::ahead;
     const auto room = [&](const Bundle& bundle) { return sizes ? most_sizes_bytes(bundle.count) : number_bytes; };
     for (std::size_t i = 0; i < receives.size(); ++i) {
@@ -147,9 +152,10 @@ class Relaying {
   /// The messages themselves. Those whose length only MPI knows are asked for when everything else is under way.
   int transfer(std::span<const Bundle> sends, std::span<Landing> gathered, std::span<const Bundle> receives,
                std::span<Landing> landings, std::span<const Landing> heads) {
+    const auto phase = watch_.during(CallPhase::transfer);
     for (std::size_t i = 0; i < receives.size(); ++i) {
       const bool asks = probes(receives[i]), local = all_.courier_.local(receives[i].peer);
-      if (asks && local) all_.courier_.receive_any(receives[i].peer, landings[i]);
+      if (asks && local) all_.courier_.receive_any(receives[i].peer, landings[i], tag_passed_on);
       if (asks) continue;
       if (const int error = land(receives[i], landings[i], heads[i])) return error;
     }
@@ -158,6 +164,7 @@ class Relaying {
     for (std::size_t i = 0; i < receives.size(); ++i)
       if (probes(receives[i]) && !all_.courier_.local(receives[i].peer))
         if (const int error = land_probed(receives[i], landings[i])) return error;
+    phase.then(CallPhase::wait);
     return wait();
   }
 
@@ -183,11 +190,13 @@ class Relaying {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     MPI_Count bytes = 0;
+    const auto phase = watch_.during(CallPhase::wait);
     int error = PMPI_Mprobe(bundle.peer, tag_passed_on, comm_, &message, &status);
+    phase.then(CallPhase::transfer);
     if (!error) error = PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     if (error) return error;
     if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, all_.courier_.request());
+    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, all_.courier_.request(bundle.peer, bytes, tag_passed_on));
   }
 
   int send_blocks(const Bundle& bundle, Landing& gathered) {
@@ -196,6 +205,7 @@ class Relaying {
     if (bytes == 0) return MPI_SUCCESS;
     if (bundle.count == 1 && !combines(bundle))
       return send({const_cast<char*>(item(departing(bundle)[0]).address), bytes, MPI_BYTE}, bundle.peer, tag);
+    const auto phase = watch_.during(CallPhase::pack);
     if (!take(gathered, bytes)) return MPI_ERR_NO_MEM;
     char* to = combines(bundle) ? write_sizes(gathered.memory, bundle) : gathered.memory;
     for (const std::int32_t block : departing(bundle)) {
@@ -203,12 +213,14 @@ class Relaying {
       if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));
       to += it.bytes;
     }
+    phase.then(CallPhase::transfer);
     return send({gathered.memory, bytes, MPI_BYTE}, bundle.peer, tag);
   }
 
   /// What has arrived: blocks that stay go to their place, the others are kept where they landed.
   void deliver(const Relay::Round& round, std::span<const Bundle> receives, std::span<Landing> landings,
                std::span<const Landing> heads) {
+    const auto phase = watch_.during(CallPhase::unpack);
     for (std::size_t i = 0; i < receives.size(); ++i) {
       const Bundle& bundle = receives[i];
       Landing& landing = landings[i];
@@ -289,6 +301,7 @@ class Relaying {
   MPI_Comm comm_;
   bool& touched_;
   Outcome& outcome_;
+  [[no_unique_address]] Watching watch_;
 };
 
 Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours)
@@ -317,13 +330,17 @@ void Varying::make_room_for_straight() {
   if (spec_.direct_bytes != Direct::never) courier_.make_room(Courier::straight, static_cast<std::size_t>(ranks_));
 }
 
-bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm) {
+bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm,
+                    PhaseClock* clock) {
   const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   if (spec_.direct_bytes == Direct::automatic) {
+    const auto phase = Watch(clock).during(CallPhase::metadata);
     agreed_ = agreed_by(agree_on_classes(send, receive, comm), forwarding_, bound);
   } else {
     agreed_ = agreed_without(spec_, bound);
-    if (agreement_bytes() > 0) agree_on_largest(send, comm);
+    if (agreement_bytes() == 0) return within(agreed_, spec_, bound);
+    const auto phase = Watch(clock).during(CallPhase::metadata);
+    agree_on_largest(send, comm);
   }
   return within(agreed_, spec_, bound);
 }
@@ -347,20 +364,33 @@ SizeClasses Varying::agree_on_classes(const Blocks& send, const Blocks& receive,
   return most;
 }
 
-int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock) {
+  if (clock) [[unlikely]]
+    return run(send, receive, comm, touched, clock, Watch(clock));
+  return run(send, receive, comm, touched, clock, Unwatched());
+}
+
+template <class Watching>
+int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock,
+                 const Watching& watch) {
   if (agreement_error_ != MPI_SUCCESS) return touched = true, agreement_error_;
   if (!courier_.ready()) return touched = true, MPI_ERR_OTHER;
   touched = false;
   Outcome outcome;
-  courier_.begin(comm, outcome);
+  const auto phase = watch.during(CallPhase::copy);
+  courier_.begin(comm, outcome, Watch(clock));
   int error = outcome.noted(copy_own(send, receive, comm));
+  phase.then(CallPhase::transfer);
   if (!error) error = send_straight(send, receive, touched);
   if (!error && agreed_.direct_bytes > 0) {
-    error = sizes_ == Sizes::padded ? run_padded(send, receive, comm, touched)
-                                    : Relaying(*this, send, receive, agreed_.direct_bytes, comm, outcome, touched).run();
+    phase.then(CallPhase::other);
+    error = sizes_ == Sizes::padded
+                ? run_padded(send, receive, comm, touched, clock)
+                : Relaying(*this, send, receive, agreed_.direct_bytes, comm, outcome, touched, watch).run();
     if (error == MPI_ERR_NO_MEM) touched = true;  // the other ranks are under way
     if (error) error = outcome.noted(error);
   }
+  phase.then(CallPhase::wait);
   if (!error) error = courier_.wait(Courier::straight);
   if (error) courier_.abandon(touched);
   return error ? error : outcome.received_wrong();
@@ -392,7 +422,7 @@ int Varying::copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) 
   return MPI_SUCCESS;
 }
 
-int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched) {
+int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock) {
   const std::int64_t room = agreed_.largest;
   if (room == 0) return MPI_SUCCESS;
   if (!out_.reserve(ranks_ * room) || !in_.reserve(ranks_ * room)) return MPI_ERR_NO_MEM;
@@ -402,16 +432,20 @@ int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm
     char *const ours = (in ? out_ : in_).memory() + i * room, *const theirs = blocks.address(i);
     if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
   };
+  const auto phase = Watch(clock).during(CallPhase::pack);
   for (Rank i = 0; i < ranks_; ++i) copy(send, i, true);
+  phase.then(CallPhase::other);
   const Datatype& byte = byte_type();
   int error = MPI_SUCCESS;
   if (padded_) {
-    error = padded_->run({out_.memory(), room, byte}, {in_.memory(), room, byte}, comm, touched);
+    error = padded_->run({out_.memory(), room, byte}, {in_.memory(), room, byte}, comm, touched, clock);
   } else {
     touched = true;
     const int count = static_cast<int>(room);
+    phase.then(CallPhase::native);
     error = native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
   }
+  phase.then(CallPhase::unpack);
   for (Rank i = 0; i < ranks_ && !error; ++i) copy(receive, i, false);
   out_.release();
   in_.release();

@@ -64,11 +64,12 @@ class Varying {
 
   /// Agrees on the sizes of the next call. Collective, unless agreement_bytes() is 0; then local. False: with these sizes
   /// working memory would exceed `limit_bytes`; so on all ranks.
-  bool agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm);
+  bool agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm,
+             PhaseClock* clock = nullptr);
   const Agreed& agreed() const { return agreed_; }
 
   /// Exchanges blocks of bytes on whose sizes agree() was called, as Plan::run() does.
-  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
 
   /// What was sent since this was last asked; without what a padded plan itself sends.
   Traffic take_traffic() { return std::exchange(traffic_, {}); }
@@ -77,6 +78,7 @@ class Varying {
   std::int64_t peak_bytes() const { return padded_peak_ > pool_.peak() ? padded_peak_ : pool_.peak(); }
 
  private:
+  template <class Watching>
   friend class Relaying;
 
   /// A block on its way: where it lies, and the message that it came with (its own blocks: none).
@@ -86,12 +88,15 @@ class Varying {
     std::uint32_t message = 0;
   };
 
+  template <class Watching>
+  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock, const Watching& watch);
   void make_room_for_straight();
-  int send_straight(const Blocks& send, const Blocks& receive, bool& touched);
+  // Inlined into both kinds of run().
+  [[gnu::always_inline]] inline int send_straight(const Blocks& send, const Blocks& receive, bool& touched);
   void agree_on_largest(const Blocks& send, MPI_Comm comm);
   SizeClasses agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm);
-  int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
-  int run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched);
+  [[gnu::always_inline]] inline int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
+  int run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock);
 
   Spec spec_;
   Sizes sizes_;

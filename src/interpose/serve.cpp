@@ -1,5 +1,7 @@
 #include "interpose/serve.hpp"
 
+#include <numeric>
+
 namespace swapmeet {
 
 namespace {
@@ -57,11 +59,14 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   if ((stage_send && !out.reserve(send, communicator.ranks())) ||
       (stage_receive && !in.reserve(call.receive, communicator.ranks())))
     return touched = true, MPI_ERR_NO_MEM;
+  const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
   int error = stage_receive ? Staging::check(call.receive.type(), communicator.ours()) : MPI_SUCCESS;
   if (!error && stage_send) error = out.pack(send, communicator.ours());
+  phase.then(CallPhase::other);
   if (!error)
     error = plan.run(stage_send ? out.blocks() : send, stage_receive ? in.blocks() : call.receive, communicator.ours(),
-                     touched);
+                     touched, communicator.clock());
+  phase.then(CallPhase::copy);
   if (!error && stage_receive) error = in.unpack(call.receive, communicator.ours());
   if (stage_send) out.release();
   if (stage_receive) in.release();
@@ -72,7 +77,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
 template <class Exchange>
 int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool& touched) {
   const bool as_they_lie = !plan.needs_bytes() || (call.send.type().contiguous && call.receive.type().contiguous);
-  if (as_they_lie && !call.in_place) return plan.run(call.send, call.receive, communicator.ours(), touched);
+  if (as_they_lie && !call.in_place)
+    return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
   return staged_exchange(call, communicator, plan, call.in_place || !call.send.type().contiguous,
                          !call.receive.type().contiguous, touched);
@@ -89,7 +95,8 @@ Decision& decide(const Call& call, Communicator& communicator) {
     const bool timed = !decision->explained;
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
-    if (!decision->varying->agree(send, call.receive, communicator.options().scratch_limit_bytes, communicator.ours()))
+    if (!decision->varying->agree(send, call.receive, communicator.options().scratch_limit_bytes, communicator.ours(),
+                                  communicator.clock()))
       decision = &communicator.decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }
@@ -103,6 +110,12 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
   std::uint64_t bytes = 0;
   for (Rank i = 0; i < ranks; ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
   return bytes;
+}
+
+void note(const Call& call, Communicator& communicator, Passed& passed) {
+  const Blocks& sent = call.in_place ? call.receive : call.send;
+  const bool derived = !sent.type().contiguous || !call.receive.type().contiguous;
+  passed.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
 }
 
 /// Remembers a call that was served, if the next one may do without a decision.
@@ -132,6 +145,14 @@ bool run(const Call& call, Communicator& communicator, Decision& decision, int& 
 
 }  // namespace
 
+void Passed::count() const {
+  if (!observed.communicator) return decision->tally->add(bytes, std::chrono::steady_clock::now() - begin);
+  const PhaseTimes times = observed.communicator->call_ends(*observed.decision, observed.bytes);
+  if (!decision) return;
+  decision->tally->add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}));
+  if (observed.communicator->options().phases) decision->tally->add_phases(times);
+}
+
 bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.repeat();
   bool touched = false;
@@ -142,17 +163,30 @@ bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& c
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
+  if (communicator.recorded()) [[unlikely]]
+    note(call, communicator, passed);
+  const bool observed = communicator.observed();
+  if (observed) [[unlikely]]
+    communicator.call_begins();
   Decision& decision = decide(call, communicator);
   const bool ours = decision.plan || decision.varying;
-  if (!communicator.options().statistics) [[likely]] {
+  if (!communicator.options().statistics && !communicator.recorded() && !observed) [[likely]] {
     if (!ours || !run(call, communicator, decision, error)) return false;
     remember(call, communicator, decision);
     return true;
   }
-  passed = {&decision, bytes_of(call, communicator.ranks()), std::chrono::steady_clock::now()};
-  if (!ours || !run(call, communicator, decision, error)) return false;
+  if (communicator.options().statistics) {
+    passed.decision = &decision;
+    passed.bytes = bytes_of(call, communicator.ranks());
+    passed.begin = std::chrono::steady_clock::now();
+  }
+  if (observed) passed.observed = {&communicator, &decision, bytes_of(call, communicator.ranks())};
+  if (!ours || !run(call, communicator, decision, error)) {
+    if (observed) communicator.clock()->enter(CallPhase::native);
+    return false;
+  }
   passed.done();
-  if (decision.varying) decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
+  if (decision.varying && passed.decision) decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
   return true;
 }
 

@@ -16,15 +16,28 @@ struct Call {
   MPI_Comm comm;
 };
 
-/// A call that is left to the MPI underneath, to be counted when that is done; or none.
+/// A call whose phases somebody wants to know; or none.
+struct Observed {
+  Communicator* communicator = nullptr;
+  const Decision* decision = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+/// A call that is left to the MPI underneath, to be counted, recorded or observed when that is done; or none.
 struct Passed {
   Decision* decision = nullptr;
   std::uint64_t bytes = 0;
   std::chrono::steady_clock::time_point begin{};
+  Noted noted{};
+  Observed observed{};
 
   void done() const {
-    if (decision) decision->tally->add(bytes, std::chrono::steady_clock::now() - begin);
+    noted.done();
+    if (decision || observed.communicator) count();
   }
+
+ private:
+  void count() const;
 };
 
 /// Serves `call`. True: done, with MPI's result in `error` (raised on the communicator if it is one). False: the MPI

@@ -1,6 +1,7 @@
 #include "options/options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "topology/node_map.hpp"
@@ -22,6 +23,32 @@ std::string read_statistics(std::string_view text, Options& options) {
     return "must be 0, 1, or a file name that ends in .json or holds a /";
   options.statistics = true;
   options.statistics_file = text;
+  return "";
+}
+
+std::string read_record(std::string_view text, Options& options) {
+  if (text == "0") return options.record_file.clear(), "";
+  if (text.find('/') == text.npos && !text.ends_with(".jsonl"))
+    return "must be 0, or a file name that ends in .jsonl or holds a /";
+  options.record_file = text;
+  return "";
+}
+
+std::string read_trace(std::string_view text, Options& options) {
+  constexpr std::string_view key = ",call=";
+  if (text == "0") return options.trace = {}, "";
+  Options::TracedCall traced;
+  if (const std::size_t mark = text.rfind(key); mark != text.npos) {
+    const std::string_view number = text.substr(mark + key.size());
+    const auto [end, error] = std::from_chars(number.begin(), number.end(), traced.call);
+    if (error != std::errc{} || end != number.end() || traced.call < 1)
+      return "the number of the call must be 1 or more (column " + std::to_string(mark + key.size() + 1) + ")";
+    text = text.substr(0, mark);
+  }
+  if (text.find('/') == text.npos && !text.ends_with(".json"))
+    return "must be 0, or a file name that ends in .json or holds a /; then, perhaps, a call, such as ,call=100";
+  traced.file = text;
+  options.trace = std::move(traced);
   return "";
 }
 
@@ -55,6 +82,18 @@ std::vector<Option> make_table() {
        "Count calls, bytes, sizes and time. 1: rank 0 prints a table at exit; a file name: it is written as JSON "
        "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
        "no statistics", read_statistics},
+      {"SWAPMEET_RECORD", "0, or a file name", "0",
+       "Write down which all-to-alls are called, with their sizes and times, for `swapmeet profile --from`: each rank a file, "
+       "its rank in place of a %r in the name, or at the end. Set it for all ranks or for none.",
+       "not recording", read_record},
+      {"SWAPMEET_PHASES", "0 or 1", "0",
+       "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (docs/traces.md says what phases there are).",
+       "not measuring phases", [](std::string_view text, Options& options) { return read_switch(text, options.phases); }},
+      {"SWAPMEET_TRACE", "0, or a file name, then perhaps the number of a call, such as trace.json,call=100", "0",
+       "Trace one all-to-all on all its ranks into a file for https://ui.perfetto.dev (docs/traces.md): the first, or that of "
+       "the number given, of its communicator; of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first. "
+       "Set it for all ranks.",
+       "not tracing", read_trace},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
        "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "
@@ -103,11 +142,13 @@ const std::vector<Option>& option_table() {
 }
 
 std::uint64_t Options::fingerprint() const {
-  const std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
-  const std::string limits = std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes);
-  std::uint64_t all = mixed(mixed(hash, hierarchy ? nodes : "unusable"), limits);
-  for (const std::string& problem : problems) all = mixed(all, problem);  // what one rank alone has wrong, it shall say
-  return all;
+  std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
+  hash = mixed(hash, hierarchy ? nodes : "unusable");
+  hash = mixed(hash, std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
+  if (recording()) hash = mixed(hash, "recording");  // this and the next take part of every rank
+  if (!trace.file.empty()) hash = mixed(hash, "trace " + std::to_string(trace.call));
+  for (const std::string& problem : problems) hash = mixed(hash, problem);  // what one rank alone has wrong is to be told
+  return hash;
 }
 
 Options read_options(const char* const* environment, Rank world_ranks) {

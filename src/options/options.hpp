@@ -19,6 +19,12 @@ struct Options {
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error
+  std::string record_file;      ///< "": nothing is recorded
+  bool phases = false;          ///< are measured, for the statistics
+  struct TracedCall {
+    std::string file;  ///< "": none
+    std::int64_t call = 1;
+  } trace;
   Rank world_ranks = 1;                      ///< in MPI_COMM_WORLD, which node maps are of
   std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the MPI underneath
@@ -27,6 +33,8 @@ struct Options {
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
   std::vector<std::string> problems;
+
+  bool recording() const { return !record_file.empty(); }
 
   /// A number that is the same on two ranks exactly if their choices will be.
   std::uint64_t fingerprint() const;

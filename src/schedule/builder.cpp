@@ -36,6 +36,12 @@ ScheduleBuilder& ScheduleBuilder::step(std::int32_t window, Completion completio
   return *this;
 }
 
+ScheduleBuilder& ScheduleBuilder::copies(Purpose purpose) {
+  step();
+  schedule_.steps.back().purpose = purpose;
+  return *this;
+}
+
 ScheduleBuilder& ScheduleBuilder::copy(Run from, Run to) {
   schedule_.copies.push_back({from, to});
   ++schedule_.steps.back().copy_count;

@@ -23,6 +23,9 @@ class ScheduleBuilder {
   ScheduleBuilder& step(std::int32_t window = 0, Completion completion = Completion::all,
                         Posting posting = Posting::receives_first);
 
+  /// Begin a step of copies only.
+  ScheduleBuilder& copies(Purpose purpose);
+
   ScheduleBuilder& copy(Run from, Run to);
   /// `last`: see Message.
   ScheduleBuilder& send(Rank to, std::span<const Run> blocks, bool last = false);

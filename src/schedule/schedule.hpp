@@ -76,6 +76,13 @@ enum class Posting : std::uint8_t {
   interleaved,     ///< receive, send, receive, send, ...
 };
 
+/// What the copies of a step are for. It changes nothing in what is done, so neither the text form nor equality know it.
+enum class Purpose : std::uint8_t {
+  copy,    ///< own blocks, rotations
+  pack,    ///< blocks for messages
+  unpack,  ///< blocks out of messages
+};
+
 /// Operations that are independent of one another: no block that one of them writes is touched by another, so they may
 /// run in any order and overlap. Messages start in list order, at most `window` sends and `window` receives at a time.
 /// A step begins when the previous one has finished on this rank.
@@ -86,6 +93,7 @@ struct Step {
   std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
+  Purpose purpose = Purpose::copy;
 
   /// The window in messages, never 0 and never more than there are.
   std::uint32_t in_flight() const;

@@ -22,7 +22,11 @@ OURS = {
     "swapmeet_built_for",
     "swapmeet_memory_allocate",
     "swapmeet_memory_free",
+    "swapmeet_phase_name",
+    "swapmeet_phases_begin",
+    "swapmeet_phases_end",
     "swapmeet_set_algorithm",
+    "swapmeet_trace",
 }
 HAS_LARGE_COUNTS = {"mpich": True, "openmpi": False}
 

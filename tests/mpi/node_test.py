@@ -169,8 +169,8 @@ def test_either_way_to_share_will_do(launch, spoilt, no_names_left, wheel: str, 
 
 
 @pytest.mark.parametrize("algorithm", [AUTO, None])
-def test_files_may_not_be_so_large(spoilt, compiled, preloaded, no_names_left, wheel: str, algorithm: str | None) -> None:
-    """The kernel would kill a process that exceeds its limit. (16 ranks, for the MPI's own file to be the smaller one.)"""
+def test_files_may_not_be_so_large(compiled, preloaded, no_names_left, wheel: str, algorithm: str | None) -> None:
+    """The kernel would kill a process that exceeds its limit."""
     chosen = mpis.find(wheel)
     program = ["env", f"LD_PRELOAD={preloaded(wheel)}", str(compiled(wheel, "node_calls")), "alltoall=12", "names"]
     argv = ["sh", "-c", 'ulimit -f "$0"; exec "$@"', "100", *program]

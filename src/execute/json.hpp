@@ -1,0 +1,19 @@
+/// The little that is needed to write JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace swapmeet {
+
+/// `text` as a JSON string. Control characters become blanks.
+inline std::string json_text(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return json + '"';
+}
+
+}  // namespace swapmeet

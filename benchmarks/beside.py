@@ -1,11 +1,10 @@
-"""Swapmeet beside hand-written loops of the same MPI calls, or beside the MPI underneath: ratios of medians.
+"""Swapmeet beside hand-written loops of the same MPI calls: ratios of medians.
 
     .venv/bin/python benchmarks/beside.py direct|bruck [--mpi mpich,openmpi] [--ranks 4,8,16] [--samples 50]
-    .venv/bin/python benchmarks/beside.py varying --mpi openmpi --ranks 8,32 [--workloads TEXT ...] [--specs SPEC ...]
 
 Prints a Markdown table: ratios of medians over interleaved samples of one run, with 95 % bootstrap intervals (10000
 resamples). `direct` compares with spread-out and pairwise loops, `bruck` with a radix-r modified Bruck for r = 2, the
-root of P and P, `varying` compares MPI_Alltoallv under several algorithms with the MPI's own, for sizes of workloads.
+root of P and P. Beside the MPI underneath: `swapmeet bench`.
 """
 
 from __future__ import annotations
@@ -50,44 +49,6 @@ def measure(
     return {block: {name: np.array(times) for name, times in row.items()} for block, row in table.items()}
 
 
-WORKLOADS = (
-    "uniform:max=64",
-    "uniform:max=1KiB",
-    "uniform:max=16KiB",
-    "normal:mean=512,deviation=128",
-    "power-law:exponent=0.99,max=64KiB",
-    "sparse:density=0.05,bytes=4KiB",
-    "hot-spot:bytes=8,hot=256KiB,source=0,destination=1",
-)
-
-
-def specs(ranks: int) -> list[str]:
-    """Each treatment of sizes, after the MPI's own."""
-    root = math.isqrt(ranks - 1) + 1
-    named = ["native", "spread-out", "padded-alltoall", "padded-bruck", "two-phase-bruck", "sloav"]
-    named += ["bruck(radix=2,layout=zero-rotation,window=1,sizes=combined,direct=never)", f"tuna(radix={root})"]
-    return [*named, f"radix(r={root},window=all)", "hybrid"]
-
-
-def varying(targets: list[mpi.Mpi], ranks: list[int], samples: int, workloads: list[str], wanted: list[str]) -> None:
-    """A table for each MPI and number of ranks: time over that of the first spec."""
-    for target in targets:
-        for p in ranks:
-            candidates = wanted or specs(p)
-            print(f"\n{target.kind} {target.version}, P = {p}: time over that of {candidates[0]} (µs in brackets)\n")
-            print("| workload | " + " | ".join(candidates) + " |\n|" + "---|" * (len(candidates) + 1))
-            for workload in workloads:
-                times: dict[str, list[float]] = {}
-                for *words, microseconds in run(target, "varying", [workload, str(samples), *candidates], "auto", p):
-                    times.setdefault(" ".join(words), []).append(float(microseconds))
-                base = np.array(times[candidates[0]])
-                cells = [f"({np.median(base):.0f})"]
-                for spec in candidates[1:]:
-                    ratio, low, high = ratio_of_medians(np.array(times[spec]), base)
-                    cells.append(f"{ratio:.2f} ({low:.2f}-{high:.2f})")
-                print(f"| {workload} | " + " | ".join(cells) + " |", flush=True)
-
-
 def ratio_of_medians(numerator: Samples, denominator: Samples, resamples: int = 10000) -> tuple[float, float, float]:
     """The ratio and its 95 % bootstrap interval (percentiles)."""
     random = np.random.default_rng(1)
@@ -99,19 +60,14 @@ def ratio_of_medians(numerator: Samples, denominator: Samples, resamples: int = 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("family", choices=(*MOST, "varying"))
+    parser.add_argument("family", choices=tuple(MOST))
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--ranks", default="4,8,16")
     parser.add_argument("--samples", type=int, default=50)
     parser.add_argument("--most", type=int)
-    parser.add_argument("--workloads", nargs="+", default=WORKLOADS)
-    parser.add_argument("--specs", nargs="+", default=[])
     arguments = parser.parse_args()
     family = arguments.family
     targets, numbers = list(map(mpi.find, arguments.mpi.split(","))), list(map(int, arguments.ranks.split(",")))
-    if family == "varying":
-        varying(targets, numbers, arguments.samples, arguments.workloads, arguments.specs)
-        return
     print("| MPI | algorithm | P | bytes | Swapmeet (µs) | loop (µs) | ratio (95 %) |\n|---|---|---|---|---|---|---|")
     ratios = []
     for target in targets:

@@ -1,0 +1,141 @@
+"""What a results file of `swapmeet bench` holds, as objects."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapmeet.bench.cells import NATIVE, Cell
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One start of the measuring program."""
+
+    launch: int
+    block: int
+    mpi: str
+    library: str  #: path of the MPI library
+    ranks: int
+    nodes: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    started: str
+    load: float  #: of the machine at the start, as in `uptime`
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The samples of one spec in one launch, in the order taken; all arrays have shape (samples,)."""
+
+    launch: int
+    rounds: NDArray[np.int64]  #: ascending; equal rounds of two specs were taken side by side
+    longest: NDArray[np.float64]  #: over ranks, seconds per call
+    shortest: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    calls: NDArray[np.int64]  #: that each sample is the mean of
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Where the time of one spec went in one launch."""
+
+    launch: int
+    cell: Cell
+    spec: str
+    calls: int
+    seconds: Mapping[str, NDArray[np.float64]]  #: phase -> (ranks,) array, seconds per call
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the machine allows for a cell, by name."""
+
+    launch: int
+    cell: Cell
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What could not be measured. Where `cell` or `spec` is None, it concerns all of them."""
+
+    launch: int | None
+    cell: Cell | None
+    spec: str | None
+    message: str
+
+
+@dataclass
+class Series:
+    """What is read of one spec in one launch."""
+
+    rounds: array[int] = field(default_factory=lambda: array("q"))
+    calls: array[int] = field(default_factory=lambda: array("q"))
+    longest: array[float] = field(default_factory=lambda: array("d"))
+    shortest: array[float] = field(default_factory=lambda: array("d"))
+    mean: array[float] = field(default_factory=lambda: array("d"))
+
+
+@dataclass
+class Results:
+    """All that a results file holds."""
+
+    path: Path
+    campaigns: list[dict[str, Any]] = field(default_factory=list)  #: the first start and each resumption
+    launches: list[Launch] = field(default_factory=list)
+    phases: list[Phases] = field(default_factory=list)
+    limits: list[Limits] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    finished: dict[Cell, str] = field(default_factory=dict)  #: why nothing more is to be measured
+    torn: bool = False  #: the last line was cut off, as by an interruption, and is left out
+    series: dict[Cell, dict[str, dict[int, Series]]] = field(default_factory=dict, repr=False)  #: what `samples` reads
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The campaign line that the file begins with."""
+        return self.campaigns[0]
+
+    def cells(self) -> list[Cell]:
+        """The cells with samples, small sizes first."""
+        return sorted(self.series, key=_cell_order)
+
+    def specs(self, cell: Cell) -> list[str]:
+        """The specs with samples of this cell: native first, then by name, numbers in their order."""
+        return sorted(self.series.get(cell, {}), key=_spec_order)
+
+    def samples(self, cell: Cell, spec: str) -> list[Run]:
+        """The samples of a spec, one run for each launch that has any, ascending."""
+        found = self.series.get(cell, {}).get(spec, {})
+        return [_run(launch, found[launch]) for launch in sorted(found)]
+
+    def next_round(self, launch: int, cell: Cell, spec: str) -> int:
+        """The first round of this launch in which the spec has not been sampled."""
+        series = self.series.get(cell, {}).get(spec, {}).get(launch)
+        return series.rounds[-1] + 1 if series else 0
+
+
+def _run(launch: int, series: Series) -> Run:
+    rounds, calls = (np.array(numbers, dtype=np.int64) for numbers in (series.rounds, series.calls))
+    longest, shortest, mean = (
+        np.array(seconds, dtype=np.float64) for seconds in (series.longest, series.shortest, series.mean)
+    )
+    return Run(launch, rounds, longest, shortest, mean, calls)
+
+
+def _cell_order(cell: Cell) -> tuple[object, ...]:
+    size = -1 if cell.block_bytes is None else cell.block_bytes
+    return (cell.mpi, cell.ranks, cell.nodes, cell.collective, size, cell.sizes, cell.seed, cell.datatype)
+
+
+def _spec_order(spec: str) -> tuple[object, ...]:
+    words = re.split(r"([0-9]+)", spec)  # texts and numbers take turns, so that like meets like
+    return (spec != NATIVE, [int(word) if i % 2 else word for i, word in enumerate(words)])

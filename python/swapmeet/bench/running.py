@@ -1,0 +1,116 @@
+"""What `swapmeet bench` and `swapmeet compare` do once their options are read: progress, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from swapmeet.bench import compare as comparing
+from swapmeet.bench import machine, osu, table
+from swapmeet.bench.campaign import WRONG, Campaign, Watch
+from swapmeet.bench.cells import Cell, name
+from swapmeet.bench.request import Request
+from swapmeet.bench.results import Writer, read
+from swapmeet.errors import SwapmeetError
+
+
+def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | None) -> bool:
+    """Measure into `file` and print the results, as OSU's benchmarks do if `columns` are given.
+
+    Returns
+    -------
+    bool
+        Whether all data were right.
+    """
+    if resume:
+        request = request.after(read(file).header.get("options", {}))
+    settings = request.settings()
+    try:
+        with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
+            Campaign(settings, writer, watch).run()
+    except KeyboardInterrupt:
+        with suppress(SwapmeetError):  # there may be nothing yet
+            _report(file, columns)
+        print(f"swapmeet: go on by `swapmeet bench --resume {file}`", file=sys.stderr)
+        raise
+    return _report(file, columns)
+
+
+def compare(before: Path, after: Path, tie: float, everything: bool, form: str) -> bool:
+    """Print what has changed, as a table, as plain lines or as JSON.
+
+    Returns
+    -------
+    bool
+        Whether nothing became slower.
+    """
+    comparison = comparing.compare(read(before), read(after), tie)
+    if form == "json":
+        print(json.dumps(comparing.as_json(comparison), indent=1))
+    elif form == "plain":
+        print(*comparing.plain(comparison), sep="\n")
+    else:
+        for part in comparing.table(comparison, everything):
+            console().print(part)
+    return not comparison.changed_for_worse
+
+
+def _report(file: Path, columns: osu.Columns | None) -> bool:
+    results = read(file)
+    if not results.cells():
+        why = f": {results.problems[0].message}" if results.problems else ""
+        raise SwapmeetError(f"nothing was measured{why}")
+    if columns:
+        print(*osu.text(results, columns), sep="\n", flush=True)
+    else:
+        console().print(*table.tables(results), sep="\n")
+    print(f"swapmeet: {file} has all samples: `swapmeet plot {file}`", file=sys.stderr, flush=True)
+    return not any(problem.message.startswith(WRONG) for problem in results.problems)
+
+
+class _Bar:
+    """Progress on a terminal; problems on standard error everywhere."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("launching", total=None)
+        self._over = 0
+
+    def begin(self, visits: int) -> None:
+        self._bar.update(self._task, total=max(visits, 1))
+
+    def visit(self, cell: Cell, fraction: float) -> None:
+        self._bar.update(self._task, completed=self._over + min(fraction, 0.99), description=name(cell))
+
+    def done(self) -> None:
+        self._over += 1
+        self._bar.update(self._task, completed=self._over)
+
+    def problem(self, message: str) -> None:
+        print(f"swapmeet: {message}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Watch]:
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield _Bar(bar)
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, emoji=False)

@@ -1,0 +1,104 @@
+"""Results as tables in a terminal: each candidate beside the MPI underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.table import Table
+
+from swapmeet.bench.cells import NATIVE, Cell, name, place, size
+from swapmeet.bench.results import Results
+from swapmeet.bench.statistics import Estimate, Samples, drift, geometric_mean, median, ratio, verdict
+
+COLOURS = {"faster": "green", "slower": "red", "tie": ""}
+LIMITS = ("memcpy", "memcpy-shared", "flag")  #: what no exchange inside a node can beat: benchmarks/measure/limits.h
+MARK = "~"
+DRIFT = 0.05  #: a median that changes by so much during a visit is marked
+Ratios = dict[str, list[tuple[Cell, Estimate]]]  #: spec -> speed-up over the MPI underneath, cell by cell
+
+
+def tables(results: Results) -> Iterator[Table | str]:
+    """For each MPI, number of ranks and collective a table with a row for each size and spec; then the means."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in results.cells():
+        groups.setdefault(place(cell), []).append(cell)
+    ratios: Ratios = {}
+    for heading, cells in groups.items():
+        table = Table(title=heading, title_justify="left")
+        limits = {limit.cell: limit.seconds for limit in results.limits}
+        columns = ["block", "spec", "µs a call (95 %)", "speed-up (95 %)", "", "samples"]
+        columns += [*LIMITS, "over limit"] if any(cell in limits for cell in cells) else []
+        for column in columns:
+            table.add_column(column, justify="left" if column in ("spec", "") else "right", no_wrap=column != "spec")
+        for cell in cells:
+            for row in _rows(results, cell, ratios, limits.get(cell)):
+                table.add_row(*row)
+                if MARK in row[2]:
+                    table.caption = f"{MARK} times changed by more than {DRIFT:.0%} within launches"
+            table.add_section()
+        yield table
+    if any(len(pairs) > 1 for pairs in ratios.values()):
+        yield _means(ratios)
+    yield from (f"not measured: {problem.message}" for problem in results.problems if problem.cell is None)
+
+
+def _rows(results: Results, cell: Cell, ratios: Ratios, limits: Mapping[str, float] | None) -> Iterator[list[str]]:
+    base = results.samples(cell, NATIVE)
+    for i, spec in enumerate(results.specs(cell)):
+        runs = results.samples(cell, spec)
+        times = [run.longest for run in runs]
+        found = median(times)
+        row = [size(cell) if i == 0 else "", spec, f"{microseconds(found)}{MARK if _drifts(times) else ''}"]
+        if spec == NATIVE or not base:
+            row += ["", ""]
+        else:
+            speedup = ratio(base, runs)
+            ratios.setdefault(spec, []).append((cell, speedup))
+            word = verdict(speedup)
+            row += [factor(speedup), coloured(word)]
+        row += [f"{found.samples} in {len(runs)}" if len(runs) > 1 else str(found.samples)]
+        yield [*row, *(_over(found, limits) if limits else [])]
+
+
+def _over(found: Estimate, limits: Mapping[str, float]) -> list[str]:
+    """The limits in µs, and how often the larger of those that hold for any exchange fits into a time."""
+    bound = max(limits.get("memcpy", 0), limits.get("flag", 0))
+    shown = [_time(1e6 * limits[limit]) if limit in limits else "" for limit in LIMITS]
+    return [*shown, f"{found.value / bound:.2f}" if bound else ""]
+
+
+def _drifts(times: Sequence[Samples]) -> bool:
+    return verdict(drift(times), DRIFT) != "tie"
+
+
+def _means(ratios: Ratios) -> Table:
+    table = Table(title="speed-up over the MPI underneath: geometric mean over cells", title_justify="left")
+    for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "slower", "worst cell"):
+        table.add_column(column, justify="left" if column in ("spec", "worst cell") else "right")
+    for spec, pairs in ratios.items():
+        words = [verdict(speedup) for _, speedup in pairs]
+        counts = [str(words.count(word)) for word in ("faster", "tie", "slower")]
+        cell, worst = min(pairs, key=lambda pair: pair[1].value)
+        where = f"{factor(worst)}: {name(cell)}"
+        mean = geometric_mean([speedup for _, speedup in pairs])
+        table.add_row(spec, str(len(pairs)), factor(mean), *counts, where)
+    return table
+
+
+def coloured(word: str) -> str:
+    """A verdict, for rich."""
+    return f"[{COLOURS[word]}]{word}[/]" if COLOURS[word] else word
+
+
+def microseconds(seconds: Estimate) -> str:
+    """A time and its interval."""
+    return f"{_time(1e6 * seconds.value)} ({_time(1e6 * seconds.low)}-{_time(1e6 * seconds.high)})"
+
+
+def factor(speedup: Estimate) -> str:
+    """A ratio and its interval."""
+    return f"{speedup.value:.2f} ({speedup.low:.2f}-{speedup.high:.2f})"
+
+
+def _time(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

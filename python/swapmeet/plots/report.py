@@ -1,0 +1,216 @@
+"""One HTML file with all pictures, which needs no network: plotly.js and all data are inside."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from importlib import resources
+from typing import Any
+
+from swapmeet.bench import statistics
+from swapmeet.bench.cells import NATIVE
+from swapmeet.bench.results import Results
+from swapmeet.plots.measured import Measurements, interval
+from swapmeet.plots.pictures import Interactive, LeftOut, Picture, Table
+from swapmeet.plots.style import digits, duration
+
+HEADINGS = {
+    "heat": (
+        "Speed-up over the MPI underneath",
+        "Median time of a call by the MPI over that by the spec, and its 95 % interval. Grey, ≈: a tie.",
+    ),
+    "latency": (
+        "Latency over the size of blocks",
+        "Medians with 95 % intervals as bands. Dotted: l = C·s^K (l in µs, s in bytes), fitted to large blocks;"
+        " R = C / C of native.",
+    ),
+    "radix": (
+        "Time over the radix",
+        "Ring: the best radix; diamond: r = √P, rounded up; plain line: the MPI underneath.",
+    ),
+    "phases": ("Where the time goes", "Means over ranks and launches."),
+    "samples": (
+        "All samples",
+        "The share of samples up to a time: steep is steady; a curve left of another is faster.",
+    ),
+}
+
+
+def report(
+    data: Measurements, pictures: Sequence[Picture], left_out: Sequence[LeftOut], progress: Callable[[], None]
+) -> str:
+    """The report as text.
+
+    Parameters
+    ----------
+    data
+        For what is told on top, and for the table of medians.
+    pictures
+        To be shown, of any kind.
+    left_out
+        What cannot be shown, and why.
+    progress
+        Called after each picture.
+    """
+    sections, figures = [], {}
+    for kind, (heading, meaning) in HEADINGS.items():
+        choices: list[Interactive] = []
+        tables: list[Table] = []
+        for picture in pictures:
+            if picture.kind == kind:
+                choices += picture.interactive()
+                tables += picture.tables()
+                progress()
+        if choices:
+            figures[kind] = [{"data": one.traces, "layout": one.layout} for one in choices]
+            sections.append(_section(kind, heading, meaning, [one.label for one in choices], tables))
+    folder = resources.files("swapmeet.plots")
+    plotly, template, style, script = (
+        _plotly(),
+        *(folder.joinpath(name).read_text(encoding="utf-8") for name in ("report.html", "report.css", "report.js")),
+    )
+    parts = {
+        "title": html.escape("Swapmeet: " + ", ".join(results.path.name for results in data.files)),
+        "style": style,
+        "facts": "".join(_facts(results) for results in data.files),
+        "sections": "".join(sections),
+        "left_out": _listed("Left out", [f"{one.kind}: {one.why}" for one in left_out]),
+        "medians": _html_table(medians(data), "medians"),
+        "figures": json.dumps(figures, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "plotly": plotly,
+        "script": script,
+    }
+    return re.sub(r"<!--(\w+)-->", lambda match: parts[match[1]], template)
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+
+    source: str = get_plotlyjs()
+    return source.replace("</script", "<\\/script")
+
+
+def _section(kind: str, heading: str, meaning: str, labels: Sequence[str], tables: Sequence[Table]) -> str:
+    options = "".join(f'<option value="{i}">{html.escape(label)}</option>' for i, label in enumerate(labels))
+    below = "".join(
+        f"<details><summary>{html.escape(one.caption)}</summary>{_html_table(one)}</details>" for one in tables
+    )
+    alone = " hidden" if len(labels) == 1 else ""
+    what = f"<p class=only>{html.escape(labels[0])}</p>" if alone else ""
+    return (
+        f'<section id="{kind}"><h2>{html.escape(heading)}</h2><p>{html.escape(meaning)}</p>{what}'
+        f'<p class=chooser{alone}><button type=button data-step="-1" aria-label="previous">‹</button>'
+        f'<select aria-label="which">{options}</select>'
+        f'<button type=button data-step="1" aria-label="next">›</button></p>'
+        f'<div class=figure id="{kind}-figure"></div>{below}</section>'
+    )
+
+
+def _facts(results: Results) -> str:
+    """What is known of a file: machine, versions, launches, problems."""
+    header = results.header
+    machine: dict[str, Any] = header.get("machine", {})
+    memory = machine.get("memory_bytes")
+    rows = [
+        ("machine", machine.get("host")),
+        ("processor", machine.get("processor")),
+        ("cores", machine.get("cores")),
+        ("memory", f"{memory / 2**30:.1f} GiB" if isinstance(memory, (int, float)) else None),
+        ("kernel", machine.get("kernel")),
+        ("MPI", ", ".join(sorted({launch.mpi for launch in results.launches}))),
+        ("swapmeet", " ".join(str(part) for part in (header.get("swapmeet"), _commit(header)) if part)),
+        ("measured", _dates(results)),
+        ("launches", f"{len(results.launches):,}" if results.launches else None),
+        ("options", _options(header.get("options", {}))),
+    ]
+    lines = "".join(
+        f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in rows if value not in (None, "")
+    )
+    commands: dict[str, int] = {}
+    for launch in results.launches:
+        variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(launch.environment.items()))
+        line = f"{variables} {shlex.join(launch.command)}".strip()
+        commands[line] = commands.get(line, 0) + 1
+    launched = [f"{line}   ({times} times)" if times > 1 else line for line, times in commands.items()]
+    problems: dict[str, int] = {}
+    for problem in results.problems:
+        cell = problem.cell
+        where = f"{cell.mpi}, P = {cell.ranks}, {cell.collective} of {cell.sizes}" if cell else ""
+        text = ": ".join(filter(None, (where, problem.spec, problem.message)))
+        problems[text] = problems.get(text, 0) + 1
+    told = [f"{text} ({times} times)" if times > 1 else text for text, times in problems.items()]
+    told += ["the last line was cut off, as by an interruption"] if results.torn else []
+    notes = sorted({note for launch in results.launches for note in launch.notes})
+    return (
+        f"<section class=facts><h2>{html.escape(str(results.path))}</h2><dl>{lines}</dl>"
+        + _listed("Problems", told, opened=len(told) <= 8)
+        + _listed("Notes", notes)
+        + _listed("Launch lines", launched, code=True)
+        + "</section>"
+    )
+
+
+def _commit(header: dict[str, Any]) -> str:
+    return f"(commit {header['commit']})" if header.get("commit") else ""
+
+
+def _dates(results: Results) -> str:
+    dates = [str(campaign["created"]) for campaign in results.campaigns if campaign.get("created")]
+    return f"{dates[0]}, resumed {', '.join(dates[1:])}" if len(dates) > 1 else "".join(dates)
+
+
+def _options(options: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items()
+    )
+
+
+def _listed(heading: str, lines: Sequence[str], opened: bool = False, code: bool = False) -> str:
+    if not lines:
+        return ""
+    before, after = ("<code>", "</code>") if code else ("", "")
+    items = "".join(f"<li>{before}{html.escape(line)}{after}</li>" for line in lines)
+    return f"<details{' open' if opened else ''}><summary>{heading} ({len(lines)})</summary><ul>{items}</ul></details>"
+
+
+def medians(data: Measurements) -> Table:
+    """Every median and speed-up."""
+    rows = []
+    for setting in data.settings():
+        for place in data.places(setting):
+            for spec in data.specs([place]):
+                median, speedup = data.median(place, spec), data.speedup(place, spec)
+                if median is None:
+                    continue
+                bounds = interval(median)
+                limits = interval(speedup) if speedup else None
+                rows.append(
+                    (
+                        setting.title,
+                        f"{place.cell.ranks:,}",
+                        data.size_label(place.cell),
+                        spec,
+                        duration(median.value),
+                        f"{duration(bounds[0])} – {duration(bounds[1])}" if bounds else "",
+                        digits(speedup.value) if speedup else "",
+                        f"{digits(limits[0])} – {digits(limits[1])}" if limits else "",
+                        statistics.verdict(speedup) if speedup else ("" if spec != NATIVE else "the MPI"),
+                        f"{median.samples:,}",
+                        f"{median.launches:,}",
+                    )
+                )
+    columns = ("exchange", "P", "sizes", "spec", "median", "95 %", "speed-up", "95 %", "verdict", "samples", "launches")
+    return Table("Medians", columns, rows)
+
+
+def _html_table(table: Table, name: str = "") -> str:
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(text).replace(',', ',<wbr>')}</td>" for text in row) + "</tr>"
+        for row in table.rows
+    )
+    named = f' id="{name}"' if name else ""
+    return f"<div class=scroll><table{named}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

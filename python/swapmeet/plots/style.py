@@ -1,0 +1,196 @@
+"""What all pictures share: colours, units, axes, and writing files. Imports matplotlib only when something is drawn."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from swapmeet.errors import SwapmeetError
+
+#: Told apart by colour-blind readers too (Okabe and Ito); yellow is left out, too pale for lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+STYLES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+FASTER, SLOWER, TIE = COLOURS[0], COLOURS[1], "#DDDDDD"
+NATIVE_COLOUR = COLOURS[-1]  #: kept for the MPI underneath
+WIDE_SPREAD = 16  #: largest over smallest value; from there on a scale is logarithmic
+DOTS_PER_INCH = 160
+MOST_DOTS = 10_000  #: along the longer side of a PNG; larger pictures get fewer per inch
+
+#: (plotly's name, matplotlib's) of what distinguishes lines of the same colour
+PLOTLY_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+PLOTLY_MARKERS = dict(
+    zip(
+        MARKERS,
+        (
+            "circle",
+            "square",
+            "triangle-up",
+            "diamond",
+            "triangle-down",
+            "cross",
+            "x",
+            "triangle-left",
+            "triangle-right",
+        ),
+        strict=True,
+    )
+)
+
+
+def line_style(spec: str, specs: Sequence[str]) -> tuple[str, str, str]:
+    """(colour, line, marker) of a spec among those of a picture; the MPI underneath is always black."""
+    if spec == "native":
+        return NATIVE_COLOUR, "-", "o"
+    i = [other for other in specs if other != "native"].index(spec)
+    colours = COLOURS[:-1]
+    return colours[i % len(colours)], STYLES[(i // len(colours)) % len(STYLES)], MARKERS[i % len(MARKERS)]
+
+
+def digits(value: float) -> str:
+    """Three significant digits, without an exponent where that is short."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "?"
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    if not -4 <= magnitude < 6:
+        return f"{value:.2e}"
+    decimals = max(0, 2 - magnitude)
+    if magnitude >= 0 and round(abs(value), decimals) >= 10 ** (magnitude + 1):
+        decimals = max(0, decimals - 1)  # 9.999 is 10.0
+    return f"{value:,.{decimals}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time with its unit, as in 12.3 µs."""
+    if seconds == 0 or not math.isfinite(seconds):
+        return digits(seconds)
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(seconds) >= scale * 0.9995:
+            return f"{digits(seconds / scale)} {unit}"
+    return f"{digits(seconds / 1e-9)} ns"
+
+
+def tick_duration(seconds: float) -> str:
+    """A time for an axis: without digits that say nothing."""
+    if seconds <= 0 or not math.isfinite(seconds):
+        return "0" if seconds == 0 else ""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        if seconds >= scale * 0.9995 or unit == "ns":
+            return f"{seconds / scale:.4g} {unit}"
+    return ""
+
+
+def size_text(block_bytes: float) -> str:
+    """Bytes with their unit, as in 64 B or 1.5 KiB."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if block_bytes >= scale:
+            return f"{block_bytes / scale:.4g} {unit}"
+    return f"{block_bytes:.4g} B"
+
+
+def mean_text(block_bytes: float) -> str:
+    """Bytes that were averaged, in three digits, not to be broken over lines."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if block_bytes >= scale:
+            return f"{digits(block_bytes / scale)}\u00a0{unit}"
+    return f"{digits(block_bytes)}\u00a0B"
+
+
+def wrapped(text: str, width: int) -> str:
+    """Lines of at most so many characters; specs are broken after commas, which `textwrap` alone would not do."""
+    if len(text) <= width:
+        return text
+    lines = textwrap.wrap(text.replace(",", ", \0"), width, break_long_words=True, break_on_hyphens=True)
+    return "\n".join(line.replace(" \0", "").replace("\0", "") for line in lines)
+
+
+def dress(axes: Any) -> None:
+    """The grid and the frame that all pictures have."""
+    axes.grid(True, color="0.9", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def plain_numbers(scale: Any) -> None:
+    """Ticks as 1,024 and not as powers, none between."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    scale.set_minor_locator(NullLocator())
+    scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def seconds_scale(axes: Any, which: str, logarithmic: bool, ticks: int = 6) -> None:
+    """Make an axis ("x" or "y") one of seconds, with labels such as 10 µs."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    scale = axes.xaxis if which == "x" else axes.yaxis
+    if logarithmic:
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+    low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
+    if logarithmic and low > 0 and high / low < 6:
+        scale.set_major_locator(MaxNLocator(ticks))
+        scale.set_minor_locator(NullLocator())
+    elif logarithmic:
+        narrow = low > 0 and high / low < 150
+        scale.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
+        scale.set_minor_locator(NullLocator() if narrow else LogLocator(base=10, subs=(2, 5), numticks=24))
+        scale.set_minor_formatter(FuncFormatter(lambda *_: ""))
+    else:
+        scale.set_major_locator(MaxNLocator(ticks))
+    scale.set_major_formatter(FuncFormatter(lambda value, _: tick_duration(value)))
+
+
+def bytes_scale(axes: Any, values: Sequence[float], text: Callable[[float], str]) -> None:
+    """Make the x axis one of bytes, base 2, with a tick at (some of) the values."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axes.set_xscale("log", base=2)
+    every = -(-len(values) // 11)
+    axes.set_xticks(list(values)[::every])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axes.tick_params(axis="x", rotation=45 if len(values) > 6 else 0)
+
+
+def log_ticks(low: float, high: float) -> dict[str, list[Any]]:
+    """Ticks of a logarithmic axis of seconds, for plotly: its own label 2 and 5 without a unit."""
+    digits = (1, 2, 5) if high / low < 300 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [digit * 10.0**power for power in powers for digit in digits]
+    return {"tickvals": values, "ticktext": [tick_duration(value) for value in values]}
+
+
+def thinned(values: Sequence[float], most: int) -> list[float]:
+    """At most about so many of ascending positive values, the first among them, in like ratios."""
+    kept: list[float] = []
+    for value in values:
+        if not kept or value >= kept[-1] * (values[-1] / values[0]) ** (1 / most) * 0.9999:
+            kept.append(value)
+    return kept
+
+
+def new_figure(width: float, height: float) -> Any:
+    """A figure of so many inches, without a window system."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height))
+
+
+def save(figure: Any, file: Path, option: str) -> None:
+    """Write a picture; `option` says what asked for it, for messages.
+
+    Raises
+    ------
+    SwapmeetError
+        If the file cannot be written.
+    """
+    longest = max(figure.get_size_inches())
+    try:
+        figure.savefig(file, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest))
+    except OSError as problem:
+        raise SwapmeetError(f'{option} "{file}": {problem.strerror or problem}') from None

@@ -35,8 +35,12 @@ demo: build  ## Run an unmodified application without and with Swapmeet, and com
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
+# Tests that launch ranks want the cores for themselves; the others share them.
+LAUNCHING := tests/mpi tests/cli tests/examples tests/transport
+
 test: build system-packages  ## Run all tests
-	@$(BIN)/python -m pytest
+	@status=0; $(BIN)/python -m pytest --numprocesses=auto $(LAUNCHING:%=--ignore=%) || status=$$?; \
+	$(BIN)/python -m pytest $(LAUNCHING) || status=$$?; exit $$status
 
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
@@ -55,7 +59,7 @@ $(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.tools $(CORE)
-	$(PIP) --no-build-isolation --editable '.[demo,plot,test]'
+	$(PIP) --no-build-isolation --editable '.[bench,demo,plot,test]'
 	@touch $@
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)

@@ -28,9 +28,12 @@ from swapmeet import (
     verification,
 )
 from swapmeet import mpi as mpis
+from swapmeet.bench.command import bench, compare_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
 from swapmeet.library import built, library
+from swapmeet.plots.command import plot
+from swapmeet.profiling.command import profile
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
@@ -113,6 +116,9 @@ def run(
     algorithm: Algorithm = None,
     explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
     stats: Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE[,call=N]", help="Trace one all-to-all, for ui.perfetto.dev.")
+    ] = None,
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
     """Run an MPI program with its all-to-alls served by Swapmeet."""
@@ -121,7 +127,7 @@ def run(
     launch.require_program(argv[0])
     chosen = application.choose_mpi(argv[0], mpi)
     preload = None if native else library(chosen)
-    variables = {} if native else launch.library_variables(algorithm, explain, stats)
+    variables = {} if native else launch.library_variables(algorithm, explain, stats, trace)
     launch.replace_process(chosen, ranks, launch.command(chosen, ranks, argv, preload, variables))
 
 
@@ -329,6 +335,12 @@ def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progre
             bar.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
 
         yield progress
+
+
+app.command()(bench)
+app.command("compare")(compare_command)
+app.command()(plot)
+app.command(context_settings=PASSING)(profile)
 
 
 @app.command()

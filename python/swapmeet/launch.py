@@ -48,8 +48,10 @@ def command(
     return [str(mpi.mpiexec), "-n", str(ranks), *(["env", *words] if words else []), *map(str, argv)]
 
 
-def library_variables(algorithm: str | None = None, explain: bool = False, stats: str | None = None) -> dict[str, str]:
-    """Options of the library as variables; `stats` is a file, or "-" for standard error."""
+def library_variables(
+    algorithm: str | None = None, explain: bool = False, stats: str | None = None, trace: str | None = None
+) -> dict[str, str]:
+    """Options of the library as variables. `stats`: a file, or "-" for standard error. `trace`: as SWAPMEET_TRACE."""
     variables = {}
     if algorithm is not None:
         variables["SWAPMEET_ALGORITHM"] = algorithm
@@ -57,6 +59,8 @@ def library_variables(algorithm: str | None = None, explain: bool = False, stats
         variables["SWAPMEET_EXPLAIN"] = "1"
     if stats is not None:
         variables["SWAPMEET_STATS"] = "1" if stats == "-" else os.path.abspath(stats)
+    if trace is not None:
+        variables["SWAPMEET_TRACE"] = os.path.abspath(trace)
     return variables
 
 

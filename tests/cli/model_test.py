@@ -10,9 +10,10 @@ import pytest
 from cli.command import refused, swapmeet
 from typer.testing import CliRunner
 
-from swapmeet import _core, plots
+from swapmeet import _core
 from swapmeet import model as models
 from swapmeet.cli import app
+from swapmeet.plots import model as plots
 
 SPEC = r"bruck\(radix=128,layout=basic,window=all,complete=all\)"
 

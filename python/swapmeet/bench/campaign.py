@@ -3,7 +3,7 @@
 A campaign consists of blocks: each launches every MPI on every number of ranks once, and visits every cell there, in
 random order. In a visit the candidates take turns, in random order again, so that what disturbs one disturbs all; each
 turn is a sample, a batch of calls. A visit ends when the median of every candidate is known well enough, or after so
-many samples, or when its share of the time budget is spent. (hoefler2015; hunold2016)
+many samples, or when its share of the time budget is spent. (hoefler2015; hunold2014)
 """
 
 from __future__ import annotations

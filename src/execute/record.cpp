@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <numeric>
 
 #include "execute/context.hpp"
@@ -81,19 +80,24 @@ bool write_all(int file, const std::string& text) {
   return true;
 }
 
+/// The beginning of a file of /proc. (Streams would bring a megabyte of locales into the library.)
+std::string beginning_of(const char* path) {
+  std::string text(512, '\0');
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = file < 0 ? 0 : ::read(file, text.data(), text.size());
+  if (file >= 0) ::close(file);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return text;
+}
+
 std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = beginning_of(path);
+  return text.substr(0, text.find('\n'));
 }
 
 /// The words of the command line that started this process, as far as they fit.
 std::string command_line() {
-  std::ifstream file("/proc/self/cmdline");
-  std::string words(512, '\0');
-  file.read(words.data(), static_cast<std::streamsize>(words.size()));
-  words.resize(static_cast<std::size_t>(file.gcount()));
+  std::string words = beginning_of("/proc/self/cmdline");
   while (words.ends_with('\0')) words.pop_back();
   for (char& c : words)
     if (static_cast<unsigned char>(c) > 126) c = '?';

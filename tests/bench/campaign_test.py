@@ -226,6 +226,31 @@ def test_more_launches_later(tmp_path: Path) -> None:
     assert all(len(counts) == 3 for counts in taken(read(tmp_path / "r")).values())
 
 
+def test_a_candidate_that_is_added_later(tmp_path: Path) -> None:
+    run(tmp_path / "r", settings(launches=1, patterns=("pairwise",)))
+    told = run(tmp_path / "r", settings(launches=1, patterns=("pairwise", "spread-out")), resume=True)
+    assert told.visits == 3
+    assert {spec for _, spec in taken(read(tmp_path / "r"))} == {"native", "pairwise", "spread-out"}
+    assert run(tmp_path / "r", settings(launches=1, patterns=("pairwise",)), resume=True).visits == 0
+
+
+def test_what_was_refused_is_not_asked_for_again(tmp_path: Path, fake: type[FakeSession]) -> None:
+    def refuse(session: FakeSession, what: str, *words: Any) -> None:
+        if what == "candidate" and words[0] == "tra(r=2)":
+            raise Refused("not today")
+
+    fake.disturb = staticmethod(refuse)
+    run(tmp_path / "r", settings())
+    assert run(tmp_path / "r", settings(), resume=True).visits == 0
+
+
+def test_a_budget_that_is_too_short_is_told_once(tmp_path: Path, fake: type[FakeSession]) -> None:
+    fake.noise = 1.0
+    told = run(tmp_path / "r", settings(budget_s=1e-3), clock=lambda: fake.clock)
+    assert len(told.problems) == 1 and "budget of 0.001 s is too short" in told.problems[0]
+    assert not read(tmp_path / "r").problems
+
+
 def test_an_mpi_that_does_not_launch_does_not_stop_the_others(tmp_path: Path, fake: type[FakeSession]) -> None:
     def refuse(session: FakeSession, what: str, *_: Any) -> None:
         if what == "launch" and session.target is MPI:

@@ -30,10 +30,13 @@ def test_ranges_of_parameters() -> None:
 
 
 def test_each_is_measured_once() -> None:
+    assert candidates([" pairwise ", "pairwise"], 4)[1:] == ["pairwise"]
     assert candidates(["pairwise", "pairwise", "tra(r=2:3)", "tra(r=3)"], 4)[1:] == ["pairwise", "tra(r=2)", "tra(r=3)"]
 
 
-@pytest.mark.parametrize("pattern", ["nothing*", "tra(r=3:2)", "tra(r=1)", "pairwise(", "tra(r=2:)"])
+@pytest.mark.parametrize(
+    "pattern", ["nothing*", "tra(r=3:2)", "tra(r=1)", "pairwise(", "tra(r=2:)", "tra(r=2:1000000000)"]
+)
 def test_what_names_nothing_is_refused_before_a_launch(pattern: str) -> None:
     with pytest.raises(SwapmeetError):
         require_candidates([pattern])

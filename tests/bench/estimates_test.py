@@ -152,7 +152,7 @@ def test_pairs_see_what_disturbances_hide() -> None:
     apart = [Run(r.launch + 9, r.rounds, r.longest, r.shortest, r.mean, r.calls) for r in ours]
     assert statistics.verdict(statistics.ratio(theirs, ours)) == "faster"
     assert statistics.verdict(statistics.ratio(ours, theirs)) == "slower"
-    assert statistics.verdict(statistics.ratio(theirs, apart)) == "tie"
+    assert not statistics.differs(statistics.ratio(theirs, apart))
     single = statistics.ratio(theirs[:1], ours[:1])
     shifted = run(0, np.roll(ours[0].longest, 7))  # the same times, no longer of the same rounds
     assert single.half_width < 0.6 * statistics.ratio(theirs[:1], [shifted]).half_width
@@ -163,8 +163,7 @@ def test_equals_are_ties(count: int) -> None:
     random = np.random.default_rng(count)
     spread = 0.02 if count > 1 else 0.0
     pairs = [side_by_side(random, 1.0, count, spread=spread) for _ in range(TRIALS)]
-    verdicts = [statistics.verdict(statistics.ratio(*pair), tie=0) for pair in pairs]
-    assert sum(verdict != "tie" for verdict in verdicts) <= most_hits()
+    assert sum(statistics.differs(statistics.ratio(*pair), tie=0) for pair in pairs) <= most_hits()
 
 
 def test_small_effects_are_ties_however_sure() -> None:
@@ -174,6 +173,18 @@ def test_small_effects_are_ties_however_sure() -> None:
     assert statistics.verdict(estimate, tie=0.01) == "tie"
     assert estimate.chance() < 0.05
     assert estimate.chance(0.01) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "verdict"),
+    [
+        (1.2, 1.1, 1.3, "faster"), (0.8, 0.7, 0.9, "slower"), (1.0, 0.96, 1.04, "tie"), (1.005, 1.001, 1.009, "tie"),
+        (1.0, 0.9, 1.1, "unclear"), (1.02, 0.99, 1.06, "unclear"), (0.4, 0.1, 1.05, "unclear"),
+        (1.0, 0.0, math.inf, "unclear"),
+    ],
+)  # fmt: skip
+def test_verdicts(value: float, low: float, high: float, verdict: str) -> None:
+    assert statistics.verdict(statistics.Estimate(value, low, high, 30, 5)) == verdict
 
 
 def test_power() -> None:
@@ -282,6 +293,6 @@ def test_drift() -> None:
     random = np.random.default_rng(1)
     steady = [[np.exp(random.normal(0, 0.1, 60)) for _ in range(2)] for _ in range(TRIALS)]
     warming = [runs[i] * np.linspace(1.3, 1, 60) for runs in steady[:20] for i in range(2)]
-    assert sum(statistics.verdict(statistics.drift(runs), 0) != "tie" for runs in steady) <= most_hits()
+    assert sum(statistics.differs(statistics.drift(runs), 0) for runs in steady) <= most_hits()
     assert sum(statistics.verdict(statistics.drift([times])) == "slower" for times in warming) >= 36
     assert statistics.drift([np.ones(5)]).high == math.inf

@@ -85,5 +85,13 @@ def test_options_are_kept_and_may_be_changed() -> None:
     assert again == Request(specs=["pairwise"], ranks="2", sizes="8", launches=5, phases=True)
 
 
+@pytest.mark.parametrize("name", ["touch", "pin"])
+def test_conditions_are_not_mixed_in_a_file(name: str) -> None:
+    with pytest.raises(SwapmeetError, match=f"--{name} differs"):
+        Request(**{name: True}).after({"ranks": "2"})
+    assert Request(**{name: True}).after({name: True}) == Request(**{name: True})
+    assert Request().after({name: True}) == Request(**{name: True})
+
+
 def test_durations() -> None:
     assert [parse_duration(text, "") for text in ("90", "90s", "1.5m", "2min", "2h")] == [90, 90, 90, 120, 7200]

@@ -277,3 +277,24 @@ def test_a_time_that_is_none_is_not_written(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="JSON"):
             sample(writer, launch, "native", 0, [float("nan")])
     assert read(tmp_path / "r.jsonl").cells() == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"mpi": ""}, {"ranks": 0}, {"ranks": 10**30}, {"sizes": "9" * 5000}, {"sizes": "x" * 5000}, {"seed": 10**40},
+        {"seed": -1}, {"mpi": "\x1b[31m"}, {"nodes": "\ud800"},
+    ],
+)  # fmt: skip
+def test_cells_that_nobody_can_have_measured_are_refused(tmp_path: Path, cell: dict[str, object]) -> None:
+    whole = {"mpi": "mpich 5.0.2", "ranks": 4, "collective": "alltoall", "sizes": "64", "seed": 0, "nodes": "", **cell}
+    lines = [{"type": "campaign", "schema": 1}, {"type": "finished", "cell": whole, "why": "samples"}]
+    (tmp_path / "r").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(SwapmeetError, match="line 2"):
+        read(tmp_path / "r")
+
+
+def test_what_launchers_say_can_be_read_back(tmp_path: Path) -> None:
+    with Writer(tmp_path / "r", {}) as writer:
+        writer.problem(None, None, None, "\x1b[31mred\x00 \ud800\nnext line")
+    assert read(tmp_path / "r").problems[0].message == "?[31mred? ?\nnext line"

@@ -79,6 +79,21 @@ def test_everything_can_be_drawn(measured: Path, tmp_path: Path) -> None:
     assert {"heat", "latency", "phases", "samples", "report.html"} <= names
 
 
+def test_results_can_be_printed_again(measured: Path) -> None:
+    before = measured.read_bytes()
+    assert "speed-up" in swapmeet("bench", "--report", str(measured)).stdout
+    assert "# Size" in swapmeet("bench", "--report", str(measured), "--osu").stdout
+    assert measured.read_bytes() == before
+
+
+def test_results_of_another_machine_are_not_gone_on_with(measured: Path, tmp_path: Path) -> None:
+    lines = measured.read_text().splitlines(keepends=True)
+    header = json.loads(lines[0])
+    header["machine"]["host"] = "elsewhere"
+    (tmp_path / "r").write_text("".join([json.dumps(header) + "\n", *lines[1:]]))
+    assert "measured on elsewhere" in refused("bench", "--resume", str(tmp_path / "r"))
+
+
 def test_unequal_sizes_and_derived_types(tmp_path: Path) -> None:
     words = ["two-phase-bruck", "-n", "3", "--workload", "sparse:density=0.5,bytes=64", "--datatype", "byte,strided"]
     results = bench(tmp_path / "r", *words, "--mpi", "openmpi", "-i", "6", "--launches", "1")
@@ -129,6 +144,7 @@ def test_an_mpi_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     done = swapmeet("bench", *words, "--launcher", f"{launcher} {{ranks}}", "-o", str(tmp_path / "r"))
     assert done.returncode == 2
     assert "no such host" in done.stderr and "nothing was measured" in done.stderr
+    assert not (tmp_path / "r").exists()
     assert "Traceback" not in done.stderr
 
 

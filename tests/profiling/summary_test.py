@@ -20,7 +20,7 @@ def rows_of(folder: Path) -> list[Row]:
 def test_numbers(tmp_path: Path) -> None:
     plain, vector = rows_of(skewed(tmp_path))
     assert (str(plain.kind), plain.kind.collective, plain.communicators, plain.calls) == (
-        "MPI_COMM_WORLD",
+        "MPI_COMM_WORLD, 2 ranks",
         "alltoall",
         1,
         10,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,8 +19,8 @@ import numpy as np
 
 from swapmeet.bench import machine
 from swapmeet.bench.candidates import AUTO, candidates, unsuitable
-from swapmeet.bench.cells import NATIVE, Cell, name
-from swapmeet.bench.results import Results, Run, Writer
+from swapmeet.bench.cells import NATIVE, Cell, name, size
+from swapmeet.bench.results import Results, Writer
 from swapmeet.bench.session import LaunchFailed, Refused, Sample, Session, Unavailable, WrongData
 from swapmeet.bench.statistics import LEAST_SAMPLES, TARGET, converged
 from swapmeet.errors import SwapmeetError
@@ -30,6 +30,7 @@ CHUNK_S = 0.5  #: samples are asked for in lists that take about so long
 MOST_FAILURES = 3  #: launches of an MPI on so many ranks that may fail in a block, before the rest is left out
 LEAST_ROUNDS = 6  #: in a visit, however little time is left: fewer have no interval
 EARLY_CALLS = 10  #: the automatic choice sets shared memory up after some calls
+TOO_SHORT = 1.5  #: times the budget that a campaign would take, before that is told
 PHASE_S = 0.2  #: calls are profiled for about so long
 WRONG = "wrong data: "  #: what a problem begins with, if an exchange delivered what was not sent
 MEMORY_SHARE = 0.8  #: of what is available, that buffers may take
@@ -92,17 +93,23 @@ class Campaign:
     ends: dict[Cell, list[str]] = field(default_factory=dict)  #: why each visit ended
     _begun: float = 0
     _left: int = 0  # visits
+    _made: int = 0
+    _warned: bool = False
 
     def run(self) -> None:
         """Measure everything. Problems are written and told, and the rest goes on."""
         self._begun = self.clock()
-        done = _visited(self.writer.before, self.settings.least) if self.writer.before else set()
+        before = self.writer.before
         blocks = [
             (block, target, ranks, cells)
             for block in range(self.settings.launches)
             for target in self.settings.targets
             for ranks in self.settings.ranks
-            if (cells := [c for c in self.settings.cells(target, ranks) if (block, c) not in done])
+            if (
+                cells := [
+                    c for c in self.settings.cells(target, ranks) if not (before and self._done(before, block, c))
+                ]
+            )
         ]
         self._left = sum(len(cells) for *_, cells in blocks)
         self.watch.begin(self._left)
@@ -112,6 +119,17 @@ class Campaign:
             self._block(block, target, ranks, cells, draw)
         for cell, ends in self.ends.items():
             self.writer.finished(cell, next((why for why in ("budget", "samples") if why in ends), "converged"))
+
+    def _done(self, before: Results, block: int, cell: Cell) -> bool:
+        """Whether all candidates have their samples of this cell in this block."""
+        block_of = {launch.launch: launch.block for launch in before.launches}
+        least = 1 if cell in before.finished else self.settings.least
+        failed = {problem.spec for problem in before.problems if problem.cell == cell}
+        for spec in candidates(self.settings.patterns, cell.ranks):
+            runs = [run for run in before.samples(cell, spec) if block_of[run.launch] == block]
+            if sum(len(run.longest) for run in runs) < least and spec not in failed:
+                return False
+        return True
 
     def _block(self, block: int, target: Mpi, ranks: int, cells: list[Cell], draw: random.Random) -> None:
         """Visit all cells; a launch that fails is replaced by another, without the cell that it failed at."""
@@ -144,7 +162,10 @@ class Campaign:
                 environment=machine.tuning({**os.environ, **session.environment}),
                 started=machine.now(),
                 load=os.getloadavg()[0],
-                notes=[f"{key}: {value}" for key, value in session.description.items()],
+                notes=[
+                    *(f"{key}: {value}" for key, value in session.description.items()),
+                    *(option for option in ("touch", "pin") if getattr(chosen, option)),
+                ],
             )
             while left:
                 cell = left.pop()
@@ -166,7 +187,12 @@ class Campaign:
 
     def _over(self) -> None:
         self._left -= 1
+        self._made += 1
         self.watch.done()
+        budget, spent = self.settings.budget_s, self.clock() - self._begun
+        if budget is not None and not self._warned and (wanted := spent / self._made * self._left) > TOO_SHORT * budget:
+            self._warned = True  # a visit takes what it takes: data are checked, and every median gets an interval
+            self.watch.problem(f"the budget of {budget:g} s is too short: about {spent + wanted:.0f} s are needed")
 
     def _problem(self, launch: int | None, cell: Cell | None, spec: str | None, message: str) -> None:
         self.writer.problem(launch, cell, spec, message)
@@ -195,6 +221,8 @@ class Visit:
         if chosen.warm_up:
             self._rounds(chosen.warm_up)
         done, chunk, why = 0, max(1, min(chosen.least, int(CHUNK_S / round_s))), ""
+        if share_s is not None:
+            chunk = min(chunk, max(LEAST_ROUNDS, int(share_s / round_s)))
         while not why:
             chunk = min(chunk, chosen.most - done)
             if chosen.validate and done // chosen.validate != (done + chunk) // chosen.validate:
@@ -315,23 +343,6 @@ def require_memory(settings: Settings) -> None:
                 wanted = Session.memory_bytes(cell) * (1 if settings.launcher else ranks)
                 if wanted > MEMORY_SHARE * available:
                     raise SwapmeetError(
-                        f"{cell.collective} of {cell.sizes} on {ranks} ranks takes buffers of {wanted / 2**30:.1f} "
+                        f"{cell.collective} of {size(cell)} on {ranks} ranks takes buffers of {wanted / 2**30:.1f} "
                         f"GiB; {available / 2**30:.1f} GiB are available here: choose smaller blocks or fewer ranks"
                     )
-
-
-def _visited(results: Results, least: int) -> set[tuple[int, Cell]]:
-    """What need not be visited again: blocks and cells where every spec has its samples."""
-    blocks: dict[tuple[int, Cell], int] = {}
-    block_of = {launch.launch: launch.block for launch in results.launches}
-    for cell in results.cells():
-        for block, runs in _by_block(results, cell, block_of):
-            blocks[block, cell] = min(sum(len(run.longest) for run in spec) for spec in runs)
-    known = {place for place, samples in blocks.items() if samples >= least}
-    return known | {place for place in blocks if place[1] in results.finished}
-
-
-def _by_block(results: Results, cell: Cell, block_of: dict[int, int]) -> Iterator[tuple[int, Sequence[Sequence[Run]]]]:
-    specs = [results.samples(cell, spec) for spec in results.specs(cell)]
-    for block in sorted({block_of[run.launch] for runs in specs for run in runs}):
-        yield block, [[run for run in runs if block_of[run.launch] == block] for runs in specs]

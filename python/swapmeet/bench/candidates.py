@@ -52,7 +52,7 @@ def candidates(patterns: Sequence[str], ranks: int) -> list[str]:
         If there are more than `MOST_CANDIDATES`.
     """
     named = {NATIVE: None}
-    for pattern in patterns:
+    for pattern in map(str.strip, patterns):
         found = fnmatch.filter(alias_names(), pattern) if GLOB & set(pattern) else _ranges(pattern, ranks)
         named |= dict.fromkeys(found)
     if len(named) > MOST_CANDIDATES:
@@ -75,5 +75,8 @@ def _ranges(pattern: str, ranks: int) -> Iterator[str]:
     if match is None:
         yield pattern
         return
-    for value in parse_range(match[1].replace("P", str(max(2, ranks))), pattern, "SPEC"):
+    values = parse_range(match[1].replace("P", str(max(2, ranks))), pattern, "SPEC")
+    if len(values) > MOST_CANDIDATES:
+        raise SwapmeetError(f'SPEC "{pattern}": {len(values)} values; choose at most {MOST_CANDIDATES}')
+    for value in values:
         yield from _ranges(f"{pattern[: match.start(1)]}{value}{pattern[match.end(1) :]}", ranks)

@@ -70,6 +70,7 @@ def bench(
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on with these results; options are theirs unless given.")
     ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Measure nothing: print these results.")] = None,
     as_osu: Annotated[bool, typer.Option("--osu", help="Print what the OSU micro-benchmarks print.")] = False,
 ) -> None:
     """Measure all-to-alls beside those of the MPI underneath.
@@ -89,8 +90,12 @@ def bench(
         most, precision, budget, warm_up, 10 if validate else None, phases or None, limits or None, touch or None,
         pin or None, launcher, order_seed,
     )  # fmt: skip
-    file = resume or output or Path(f"bench-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
     columns = osu.Columns(full, validate, osu.PERCENTILES if percentiles else ()) if as_osu else None
+    if report is not None:
+        if not running.report(report, columns):
+            raise typer.Exit(FINDINGS)
+        return
+    file = resume or output or Path(f"bench-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
     if not running.measure(request, file, resume is not None, columns):
         raise typer.Exit(FINDINGS)
 

@@ -39,6 +39,7 @@ def text(results: Results, columns: Columns) -> Iterator[str]:
         for spec in results.specs(cell):
             key = (cell.mpi, str(cell.ranks), cell.collective, cell.datatype, cell.nodes, spec)
             groups.setdefault(key, []).append(cell)
+    yield "# Means of all calls, as OSU's; for medians with intervals leave --osu out."
     for (mpi, ranks, collective, datatype, nodes, spec), cells in groups.items():
         yield f"# OSU-compatible: {TITLES[collective]}"
         placed = f", nodes {nodes}" if nodes else ""

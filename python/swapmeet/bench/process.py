@@ -61,6 +61,8 @@ class Process:
 
     def line(self, deadline: float) -> str | None:
         """The next line; None at the end."""
+        if time.monotonic() > deadline:  # also of one who talks on and on
+            raise TimeoutError
         while b"\n" not in self._buffer:
             _wait(self._out, select.POLLIN, deadline)
             more = os.read(self._out, 1 << 16)
@@ -125,7 +127,8 @@ def _wait(file: int, event: int, deadline: float) -> None:
     """Wait until a pipe can be read or written, or is broken; TimeoutError at the deadline."""
     poll = select.poll()
     poll.register(file, event)
-    if not poll.poll(max(0, deadline - time.monotonic()) * 1000):
+    left = deadline - time.monotonic()
+    if left <= 0 or not poll.poll(left * 1000):
         raise TimeoutError
 
 

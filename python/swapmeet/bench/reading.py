@@ -16,6 +16,8 @@ from swapmeet.errors import SwapmeetError
 
 SCHEMA = 1  #: the highest that is read
 MOST_LINE_BYTES = 64 << 20  #: a longer line is refused, so that a stray file does not fill the memory
+MOST_RANKS, MOST_DIGITS, MOST_TEXT = 2**31 - 1, 18, 4096  #: of a cell
+LEAST_SECONDS = 1e-12  #: of a sample, if not 0
 MOST_SECONDS = 1e9  #: of a sample: more is no time that anyone measured
 
 Record = Mapping[str, Any]
@@ -76,8 +78,8 @@ def read_open(path: Path, file: BinaryIO) -> tuple[Results, int]:
                 break
             if number == 1 and not line.lstrip().startswith(b'{"type":'):
                 raise SwapmeetError(f"{path} is not a results file of swapmeet bench: its first line is none") from None
-            advice = "delete this line" if number > 1 else "the file cannot be used without it: measure anew"
-            raise SwapmeetError(f"{path}, line {number}: {problem}: {advice}") from None
+            advice = ": delete this line" if number > 1 else ""
+            raise SwapmeetError(f"{path}, line {number}: {problem}{advice}") from None
         end += len(line)
     if not results.campaigns:
         raise SwapmeetError(f"{path} is not a results file of swapmeet bench: it is empty")
@@ -128,7 +130,7 @@ def _take(results: Results, record: Record, cells: dict[object, Cell], launches:
         launch = None if record.get("launch") is None else _known(record, launches)
         place = None if record.get("cell") is None else _cell(record, cells)
         which = None if record.get("spec") is None else _text(record, "spec")
-        results.problems.append(Problem(launch, place, which, _text(record, "message")))
+        results.problems.append(Problem(launch, place, which, _message(record)))
     elif not isinstance(kind, str):
         raise _BadError('"type" is missing or no text')
 
@@ -200,7 +202,18 @@ def _cell(record: Record, cells: dict[object, Cell]) -> Cell:
             if name not in wanted and name not in _CELL_OPTIONAL or type(wanted.get(name, kind())) is not kind:
                 raise _BadError(f'"cell": "{name}" is missing or no {"whole number" if kind is int else "text"}')
         known = cells[key] = Cell(**wanted)
+        if problem := _unlikely(known):
+            raise _BadError(f'"cell": {problem}')
     return known
+
+
+def _unlikely(cell: Cell) -> str:
+    """What nobody can have measured; "" if there is nothing."""
+    if not all(text and text.isprintable() for text in (cell.mpi, cell.collective, cell.sizes, cell.datatype)):
+        return "a text is empty, or cannot be printed"
+    if not 1 <= cell.ranks <= MOST_RANKS or not 0 <= cell.seed < 1 << 64 or not cell.nodes.isprintable():
+        return "no such ranks, seed or nodes"
+    return "" if len(cell.sizes) <= (MOST_DIGITS if cell.sizes.isdecimal() else MOST_TEXT) else '"sizes" is too long'
 
 
 def _known(record: Record, launches: set[int]) -> int:
@@ -214,7 +227,14 @@ def _text(record: Record, key: str) -> str:
     value = record.get(key)
     if not isinstance(value, str):
         raise _BadError(f'"{key}" is missing or no text')
+    if not value.isprintable():
+        raise _BadError(f'"{key}" holds what cannot be printed')
     return value
+
+
+def _message(record: Record) -> str:
+    """What other programs have said, fit to be printed."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in str(record.get("message", "")))
 
 
 def _count(record: Record, key: str, least: int) -> int:
@@ -234,6 +254,6 @@ def _table(record: Record, key: str, default: Record | None = None) -> Record:
 def _seconds(values: Any, name: str) -> Sequence[float]:
     if not isinstance(values, list) or not _NUMBERS.issuperset(map(type, values)):
         raise _BadError(f"{name} is missing or no list of numbers")
-    if values and not (min(values) >= 0 and max(values) < MOST_SECONDS):
-        raise _BadError(f"{name} holds a time that is negative or above {MOST_SECONDS:g} s")
+    if values and not (min(values) >= 0 and max(values) < MOST_SECONDS and not 0 < min(values) < LEAST_SECONDS):
+        raise _BadError(f"{name} holds a time that is negative, below {LEAST_SECONDS:g} s or above {MOST_SECONDS:g} s")
     return values

@@ -23,6 +23,7 @@ DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|min|h|)")
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 SIZES = "8,64,512,4KiB,32KiB,256KiB"
 MOST_SAMPLES = 10**6
+CONDITIONS = ("touch", "pin", "launcher")  #: of samples: not to be mixed in a file
 
 
 @dataclass
@@ -59,7 +60,18 @@ class Request:
         return {name: value for name, value in asdict(self).items() if value not in (None, [])}
 
     def after(self, kept: Mapping[str, Any]) -> Request:
-        """What is given here, and else what a results file has kept."""
+        """What is given here, and else what a results file has kept.
+
+        Raises
+        ------
+        SwapmeetError
+            If samples would be taken in another way than those that are there.
+        """
+        for name in CONDITIONS:
+            if getattr(self, name) not in (None, kept.get(name)):
+                raise SwapmeetError(
+                    f"--{name} differs from what was measured so far, and would be mixed with it: give another file"
+                )
         names = {field.name for field in fields(self)}
         return Request(**{name: value for name, value in {**kept, **self.given()}.items() if name in names})
 
@@ -112,7 +124,7 @@ class Request:
             raise SwapmeetError("--workload is for MPI_Alltoallv: give --collective alltoallv")
         seeds = _numbers(self.seeds or "0", "--seeds")
         found = []
-        if not workloads or self.sizes or self.doubling:
+        if not workloads or self.sizes is not None or self.doubling is not None:
             found += [(name, size, 0, kind) for name in collectives for kind in datatypes for size in self._sizes()]
         found += [("alltoallv", text, seed, kind) for kind in datatypes for text in workloads for seed in seeds]
         return tuple(dict.fromkeys(found))
@@ -127,7 +139,7 @@ class Request:
             if not 1 <= least <= most:
                 raise SwapmeetError(f'-m "{self.doubling}": expected [MIN:]MAX, 1 or more, MIN up to MAX')
             return [str(least << i) for i in range(int(math.log2(most // least)) + 1)]
-        return [str(parse_bytes(word, "-S")) for word in (self.sizes or SIZES).split(",")]
+        return [str(parse_bytes(word, "-S")) for word in (SIZES if self.sizes is None else self.sizes).split(",")]
 
     def _numbers(self) -> dict[str, Any]:
         standard = Settings((), (), (), ())

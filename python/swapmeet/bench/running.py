@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from swapmeet.bench import machine, osu, table
 from swapmeet.bench.campaign import WRONG, Campaign, Watch
 from swapmeet.bench.cells import Cell, name
 from swapmeet.bench.request import Request
-from swapmeet.bench.results import Writer, read
+from swapmeet.bench.results import Results, Writer, read
 from swapmeet.errors import SwapmeetError
 
 
@@ -29,17 +30,23 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
         Whether all data were right.
     """
     if resume:
-        request = request.after(read(file).header.get("options", {}))
+        request = _resumed(request, read(file))
     settings = request.settings()
+    new = not file.exists()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the end of a batch job, say
     try:
         with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
             Campaign(settings, writer, watch).run()
+        if new and not read(file).cells():
+            problems = read(file).problems
+            file.unlink()
+            raise SwapmeetError(f"nothing was measured{': ' + problems[0].message if problems else ''}")
     except KeyboardInterrupt:
         with suppress(SwapmeetError):  # there may be nothing yet
-            _report(file, columns)
+            report(file, columns)
         print(f"swapmeet: go on by `swapmeet bench --resume {file}`", file=sys.stderr)
         raise
-    return _report(file, columns)
+    return report(file, columns)
 
 
 def compare(before: Path, after: Path, tie: float, everything: bool, form: str) -> bool:
@@ -61,7 +68,28 @@ def compare(before: Path, after: Path, tie: float, everything: bool, form: str) 
     return not comparison.changed_for_worse
 
 
-def _report(file: Path, columns: osu.Columns | None) -> bool:
+def _resumed(request: Request, before: Results) -> Request:
+    host, here = before.header.get("machine", {}).get("host"), machine.header({})
+    if host != here["machine"]["host"]:
+        raise SwapmeetError(f"{before.path} was measured on {host}: give another file here, and compare the two")
+    if before.campaigns[-1].get("commit") != here["commit"]:
+        print(f"swapmeet: warning: {before.path} was begun with other sources of Swapmeet", file=sys.stderr)
+    return request.after(before.header.get("options", {}))
+
+
+def report(file: Path, columns: osu.Columns | None) -> bool:
+    """Print results, as OSU's benchmarks do if `columns` are given.
+
+    Returns
+    -------
+    bool
+        Whether all data were right.
+
+    Raises
+    ------
+    SwapmeetError
+        If there are none.
+    """
     results = read(file)
     if not results.cells():
         why = f": {results.problems[0].message}" if results.problems else ""

@@ -34,6 +34,7 @@ Samples: TypeAlias = NDArray[np.float64]  #: (samples,) array, seconds, in the o
 
 NORMAL = 1.959963984540054  #: half of a 95 % interval in standard errors, where those are known
 TIE = 0.01  #: effects below 1 % are ties
+NEAR = 0.05  #: an interval that stays within 5 % of 1 makes a tie
 TARGET = 0.02  #: relative half-width at which a median is known well enough
 LEAST_SAMPLES = 30  #: before a median counts as known
 LEAST_IN_LAUNCH = 6  #: fewer have no 95 % interval of their median: 2·(1/2)⁵ > 0.05
@@ -147,12 +148,21 @@ def unpaired_ratio(above: Sequence[Run], below: Sequence[Run]) -> Estimate:
 
 
 def verdict(estimate: Estimate, tie: float = TIE) -> str:
-    """Say of a ratio: "faster" (above 1), "slower", or "tie": its interval holds 1, or the effect is below `tie`."""
-    if estimate.low > 1 and estimate.value >= 1 + tie:
-        return "faster"
-    if estimate.high < 1 and estimate.value <= 1 / (1 + tie):
-        return "slower"
-    return "tie"
+    """Say of a ratio: "faster" (above 1), "slower", "tie" or "unclear".
+
+    Faster and slower: the interval excludes 1, and the effect is `tie` or more. A tie: the effect is less, or all of
+    the interval is near 1 (`NEAR`). Else nothing is known: more launches would tell.
+    """
+    if estimate.low > 1 or estimate.high < 1:
+        if estimate.value >= 1 + tie:
+            return "faster"
+        return "slower" if estimate.value <= 1 / (1 + tie) else "tie"
+    return "tie" if estimate.low >= 1 / (1 + NEAR) and estimate.high <= 1 + NEAR else "unclear"
+
+
+def differs(estimate: Estimate, tie: float = TIE) -> bool:
+    """Say of a ratio whether it is known not to be 1, by more than `tie`."""
+    return verdict(estimate, tie) in ("faster", "slower")
 
 
 def changed(ratios: Sequence[Estimate], tie: float = 0.0, false_discoveries: float = FALSE_DISCOVERIES) -> list[bool]:
@@ -215,7 +225,7 @@ def wanting(runs: Sequence[Samples]) -> str:
 def drift(runs: Sequence[Samples]) -> Estimate:
     """Estimate the median of each launch's second half over that of its first: 1 without warm-up or drift.
 
-    `verdict(drift(runs), 0.02)` is "tie" unless the two differ beyond noise and by 2 %.
+    `differs(drift(runs), 0.02)` says whether they do beyond noise and by 2 %.
     """
     halves = [(run[: len(run) // 2], run[len(run) // 2 :]) for run in (np.maximum(run, SMALLEST) for run in runs)]
     halves = [pair for pair in halves if len(pair[0]) >= LEAST_IN_LAUNCH]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
 from swapmeet.bench.cells import NATIVE, Cell, name, place, size
 from swapmeet.bench.results import Results
-from swapmeet.bench.statistics import Estimate, Samples, drift, geometric_mean, median, ratio, verdict
+from swapmeet.bench.statistics import Estimate, Samples, differs, drift, geometric_mean, median, ratio, verdict
 
-COLOURS = {"faster": "green", "slower": "red", "tie": ""}
+COLOURS = {"faster": "green", "slower": "red", "tie": "", "unclear": "yellow"}
 LIMITS = ("memcpy", "memcpy-shared", "flag")  #: what no exchange inside a node can beat: benchmarks/measure/limits.h
 MARK = "~"
+MOST_SPREAD = 100  #: an interval whose ends are further apart says nothing
+FEW_LAUNCHES = 3
 DRIFT = 0.05  #: a median that changes by so much during a visit is marked
 Ratios = dict[str, list[tuple[Cell, Estimate]]]  #: spec -> speed-up over the MPI underneath, cell by cell
 
@@ -39,7 +42,9 @@ def tables(results: Results) -> Iterator[Table | str]:
         yield table
     if any(len(pairs) > 1 for pairs in ratios.values()):
         yield _means(ratios)
-    yield from (f"not measured: {problem.message}" for problem in results.problems if problem.cell is None)
+    if results.cells() and min(len(results.samples(cell, NATIVE)) for cell in results.cells()) < FEW_LAUNCHES:
+        yield "Few launches: intervals of one are about that one only, those of two say little. See --launches."
+    yield from (f"not measured: {escape(problem.message)}" for problem in results.problems if problem.cell is None)
 
 
 def _rows(results: Results, cell: Cell, ratios: Ratios, limits: Mapping[str, float] | None) -> Iterator[list[str]]:
@@ -48,7 +53,7 @@ def _rows(results: Results, cell: Cell, ratios: Ratios, limits: Mapping[str, flo
         runs = results.samples(cell, spec)
         times = [run.longest for run in runs]
         found = median(times)
-        row = [size(cell) if i == 0 else "", spec, f"{microseconds(found)}{MARK if _drifts(times) else ''}"]
+        row = [size(cell) if i == 0 else "", escape(spec), f"{microseconds(found)}{MARK if _drifts(times) else ''}"]
         if spec == NATIVE or not base:
             row += ["", ""]
         else:
@@ -68,20 +73,20 @@ def _over(found: Estimate, limits: Mapping[str, float]) -> list[str]:
 
 
 def _drifts(times: Sequence[Samples]) -> bool:
-    return verdict(drift(times), DRIFT) != "tie"
+    return differs(drift(times), DRIFT)
 
 
 def _means(ratios: Ratios) -> Table:
     table = Table(title="speed-up over the MPI underneath: geometric mean over cells", title_justify="left")
-    for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "slower", "worst cell"):
+    for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "unclear", "slower", "worst cell"):
         table.add_column(column, justify="left" if column in ("spec", "worst cell") else "right")
     for spec, pairs in ratios.items():
         words = [verdict(speedup) for _, speedup in pairs]
-        counts = [str(words.count(word)) for word in ("faster", "tie", "slower")]
+        counts = [str(words.count(word)) for word in ("faster", "tie", "unclear", "slower")]
         cell, worst = min(pairs, key=lambda pair: pair[1].value)
         where = f"{factor(worst)}: {name(cell)}"
         mean = geometric_mean([speedup for _, speedup in pairs])
-        table.add_row(spec, str(len(pairs)), factor(mean), *counts, where)
+        table.add_row(escape(spec), str(len(pairs)), factor(mean), *counts, where)
     return table
 
 
@@ -92,12 +97,19 @@ def coloured(word: str) -> str:
 
 def microseconds(seconds: Estimate) -> str:
     """A time and its interval."""
-    return f"{_time(1e6 * seconds.value)} ({_time(1e6 * seconds.low)}-{_time(1e6 * seconds.high)})"
+    value, low, high = (_time(1e6 * number) for number in (seconds.value, seconds.low, seconds.high))
+    return f"{value} ({low}-{high})" if _known(seconds) else f"{value} (?)"
 
 
 def factor(speedup: Estimate) -> str:
     """A ratio and its interval."""
-    return f"{speedup.value:.2f} ({speedup.low:.2f}-{speedup.high:.2f})"
+    value = f"{speedup.value:.2f}"
+    return f"{value} ({speedup.low:.2f}-{speedup.high:.2f})" if _known(speedup) else f"{value} (?)"
+
+
+def _known(estimate: Estimate) -> bool:
+    """Whether its interval says anything."""
+    return estimate.high <= MOST_SPREAD * estimate.low
 
 
 def _time(value: float) -> str:

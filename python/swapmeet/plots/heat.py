@@ -122,13 +122,13 @@ def cell_texts(found: Estimate) -> tuple[str, str]:
     bounds = interval(found)
     if bounds is None:
         return digits(found.value), "too few samples"
-    tie = "≈ " if statistics.verdict(found) == "tie" else ""
+    tie = {"tie": "≈ ", "unclear": "? "}.get(statistics.verdict(found), "")
     return f"{tie}{digits(found.value)}", f"{digits(bounds[0])}–{digits(bounds[1])}"
 
 
 def ink(found: Estimate, limit: float) -> str:
     """The colour of the text on the colour of a cell."""
-    dark = statistics.verdict(found) != "tie" and abs(math.log2(found.value)) > 0.7 * limit
+    dark = statistics.differs(found) and abs(math.log2(found.value)) > 0.7 * limit
     return "white" if dark else "black"
 
 
@@ -214,7 +214,7 @@ def _draw_panel(axes: Any, heat: Heat, panel: Panel, limit: float) -> None:
                     )
                 continue
             log = math.log2(found.value)
-            fill = TIE if statistics.verdict(found) == "tie" else palette(shades(log))
+            fill = palette(shades(log)) if statistics.differs(found) else TIE
             axes.add_patch(Rectangle(corner, 1, 1, facecolor=fill, edgecolor="white", linewidth=1.2))
             colour = ink(found, limit)
             value, bounds = cell_texts(found)
@@ -246,7 +246,9 @@ def _legend(figure: Any, limit: float, width: float, height: float) -> None:
     figure.legend(
         handles=[
             Patch(
-                facecolor=TIE, label=f"≈ a tie: the interval holds 1, or less than {100 * statistics.TIE:.0f} % apart"
+                facecolor=TIE,
+                label=f"≈ a tie: less than {100 * statistics.TIE:.0f} % apart, or all of the interval within "
+                f"{100 * statistics.NEAR:.0f} % of 1;   ? unclear: the interval holds 1, and more",
             ),
             Patch(facecolor="white", edgecolor="0.8", hatch="///", label="not measured"),
         ],
@@ -292,7 +294,7 @@ def _interactive_panel(data: Measurements, heat: Heat, panel: Panel, limit: floa
         grids[ties] = [
             [
                 math.log2(found.value)
-                if (found := panel.cells.get((size, p))) and (statistics.verdict(found) == "tie") == ties
+                if (found := panel.cells.get((size, p))) and statistics.differs(found) != ties
                 else None
                 for p in heat.ranks
             ]

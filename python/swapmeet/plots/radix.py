@@ -163,7 +163,7 @@ def summary(sweep: Sweep) -> str:
         return text if sweep.root is None else f"{text}; r = √P = {sweep.root} not measured"
     bounds = interval(sweep.versus_root)
     span = "" if bounds is None else f" [{digits(bounds[0])}, {digits(bounds[1])}]"
-    tie = " (a tie)" if statistics.verdict(sweep.versus_root) == "tie" else ""
+    tie = {"tie": " (a tie)", "unclear": " (unclear)"}.get(statistics.verdict(sweep.versus_root), "")
     return f"{text}; r = √P = {sweep.root} takes {digits(sweep.versus_root.value)}×{span}{tie}"
 
 

@@ -20,7 +20,7 @@ from swapmeet.plots.style import digits, duration
 HEADINGS = {
     "heat": (
         "Speed-up over the MPI underneath",
-        "Median time of a call by the MPI over that by the spec, and its 95 % interval. Grey, ≈: a tie.",
+        "Median time of a call by the MPI over that by the spec, and its 95 % interval. Grey: tie (≈) or unclear (?).",
     ),
     "latency": (
         "Latency over the size of blocks",

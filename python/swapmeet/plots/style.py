@@ -190,7 +190,16 @@ def save(figure: Any, file: Path, option: str) -> None:
         If the file cannot be written.
     """
     longest = max(figure.get_size_inches())
+    draft = file.with_name(f".draft-{file.name}")  # a full disk is not to cost the picture that was there
+    for text in figure.findobj(_is_text):
+        text.set_parse_math(False)  # a spec may hold a $
     try:
-        figure.savefig(file, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest))
+        figure.savefig(draft, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest))
+        draft.replace(file)
     except OSError as problem:
+        draft.unlink(missing_ok=True)
         raise SwapmeetError(f'{option} "{file}": {problem.strerror or problem}') from None
+
+
+def _is_text(artist: Any) -> bool:
+    return hasattr(artist, "set_parse_math")

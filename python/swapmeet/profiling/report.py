@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from rich.markup import escape
 from rich.table import Table
 
 from swapmeet.bench.candidates import AUTO
@@ -86,8 +87,8 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
             waiting = f"{'' if row.waiting.clocks else '~'}{time(row.waiting.spread)} / {row.waiting.share:.0%}"
         spent = row.rank_seconds / ranks
         table.add_row(
-            str(row.kind), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls), sizes,
-            size(row.bytes / ranks), imbalance, time(spent), share(spent, run), waiting,
+            escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls),
+            sizes, size(row.bytes / ranks), imbalance, time(spent), share(spent, run), waiting,
         )  # fmt: skip
     return table
 
@@ -104,7 +105,7 @@ def histogram_table(rows: list[Row]) -> Table:
             text = "  ".join(
                 f"{_class(least)}: {part:.0%}" if part >= 0.005 else f"{_class(least)}: <1%" for least, part in classes
             )
-            table.add_row(str(row.kind), f"MPI_{row.kind.collective.capitalize()}", text)
+            table.add_row(escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", text)
     return table
 
 
@@ -141,7 +142,7 @@ def replay_table(replay: Replay) -> Table:
             takes, faster = one.candidates[spec]
             word = verdict(faster)
             colour = COLOURS[word]
-            row += [spec, time(takes.value), _estimate(faster), f"[{colour}]{word}[/]" if colour else word]
+            row += [escape(spec), time(takes.value), _estimate(faster), f"[{colour}]{word}[/]" if colour else word]
             row += [time(one.gain(one.best).value) if one.best != NATIVE else "nothing"]
         else:
             row += ["none could run", "", "", "", "nothing"]
@@ -161,7 +162,7 @@ def gain_table(replay: Replay, recording: Recording) -> Table:
     for name in ("SWAPMEET_ALGORITHM", "seconds (95 %)", "of run time"):
         table.add_column(name, justify="left" if name.isupper() else "right")
     for spec, gain in replay.by_spec().items():
-        table.add_row(spec, interval(gain), share(gain.value, run))
+        table.add_row(escape(spec), interval(gain), share(gain.value, run))
     table.add_section()
     best = replay.best_of_each
     table.add_row("(the best for each exchange)", interval(best), share(best.value, run))
@@ -183,7 +184,7 @@ def coverage(found: Found, replay: Replay) -> Iterator[str]:
         yield (
             f"the MPI underneath took {share(again, covered)} of their recorded time in the replay"
             + (
-                "; the rest was waiting for late ranks or a core, or for memory: no algorithm saves that"
+                "; the rest was waiting for late ranks or a core, or setting up, which a replay does not show"
                 if again < covered
                 else ""
             )

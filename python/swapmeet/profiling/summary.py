@@ -26,7 +26,8 @@ class Kind:
     def __str__(self) -> str:
         if self.inter:
             return f"intercommunicator, {self.ranks} remote ranks"
-        return self.name or ("of one rank" if self.ranks == 1 else f"of {self.ranks} ranks")
+        ranks = "one rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        return f"{self.name}, {ranks}" if self.name else f"of {ranks}"
 
 
 @dataclass

@@ -247,9 +247,9 @@ def _legend(figure: Any, limit: float, width: float, height: float) -> None:
         handles=[
             Patch(
                 facecolor=TIE,
-                label=f"≈ a tie: less than {100 * statistics.TIE:.0f} % apart, or all of the interval within "
-                f"{100 * statistics.NEAR:.0f} % of 1;   ? unclear: the interval holds 1, and more",
+                label=f"≈ a tie: closer than {statistics.TIE:.0%}, or surely than {statistics.NEAR:.0%}",
             ),
+            Patch(facecolor=TIE, label="? unclear: the interval holds 1"),
             Patch(facecolor="white", edgecolor="0.8", hatch="///", label="not measured"),
         ],
         loc="lower left",

@@ -32,6 +32,7 @@ from swapmeet.plots.style import (
 KIND = "radix"
 BEST, ROOT = "#D55E00", "#009E73"  #: rings, as the papers have them: red and green, here of different shape, too
 CURVE_COLOURS = ("#0072B2", "#CC79A7", "#E69F00", "#56B4E9")
+MOST_ABOVE = 3  #: the ends of intervals that are further above the largest value are cut off
 
 
 @dataclass
@@ -262,7 +263,8 @@ def _draw_sweep(axes: Any, sweep: Sweep, look: dict[str, tuple[str, Any]]) -> No
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     dress(axes)
     if max(values) / min(values) <= WIDE_SPREAD:
-        axes.set_ylim(bottom=0, top=1.12 * max(values))
+        ends = [span[1] for curve in sweep.curves for _, _, found in curve.points if (span := interval(found))]
+        axes.set_ylim(bottom=0, top=1.12 * min(max([*values, *ends]), MOST_ABOVE * max(values)))
         seconds_scale(axes, "y", logarithmic=False, ticks=5)
     else:
         axes.margins(y=0.15)

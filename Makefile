@@ -14,8 +14,8 @@ INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espresso valgrind
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
-CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt python/bindings.cpp \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select transport,src/$(part)/*.[ch]pp)) \
+CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select transport network,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help

@@ -1,0 +1,227 @@
+#include "network/slots.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+
+#include "network/colouring.hpp"
+#include "network/text.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
+
+/// The flows as items, in the order of (source, destination); only resources that can be short.
+struct Flows {
+  Items items;
+  std::vector<std::int32_t> order;  ///< those that ask most of the network first
+};
+
+Flows flows_of(const Routing& routing, const Placement& placement, Draw& draw) {
+  const Network& network = routing.network();
+  const auto p = static_cast<Rank>(placement.size());
+  const Resources all(network, p);
+  std::vector<std::int32_t> ranks_of(static_cast<std::size_t>(network.hosts));
+  for (const Vertex host : placement) ++ranks_of[static_cast<std::size_t>(host)];
+
+  Flows flows;
+  Items& items = flows.items;
+  std::vector<std::int32_t> path;
+  std::vector<std::int64_t> load(all.capacity.size());
+  items.first.reserve(static_cast<std::size_t>(p) * static_cast<std::size_t>(p - 1) + 1);
+  for (Rank from = 0; from < p; ++from)
+    for (Rank to = 0; to < p; ++to) {
+      if (from == to) continue;
+      items.resources.push_back(all.sending(from));
+      items.resources.push_back(all.receiving(to));
+      path.clear();
+      routing.path(placement[static_cast<std::size_t>(from)], placement[static_cast<std::size_t>(to)], path);
+      for (const std::int32_t number : path) {
+        const Link& link = network.links[static_cast<std::size_t>(number)];
+        const Vertex host = network.is_host(link.from) ? link.from : network.is_host(link.to) ? link.to : -1;
+        if (host >= 0 && ranks_of[static_cast<std::size_t>(host)] == 1) continue;  // its one rank is the stricter limit
+        items.resources.push_back(all.link(number));
+      }
+      for (std::size_t i = items.first.back(); i < items.resources.size(); ++i) ++load[static_cast<std::size_t>(items.resources[i])];
+      items.first.push_back(static_cast<std::uint32_t>(items.resources.size()));
+    }
+
+  // Resources that all their flows fit into at a time are left out; the others are numbered anew.
+  std::vector<std::int32_t> renumbered(load.size(), -1);
+  for (std::size_t r = 0; r < load.size(); ++r) {
+    if (load[r] <= all.capacity[r]) continue;
+    renumbered[r] = static_cast<std::int32_t>(items.capacity.size());
+    items.capacity.push_back(all.capacity[r]);
+  }
+  std::vector<std::int64_t> pressure(items.count());
+  std::size_t kept = 0;
+  for (std::size_t i = 0, begin = 0; i < items.count(); ++i) {
+    const std::size_t end = items.first[i + 1];
+    for (; begin < end; ++begin) {
+      const auto r = static_cast<std::size_t>(items.resources[begin]);
+      if (renumbered[r] < 0) continue;
+      pressure[i] += load[r] / all.capacity[r];
+      items.resources[kept++] = renumbered[r];
+    }
+    items.first[i + 1] = static_cast<std::uint32_t>(kept);
+  }
+  items.resources.resize(kept);
+  flows.order.resize(items.count());
+  std::iota(flows.order.begin(), flows.order.end(), 0);
+  for (std::size_t i = items.count(); i > 1; --i) std::swap(flows.order[i - 1], flows.order[draw.below(static_cast<std::uint32_t>(i))]);
+  std::stable_sort(flows.order.begin(), flows.order.end(),
+                   [&](auto a, auto b) { return pressure[static_cast<std::size_t>(a)] > pressure[static_cast<std::size_t>(b)]; });
+  return flows;
+}
+
+Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Draw& draw, std::chrono::steady_clock::time_point start) {
+  const auto in_time = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds; };
+  const Items& items = flows.items;
+  Colours best = greedy_colours(items, flows.order);
+  if (squeezed_bytes(items, colours_used(best)) <= most_improvement_bytes)
+    return squeezed(items, std::move(best), static_cast<std::int32_t>(bound), draw, [&](std::int64_t moves) {
+      return moves < effort.moves && (moves % moves_between_looks != 0 || in_time());
+    });
+  const auto flow_count = static_cast<std::int64_t>(items.count());
+  for (std::int64_t moves = flow_count; moves <= effort.moves && colours_used(best) > bound && in_time(); moves += flow_count)
+    best = recoloured(items, best, draw);
+  return best;
+}
+
+/// The hosts, in the order of their first ranks, if all have as many ranks, and one link of capacity 1: what they send goes
+/// out one block at a time, so an order of hosts does for ranks. Otherwise nothing.
+Placement alike_hosts(const Network& network, const Placement& placement) {
+  std::vector<std::size_t> ranks_of(static_cast<std::size_t>(network.hosts));
+  Placement hosts;
+  for (const Vertex host : placement)
+    if (ranks_of[static_cast<std::size_t>(host)]++ == 0) hosts.push_back(host);
+  for (const Vertex host : hosts) {
+    const auto in = network.links_to(host);
+    const auto out = network.links_of(host);
+    const bool single = in.size() == 1 && out.size() == 1 && out[0].capacity == 1 && network.links[static_cast<std::size_t>(in[0])].capacity == 1;
+    if (!single || ranks_of[static_cast<std::size_t>(host)] * hosts.size() != placement.size()) return {};
+  }
+  return hosts;
+}
+
+/// The order of hosts once for each pair (i, j): the i-th rank of each host sends to the j-th of others. Within a host
+/// rank i sends to rank j while it is j that sends to other hosts, and i that receives.
+void repeat(const Slots& order, const Placement& hosts, const Placement& placement, Slots& result) {
+  const auto p = placement.size(), each = p / hosts.size();
+  std::vector<std::int32_t> number_of(static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1), host(p), index(p);
+  for (std::size_t h = 0; h < hosts.size(); ++h) number_of[static_cast<std::size_t>(hosts[h])] = static_cast<std::int32_t>(h);
+  std::vector<std::int32_t> count(hosts.size());
+  for (std::size_t r = 0; r < p; ++r) {
+    host[r] = number_of[static_cast<std::size_t>(placement[r])];
+    index[r] = count[static_cast<std::size_t>(host[r])]++;
+  }
+  const std::int32_t length = std::max(order.slots, 1), k = static_cast<std::int32_t>(each);
+  for (std::size_t from = 0; from < p; ++from)
+    for (std::size_t to = 0; to < p; ++to) {
+      if (from == to) continue;
+      result.slot_of[from * p + to] = host[from] == host[to] ? (index[to] * k + index[from]) * length
+                                                             : (index[from] * k + index[to]) * length + order.slot(host[from], host[to]);
+    }
+  result.slots = colours_used(result.slot_of);
+}
+
+}  // namespace
+
+std::vector<Rank> Slots::to(Rank rank) const {
+  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
+  for (Rank other = 0; other < ranks; ++other)
+    if (other != rank) peers[static_cast<std::size_t>(slot(rank, other))] = other;
+  return peers;
+}
+
+std::vector<Rank> Slots::from(Rank rank) const {
+  std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
+  for (Rank other = 0; other < ranks; ++other)
+    if (other != rank) peers[static_cast<std::size_t>(slot(other, rank))] = other;
+  return peers;
+}
+
+Slots conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort) {
+  const auto start = std::chrono::steady_clock::now();
+  Slots result;
+  result.ranks = static_cast<Rank>(placement.size());
+  result.key = network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
+  result.bound = bound(routing, placement).slots;
+  const auto p = static_cast<std::size_t>(result.ranks);
+  result.slot_of.assign(p * p, -1);
+  const Placement hosts = alike_hosts(routing.network(), placement);
+  if (!hosts.empty() && hosts.size() < p && hosts.size() > 1) {
+    repeat(conflict_free_slots(routing, hosts, effort), hosts, placement, result);
+    return result;
+  }
+  Draw draw(effort.seed);
+  const Flows flows = flows_of(routing, placement, draw);
+  const Colours colours = best_colours(flows, result.bound, effort, draw, start);
+  result.slots = colours_used(colours);
+  for (std::size_t from = 0, flow = 0; from < p; ++from)
+    for (std::size_t to = 0; to < p; ++to)
+      if (from != to) result.slot_of[from * p + to] = colours[flow++];
+  return result;
+}
+
+std::string to_text(const Slots& slots) {
+  char head[160];
+  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n", static_cast<unsigned long long>(slots.key),
+                slots.ranks, slots.slots, static_cast<long long>(slots.bound));
+  std::string text = head;
+  for (Rank from = 0; from < slots.ranks; ++from)
+    for (Rank to = 0; to < slots.ranks; ++to)
+      text += (from == to ? "-" : std::to_string(slots.slot(from, to))) + (to + 1 < slots.ranks ? ' ' : '\n');
+  return text;
+}
+
+Result<Slots> parse_slots(std::string_view text) {
+  Lines lines(text);
+  Slots slots;
+  const auto number = [&](std::size_t word, auto& value, int base = 10) {
+    const std::string_view digits = lines.words()[word];
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+    return error == std::errc() && end == digits.data() + digits.size() && value >= 0;
+  };
+  const auto field = [&](std::string_view key, auto& value, int base = 10) {
+    return lines.next() && lines.words().size() == 2 && lines.words()[0] == key && number(1, value, base);
+  };
+  int version = 0;
+  if (!field("swapmeet-slots", version) || version != 1) return Problem{"expected swapmeet-slots 1", 1, 1};
+  if (!field("key", slots.key, 16)) return lines.here("expected key HEXADECIMAL");
+  if (!field("ranks", slots.ranks) || slots.ranks < 1 || slots.ranks > 1 << 20) return lines.here("expected ranks NUMBER");
+  if (!field("slots", slots.slots) || slots.slots > std::int64_t{slots.ranks} * (slots.ranks - 1)) return lines.here("expected slots NUMBER, no more than messages");
+  if (!field("bound", slots.bound)) return lines.here("expected bound NUMBER");
+  const auto p = static_cast<std::size_t>(slots.ranks);
+  for (std::size_t from = 0; from < p; ++from) {
+    if (!lines.next()) return Problem{"only " + std::to_string(from) + " of " + std::to_string(p) + " ranks: the table is cut off", lines.number(), 1};
+    if (lines.words().size() != p) return lines.here("expected " + std::to_string(p) + " slots, found " + std::to_string(lines.words().size()));
+    for (std::size_t to = 0; to < p; ++to) {
+      std::int32_t slot = -1;
+      if (from == to ? lines.words()[to] != "-" : !number(to, slot) || slot >= slots.slots)
+        return lines.at(to, from == to ? "expected -: a rank sends nothing to itself" : "expected a slot from 0 to " + std::to_string(slots.slots - 1));
+      slots.slot_of.push_back(slot);
+    }
+  }
+  if (lines.next()) return lines.here("expected the end");
+  // A rank that is to send (receive) twice in a slot could not keep its order.
+  std::vector<std::size_t> seen(static_cast<std::size_t>(slots.slots), 0);
+  for (const bool sends : {true, false}) {
+    std::fill(seen.begin(), seen.end(), 0);
+    for (std::size_t rank = 0; rank < p; ++rank)
+      for (std::size_t other = 0; other < p; ++other) {
+        if (rank == other) continue;
+        std::size_t& last = seen[static_cast<std::size_t>(sends ? slots.slot_of[rank * p + other] : slots.slot_of[other * p + rank])];
+        if (last == rank + 1) return Problem{"rank " + std::to_string(rank) + (sends ? " sends" : " receives") + " twice in a slot", static_cast<int>(sends ? rank + 6 : 6), 1};
+        last = rank + 1;
+      }
+  }
+  return slots;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,41 @@
+/// Conflict-free orders: every message of an all-to-all in a slot in which no link carries more than its capacity.
+///
+/// Colouring of flows that share links, greedily (longest paths first), then improved until a budget is used up.
+/// Sources: iterated greedy: culberson1992; moves of a partial colouring: bloechliger2008
+#pragma once
+
+#include "network/flows.hpp"
+
+namespace swapmeet {
+
+/// In which slot each rank sends to each other.
+struct Slots {
+  Rank ranks = 0;
+  std::int32_t slots = 0;
+  std::int64_t bound = 0;             ///< no schedule has fewer
+  std::uint64_t key = 0;              ///< network_key() of what it was made for
+  std::vector<std::int32_t> slot_of;  ///< [source · P + destination]; -1: to itself
+
+  std::int32_t slot(Rank from, Rank to) const { return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)]; }
+  /// For each slot, to whom `rank` sends; -1: to nobody.
+  std::vector<Rank> to(Rank rank) const;
+  /// For each slot, from whom it receives; -1: from nobody.
+  std::vector<Rank> from(Rank rank) const;
+
+  bool operator==(const Slots&) const = default;
+};
+
+struct Effort {
+  std::uint64_t seed = 0;
+  std::int64_t moves = 1'000'000;  ///< of improvement, at most; the result depends on this, not on the machine
+  double seconds = 10;             ///< after which it stops at the best so far, whatever the moves; a result that it cut short is not reproducible
+};
+
+/// Requires at least one rank.
+Slots conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
+
+/// docs/networks.md, "Tables of slots".
+std::string to_text(const Slots& slots);
+Result<Slots> parse_slots(std::string_view text);
+
+}  // namespace swapmeet

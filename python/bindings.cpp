@@ -18,6 +18,7 @@
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
 #include "model/varying_counts.hpp"
+#include "network_bindings.hpp"
 #include "options/options.hpp"
 #include "schedule/relay.hpp"
 #include "schedule/text.hpp"
@@ -494,7 +495,7 @@ void bind_workloads(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The core of Swapmeet: schedules, their verifier, options, the automatic choice, and workloads. Knows no MPI.";
+  m.doc() = "The core of Swapmeet: schedules, their verifier, options, the automatic choice, workloads, networks. Knows no MPI.";
   bind_specs(m);
   bind_schedules(m);
   bind_verifier(m);
@@ -502,4 +503,5 @@ NB_MODULE(_core, m) {
   bind_varying_counts(m);
   bind_choice(m);
   bind_workloads(m);
+  bind_networks(m);
 }

@@ -1,4 +1,4 @@
-"""The core of Swapmeet: schedules, their verifier, options, the automatic choice, and workloads. Knows no MPI."""
+"""The core of Swapmeet: schedules, their verifier, options, the automatic choice, workloads, networks. Knows no MPI."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -394,3 +394,108 @@ def workload_sizes(workload: Workload | str, seed: int, ranks: int) -> list[list
 
 def workload_kinds() -> list[str]:
     """Names of the kinds of workloads."""
+
+class Network:
+    """Hosts, switches and directed links. str() is its text form (docs/networks.md)."""
+
+    @property
+    def names(self) -> list[str]:
+        """Of all hosts, then all switches: a vertex is a number in this list."""
+    @property
+    def hosts(self) -> int:
+        """How many vertices are hosts."""
+    @property
+    def links(self) -> list[tuple[int, int, int]]:
+        """(from, to, capacity) of each direction of each link, by from, then to."""
+    @property
+    def routes(self) -> int:
+        """How many routes are given."""
+    def diameter(self) -> int:
+        """The most links between two switches that have hosts."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+def parse_network(text: str) -> Network:
+    """Read our text form, a dump of ibnetdiscover or Slurm's topology.conf; ValueError says what is wrong and where."""
+
+def named_network(text: str) -> Network:
+    """Make a network such as 'slim-fly(q=5,hosts=4)'; ValueError says what was expected and in which column."""
+
+def network_names() -> list[tuple[str, str, str]]:
+    """(name, parameters, meaning) of each network that is made by name."""
+
+class Spread(enum.Enum):
+    """Which of several minimal ways is taken."""
+
+    first = 0
+    destination = 1
+    hash = 2
+
+class PlacedNetwork:
+    """A network with routes, and with ranks on its hosts."""
+
+    def __init__(
+        self,
+        network: Network,
+        spread: Spread = Spread.destination,
+        seed: int = 0,
+        placement: str = "",
+        ranks: int = 0,
+    ) -> None:
+        """Route and place.
+
+        Parameters
+        ----------
+        seed : of Spread.hash
+        placement : block[:RANKS], cyclic[:HOSTS], random:SEED[:RANKS], or hosts, as in n3,n1*4
+        ranks : P; 0: as many as the placement makes
+
+        Raises
+        ------
+        ValueError
+            If the placement is malformed or does not fit, or given routes lead nowhere.
+        """
+    @property
+    def network(self) -> Network:
+        """What it was made of."""
+    @property
+    def placement(self) -> list[int]:
+        """The host of each rank."""
+    @property
+    def key(self) -> int:
+        """Another for another network, routing or placement."""
+    def path(self, source: int, destination: int) -> list[int]:
+        """Numbers of the links from one host to another."""
+    def bound(self) -> tuple[int, int, int, int, int]:
+        """(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least."""
+    def load(self, spec: Spec) -> tuple[list[int], list[int]]:
+        """(largest load of each round, blocks of each link) of a schedule; ValueError if it cannot serve the ranks."""
+    def order_load(self, spec: Spec) -> tuple[list[int], list[int]]:
+        """As load(), of a direct exchange in which a rank whose turn is its own is idle for a round."""
+    def slots(self, seed: int = 0, moves: int = 1000000, seconds: float = 10) -> Slots:
+        """Compute a conflict-free order; reproducible if it ends by the number of moves, not by the time."""
+
+class Slots:
+    """In which slot each rank sends to each other. str() is the file's text (docs/networks.md)."""
+
+    @property
+    def ranks(self) -> int:
+        """P."""
+    @property
+    def slots(self) -> int:
+        """How many there are."""
+    @property
+    def bound(self) -> int:
+        """No order has fewer."""
+    @property
+    def key(self) -> int:
+        """PlacedNetwork.key of what it was made for."""
+    def to(self, rank: int) -> list[int]:
+        """For each slot, to whom the rank sends; -1: to nobody."""
+    def source(self, rank: int) -> list[int]:
+        """For each slot, from whom it receives; -1: from nobody."""
+    def slot(self, source: int, destination: int) -> int:
+        """Of one message; -1: to itself."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+def parse_slots(text: str) -> Slots:
+    """Read a table of slots; ValueError says what is wrong, and where."""

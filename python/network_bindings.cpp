@@ -1,0 +1,144 @@
+/// Python's view of networks: what they are, how they are routed, what a schedule asks of them, conflict-free orders.
+#include "network_bindings.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include "network/generators.hpp"
+#include "network/slots.hpp"
+#include "network/text.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace swapmeet;
+
+namespace {
+
+template <class T>
+T value_or_raise(Result<T> result) {
+  if (!result) throw std::invalid_argument(result.problem().text());
+  return std::move(*result);
+}
+
+/// A network with routes and ranks: Python sees one object, the core's parts refer to one another.
+struct PlacedNetwork {
+  PlacedNetwork(Network given, Spread spread, std::uint64_t seed, std::string_view text, Rank ranks)
+      : network(std::move(given)), routing(value_or_raise(Routing::make(network, spread, seed))),
+        placement(value_or_raise(parse_placement(text, network, ranks))) {}
+  PlacedNetwork(const PlacedNetwork&) = delete;
+
+  Network network;
+  Routing routing;
+  Placement placement;
+};
+
+std::vector<std::int32_t> path_of(const PlacedNetwork& placed, std::int32_t from, std::int32_t to) {
+  if (std::min(from, to) < 0 || std::max(from, to) >= placed.network.hosts) throw std::invalid_argument("not a host");
+  std::vector<std::int32_t> links;
+  placed.routing.path(from, to, links);
+  return links;
+}
+
+void require_rank(const Slots& slots, Rank rank) {
+  if (rank < 0 || rank >= slots.ranks) throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
+}
+
+void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
+  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
+  const std::string problem = unsuitable(spec, {static_cast<Rank>(placed.placement.size()), {placed.placement}});
+  if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+void bind_network(nb::module_& m) {
+  nb::class_<Network>(m, "Network", "Hosts, switches and directed links. str() is its text form.")
+      .def_prop_ro("names", [](const Network& n) { return n.names; }, "Of all hosts, then all switches: a vertex is a number in this list.")
+      .def_prop_ro("hosts", [](const Network& n) { return n.hosts; }, "How many vertices are hosts.")
+      .def_prop_ro("links", [](const Network& n) {
+        std::vector<std::tuple<Vertex, Vertex, std::int32_t>> links;
+        for (const Link& link : n.links) links.emplace_back(link.from, link.to, link.capacity);
+        return links;
+      }, "(from, to, capacity) of each direction of each link.")
+      .def_prop_ro("routes", [](const Network& n) { return n.routes.size(); }, "How many routes are given.")
+      .def("diameter", &diameter, "The most links between two switches that have hosts.")
+      .def("__eq__", [](const Network& a, nb::object b) { return nb::isinstance<Network>(b) && a == nb::cast<const Network&>(b); })
+      .def("__str__", [](const Network& n) { return to_text(n); });
+  m.def("parse_network", [](std::string_view text) { return value_or_raise(parse_network(text)); }, "text"_a, "Read a file.");
+  m.def("named_network", [](std::string_view text) { return value_or_raise(named_network(text)); }, "text"_a, "Make a network by name.");
+  m.def("network_names", [] {
+    std::vector<std::tuple<std::string, std::string, std::string>> rows;
+    for (const NetworkName& name : network_names()) rows.emplace_back(name.name, name.parameters, name.meaning);
+    return rows;
+  }, "(name, parameters, meaning) of each network that is made by name.");
+}
+
+void bind_placed_network(nb::module_& m) {
+  nb::enum_<Spread>(m, "Spread")
+      .value("first", Spread::first)
+      .value("destination", Spread::destination)
+      .value("hash", Spread::hash);
+  nb::class_<PlacedNetwork>(m, "PlacedNetwork", "A network with routes and with ranks on its hosts.")
+      .def("__init__", [](PlacedNetwork* self, const Network& network, Spread spread, std::uint64_t seed, std::string_view placement, Rank ranks) {
+        if (ranks < 0) throw std::invalid_argument("a negative number of ranks");
+        new (self) PlacedNetwork(network, spread, seed, placement, ranks);
+      }, "network"_a, "spread"_a = Spread::destination, "seed"_a = 0, "placement"_a = "", "ranks"_a = 0)
+      .def_prop_ro("network", [](const PlacedNetwork& p) -> const Network& { return p.network; }, nb::rv_policy::reference_internal)
+      .def_prop_ro("placement", [](const PlacedNetwork& p) { return p.placement; }, "The host of each rank.")
+      .def_prop_ro("key", [](const PlacedNetwork& p) {
+        return network_key(p.network, static_cast<int>(p.routing.spread()), p.routing.seed(), p.placement);
+      }, "Another for another network, routing or placement.")
+      .def("path", &path_of, "source"_a, "destination"_a, "Numbers of the links from one host to another.")
+      .def("bound", [](const PlacedNetwork& p) {
+        const Bound b = bound(p.routing, p.placement);
+        return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
+      }, "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at least.")
+      .def("load", [](const PlacedNetwork& p, const Spec& spec) {
+        require_suitable(p, spec);
+        nb::gil_scoped_release release;
+        const NetworkLoad load = network_load(p.routing, p.placement, spec);
+        return std::pair(load.largest, load.blocks);
+      }, "spec"_a, "(largest load of each round, blocks of each link) of a schedule.")
+      .def("order_load", [](const PlacedNetwork& p, const Spec& spec) {
+        require_suitable(p, spec);
+        if (spec.family != Family::direct) throw std::invalid_argument("only direct exchanges have a peer order");
+        const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
+        return std::pair(load.largest, load.blocks);
+      }, "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
+      .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds) {
+        nb::gil_scoped_release release;
+        return conflict_free_slots(p.routing, p.placement, {seed, moves, seconds});
+      }, "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "A conflict-free order.");
+}
+
+void bind_slots(nb::module_& m) {
+  nb::class_<Slots>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
+      .def_prop_ro("ranks", [](const Slots& s) { return s.ranks; })
+      .def_prop_ro("slots", [](const Slots& s) { return s.slots; })
+      .def_prop_ro("bound", [](const Slots& s) { return s.bound; })
+      .def_prop_ro("key", [](const Slots& s) { return s.key; })
+      .def("to", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
+      .def("source", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
+      .def("slot", [](const Slots& s, Rank from, Rank to) {
+        require_rank(s, from);
+        require_rank(s, to);
+        return s.slot(from, to);
+      }, "source"_a, "destination"_a, "Of one message; -1: to itself.")
+      .def("__eq__", [](const Slots& a, nb::object b) { return nb::isinstance<Slots>(b) && a == nb::cast<const Slots&>(b); })
+      .def("__str__", [](const Slots& s) { return to_text(s); });
+  m.def("parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a, "Read what str() gives.");
+}
+
+}  // namespace
+
+void bind_networks(nb::module_& m) {
+  bind_network(m);
+  bind_placed_network(m);
+  bind_slots(m);
+}

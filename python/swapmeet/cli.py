@@ -32,6 +32,7 @@ from swapmeet.bench.command import bench, compare_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
 from swapmeet.library import built, library
+from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
@@ -341,6 +342,7 @@ app.command()(bench)
 app.command("compare")(compare_command)
 app.command()(plot)
 app.command(context_settings=PASSING)(profile)
+app.command()(topology)
 
 
 @app.command()

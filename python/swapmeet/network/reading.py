@@ -1,0 +1,79 @@
+"""Networks from files and by name, with routes and ranks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+
+SPREADS = {"destination": _core.Spread.destination, "first": _core.Spread.first, "hash": _core.Spread.hash}
+NAME = re.compile(r"[a-z][a-z0-9-]*(\(.*)?", re.DOTALL)
+
+
+def read_network(text: str) -> _core.Network:
+    """The network of a file, or one made by name, such as slim-fly(q=5,hosts=4).
+
+    Raises
+    ------
+    SwapmeetError
+        With the line or column, and the problem.
+    """
+    path = Path(text)
+    if not path.exists() and NAME.fullmatch(text):
+        try:
+            return _core.named_network(text)
+        except ValueError as problem:
+            raise SwapmeetError(f'"{text}" is no file, and no network: {problem}') from None
+    content = _content(path)
+    try:
+        return _core.parse_network(content)
+    except ValueError as problem:
+        raise SwapmeetError(f"{text}: {problem}") from None
+
+
+def read_slots(path: Path) -> _core.Slots:
+    """A table of slots.
+
+    Raises
+    ------
+    SwapmeetError
+        With the line and the problem.
+    """
+    try:
+        return _core.parse_slots(_content(path))
+    except ValueError as problem:
+        raise SwapmeetError(f"{path}: {problem}") from None
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
+        raise SwapmeetError(f"{path}: cannot be read: {reason}") from None
+
+
+def place(network: _core.Network, routing: str, placement: str, ranks: int) -> _core.PlacedNetwork:
+    """Route, and put ranks on hosts.
+
+    Parameters
+    ----------
+    routing : destination, first, hash or hash:SEED
+    placement : block[:RANKS], cyclic[:HOSTS], random:SEED[:RANKS] or hosts, as in n3,n1*4
+    ranks : 0: as many as the placement makes
+
+    Raises
+    ------
+    SwapmeetError
+        If one of them is malformed or does not fit.
+    """
+    name, colon, seed = routing.partition(":")
+    if name not in SPREADS or (colon and (name != "hash" or not re.fullmatch(r"\d{1,18}", seed))):
+        raise SwapmeetError(f'--routing "{routing}": expected destination, first, hash or hash:SEED')
+    try:
+        return _core.PlacedNetwork(network, SPREADS[name], int(seed or 0), placement, ranks)
+    except ValueError as problem:
+        where = "" if str(problem).startswith("the routes from") else f'--place "{placement}": '
+        raise SwapmeetError(f"{where}{problem}") from None

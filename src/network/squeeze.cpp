@@ -9,6 +9,7 @@ namespace swapmeet {
 namespace {
 
 constexpr std::int32_t nobody = -1;
+constexpr std::size_t most_looked_at = 256;  ///< slots, at each move, if there are more than four times as many
 
 /// A resource of capacity c is c rows of places, one for each slot; an item holds a place of each of its resources.
 class Squeeze {
@@ -97,8 +98,8 @@ class Squeeze {
 
   /// Adds to `cost_`, for each slot, how many different items hold the last rows of R resources.
   template <std::size_t R>
-  void count_holders(const std::array<const std::int32_t*, 8>& rows) {
-    for (std::size_t s = 0; s < slots_; ++s) {
+  void count_holders(const std::array<const std::int32_t*, 8>& rows, std::size_t begin, std::size_t end) {
+    for (std::size_t s = begin; s < end; ++s) {
       std::int32_t holders = 0;
       for (std::size_t i = 0; i < R; ++i) {
         const std::int32_t holder = rows[i][s];
@@ -111,19 +112,22 @@ class Squeeze {
   }
 
   std::size_t best_slot(std::int32_t item) {
-    std::fill_n(cost_.begin(), slots_, 0);
+    // Of many slots it looks at some only: in the same time more moves are of more use than better ones.
+    const std::size_t width = slots_ > 4 * most_looked_at ? most_looked_at : slots_;
+    const std::size_t begin = draw_.below(static_cast<std::uint32_t>(slots_ - width + 1)), end = begin + width;
+    std::fill(cost_.begin() + static_cast<std::ptrdiff_t>(begin), cost_.begin() + static_cast<std::ptrdiff_t>(end), 0);
     std::array<const std::int32_t*, 8> rows{};
     std::size_t count = 0;
     const auto flush = [&] {
       switch (count) {
-        case 1: count_holders<1>(rows); break;
-        case 2: count_holders<2>(rows); break;
-        case 3: count_holders<3>(rows); break;
-        case 4: count_holders<4>(rows); break;
-        case 5: count_holders<5>(rows); break;
-        case 6: count_holders<6>(rows); break;
-        case 7: count_holders<7>(rows); break;
-        case 8: count_holders<8>(rows); break;
+        case 1: count_holders<1>(rows, begin, end); break;
+        case 2: count_holders<2>(rows, begin, end); break;
+        case 3: count_holders<3>(rows, begin, end); break;
+        case 4: count_holders<4>(rows, begin, end); break;
+        case 5: count_holders<5>(rows, begin, end); break;
+        case 6: count_holders<6>(rows, begin, end); break;
+        case 7: count_holders<7>(rows, begin, end); break;
+        case 8: count_holders<8>(rows, begin, end); break;
         default: break;
       }
       count = 0;
@@ -134,11 +138,11 @@ class Squeeze {
     }
     flush();
     const auto index = static_cast<std::size_t>(item);
-    if (until_[index] > now_ && left_[index] != nobody && static_cast<std::size_t>(left_[index]) < slots_) cost_[static_cast<std::size_t>(left_[index])] += 1000;
+    if (const auto left = static_cast<std::size_t>(left_[index]); until_[index] > now_ && begin <= left && left < end) cost_[left] += 1000;
     std::int32_t least = INT32_MAX;
-    for (std::size_t s = 0; s < slots_; ++s) least = std::min(least, cost_[s]);
-    std::size_t slot = draw_.below(static_cast<std::uint32_t>(slots_));  // any of the best
-    while (cost_[slot] != least) slot = slot + 1 < slots_ ? slot + 1 : 0;
+    for (std::size_t s = begin; s < end; ++s) least = std::min(least, cost_[s]);
+    std::size_t slot = begin + draw_.below(static_cast<std::uint32_t>(width));  // any of the best
+    while (cost_[slot] != least) slot = slot + 1 < end ? slot + 1 : begin;
     return slot;
   }
 

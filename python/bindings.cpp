@@ -13,6 +13,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "bindings.hpp"
+
 #include "algorithms/generate.hpp"
 #include "algorithms/orders.hpp"
 #include "model/counts.hpp"
@@ -34,25 +36,6 @@ using namespace nb::literals;
 using namespace swapmeet;
 
 namespace {
-
-template <class T>
-T value_or_raise(Result<T> result) {
-  if (!result) throw std::invalid_argument(result.problem().text());
-  return std::move(*result);
-}
-
-/// `nodes`: as parse_node_map() reads it.
-Shape shape_of(Rank ranks, std::string_view nodes = "") {
-  if (ranks < 1) throw std::invalid_argument("there must be at least one rank, not " + std::to_string(ranks));
-  return {ranks, value_or_raise(parse_node_map(nodes, ranks))};
-}
-
-/// Raises where generate() would have no answer.
-void require_schedule(const Spec& spec, Shape shape) {
-  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
-  const std::string problem = unsuitable(spec, shape);
-  if (!problem.empty()) throw std::invalid_argument(problem);
-}
 
 Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank, std::string_view nodes) {
   const Shape shape = shape_of(ranks, nodes);
@@ -164,12 +147,6 @@ std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, 
 std::size_t memory_bytes(const Schedule& s) {
   return sizeof s + s.steps.capacity() * sizeof(Step) + s.copies.capacity() * sizeof(Copy) +
          (s.sends.capacity() + s.receives.capacity()) * sizeof(Message) + s.runs.capacity() * sizeof(Run);
-}
-
-Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes) {
-  Shape shape = shape_of(ranks, nodes);
-  require_schedule(spec, shape);
-  return shape;
 }
 
 using RoundRow = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t, std::int64_t>;
@@ -501,6 +478,7 @@ NB_MODULE(_core, m) {
   bind_verifier(m);
   bind_model(m);
   bind_varying_counts(m);
+  bind_prices(m);
   bind_choice(m);
   bind_workloads(m);
   bind_networks(m);

@@ -499,3 +499,122 @@ class Slots:
 
 def parse_slots(text: str) -> Slots:
     """Read a table of slots; ValueError says what is wrong, and where."""
+
+class Link:
+    """What messages of one kind cost: microseconds, and nanoseconds for a byte. See src/model/machine.hpp."""
+
+    latency_us: float
+    overhead_us: float
+    gap_us: float
+    byte_ns: float
+    rendezvous_us: float
+    eager_bytes: int
+
+    def __init__(self) -> None: ...
+    @property
+    def start_us(self) -> float:
+        """A message without bytes: L + 2o."""
+
+class Copying:
+    """What copies cost: for each byte, and for each piece of memory."""
+
+    byte_ns: float
+    piece_us: float
+
+    def __init__(self) -> None: ...
+
+class Machine:
+    """What messages, bytes and copies cost. See swapmeet.machines for descriptions with sources."""
+
+    shared: Link
+    within: Link
+    between: Link
+    node_byte_ns: float
+    node_message_us: float
+    memory_byte_ns: float
+    pack: Copying
+    datatype: Copying
+    call_us: float
+
+    def __init__(self) -> None: ...
+
+def models() -> list[str]:
+    """Names of the models of time."""
+
+class Traffic:
+    """Messages of one kind in a phase: of the rank with the most, and of the node with the most."""
+
+    @property
+    def messages(self) -> int: ...
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def node_messages(self) -> float: ...
+    @property
+    def node_blocks(self) -> float: ...
+
+class Phase:
+    """Messages that no other messages wait for: those of a digit, or of a phase of leaders."""
+
+    @property
+    def within(self) -> Traffic:
+        """Messages that stay within nodes."""
+    @property
+    def between(self) -> Traffic:
+        """Messages between nodes."""
+    @property
+    def batches(self) -> int:
+        """Of messages in flight together."""
+    @property
+    def parcels(self) -> list[tuple[int, float, int, int]]:
+        """(messages, blocks in each, batches that begin with one, batches that end with one), the largest first."""
+
+class Price:
+    """The time of an exchange and its parts, in microseconds."""
+
+    @property
+    def latency(self) -> float: ...
+    @property
+    def overhead(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def bandwidth(self) -> float: ...
+    @property
+    def pack(self) -> float: ...
+    @property
+    def call(self) -> float: ...
+    @property
+    def total(self) -> float: ...
+
+class Work:
+    """What an exchange makes ranks and nodes do, for any size of a block and any machine.
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
+    def __init__(self, spec: Spec, ranks: int, nodes: str = "") -> None: ...
+    @staticmethod
+    def largest_node(ranks: int, nodes: str) -> int:
+        """Q: the ranks of the largest node of a node map."""
+    @property
+    def phases(self) -> list[Phase]: ...
+    @property
+    def packed(self) -> tuple[float, float]:
+        """(blocks, pieces) that a rank copies."""
+    @property
+    def typed(self) -> tuple[float, float]:
+        """(blocks, pieces) that MPI gathers or scatters, by datatypes."""
+    def price(self, machine: Machine, model: str, block_bytes: int) -> Price:
+        """The time for blocks of so many bytes, by one of models()."""
+
+def price_radices(
+    spec: Spec,
+    ranks: int,
+    nodes: str,
+    radices: Sequence[int],
+    machine: Machine,
+    model: str,
+    sizes: Sequence[int],
+) -> list[list[float]]:
+    """Microseconds of the spec (of the family bruck) with each radix: for each, of blocks of each size."""

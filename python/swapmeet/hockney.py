@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from swapmeet import _core, machines
 from swapmeet.errors import SwapmeetError
 
 SIZE_BYTES = 4  #: that tell the size of a block
@@ -48,6 +49,16 @@ class Machine:
         for option, value in (("--alpha", self.alpha_us), ("--beta", self.beta_ns)):
             if not (math.isfinite(value) and value >= 0):
                 raise SwapmeetError(f"{option} {value}: expected a time of 0 or more")
+
+    @property
+    def costs(self) -> _core.Machine:
+        """The same for src/model/price.hpp: the machine whose messages cost alike, wherever they go."""
+        return machines.uniform(self.alpha_us, self.beta_ns)
+
+    @classmethod
+    def of(cls, machine: machines.Machine) -> Machine:
+        """Between two ranks of different nodes of a machine, alone."""
+        return cls(machine.costs.between.start_us, machine.costs.between.byte_ns)
 
     def time_us(self, messages: float, sent_bytes: float) -> float:
         """Microseconds that so many messages with so many bytes in them take, one after the other."""

@@ -62,6 +62,23 @@ void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>&
 
 }  // namespace
 
+void for_each_carried(const Arrangement& grid, const std::vector<Digit>& digits,
+                      const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use) {
+  const std::vector<Axis> all_axes = axes(grid);
+  for (const Digit& digit : digits) {
+    const Axis& axis = all_axes[digit.dimension];
+    for (std::int32_t z = 1; z < digit.radix; ++z)
+      for (std::int32_t place = 0; place < grid.places(); ++place) {
+        const std::int64_t blocks = leaving(axis, digit, z, place);
+        if (blocks == 0) continue;
+        const std::int32_t along = place / axis.stride % axis.size;
+        const std::int32_t move = (along + z * digit.weight) % axis.size - along;
+        use(digit, z, grid.rank_at[static_cast<std::size_t>(place)],
+            grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)], blocks);
+      }
+  }
+}
+
 CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
   const Arrangement grid = arrange(spec.dimensions, shape);
   const std::vector<Axis> all_axes = axes(grid);

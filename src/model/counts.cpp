@@ -15,25 +15,6 @@ Extent grid_of(const Spec& spec, const Shape& shape) {
   return extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
 }
 
-std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
-  const std::vector<Radices> direct{{Radix::all}};
-  std::vector<Digit> digits;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    std::int32_t weight = 1, number = 0;
-    for (const std::int32_t radix : digits_of(spec.family == Family::direct ? direct : spec.radices, d, sizes[d])) {
-      digits.push_back({d, number++, weight, radix});
-      weight *= radix;
-    }
-  }
-  return digits;
-}
-
-/// h(z): how many of the offsets 0..size-1 have this value.
-std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
-  const std::int64_t weight = digit.weight, period = weight * digit.radix;
-  return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
-}
-
 /// Blocks that leave a rank in this digit.
 std::int64_t blocks_in(const Digit& digit, std::int64_t size, std::int64_t ranks) {
   return (size - offsets_with(digit, size, 0)) * (ranks / size);
@@ -79,6 +60,24 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
 }
 
 }  // namespace
+
+std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
+  const std::vector<Radices> direct{{Radix::all}};
+  std::vector<Digit> digits;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    std::int32_t weight = 1, number = 0;
+    for (const std::int32_t radix : digits_of(spec.family == Family::direct ? direct : spec.radices, d, sizes[d])) {
+      digits.push_back({d, number++, weight, radix});
+      weight *= radix;
+    }
+  }
+  return digits;
+}
+
+std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
+  const std::int64_t weight = digit.weight, period = weight * digit.radix;
+  return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
+}
 
 Counts count(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::leaders) return count_leaders(spec, shape);

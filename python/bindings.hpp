@@ -1,0 +1,43 @@
+/// What the files of the bindings share: shapes out of what Python gives, and problems as exceptions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "schedule/spec.hpp"
+#include "topology/node_map.hpp"
+
+namespace swapmeet {
+
+template <class T>
+T value_or_raise(Result<T> result) {
+  if (!result) throw std::invalid_argument(result.problem().text());
+  return std::move(*result);
+}
+
+/// `nodes`: as parse_node_map() reads it.
+inline Shape shape_of(Rank ranks, std::string_view nodes = "") {
+  if (ranks < 1) throw std::invalid_argument("there must be at least one rank, not " + std::to_string(ranks));
+  return {ranks, value_or_raise(parse_node_map(nodes, ranks))};
+}
+
+/// Raises where generate() would have no answer.
+inline void require_schedule(const Spec& spec, Shape shape) {
+  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
+  const std::string problem = unsuitable(spec, shape);
+  if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes) {
+  Shape shape = shape_of(ranks, nodes);
+  require_schedule(spec, shape);
+  return shape;
+}
+
+/// Machines, work and prices: price_bindings.cpp.
+void bind_prices(nanobind::module_& m);
+
+}  // namespace swapmeet

@@ -1,0 +1,228 @@
+"""Descriptions of machines: what messages, bytes and copies cost there, each number with its source.
+
+A description is a JSON file; docs/models.md documents it, and the machines of this folder are examples. In the core
+it is _core.Machine: plain numbers, for prices.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+
+FORMAT = "swapmeet-machine"
+VERSION = 1
+MOST_BYTES = 1 << 20  #: of a file
+MOST_VALUE = 1e9  #: of a number, in its unit
+MOST_RANKS_PER_NODE = 1 << 20
+LINKS = ("shared", "within", "between")  #: each is as the next one where a file leaves it out
+LINK_TIMES = ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us")
+COPY_TIMES = ("byte_ns", "piece_us")
+COPIES = ("pack", "datatype")
+NODE = {"byte_ns": "node_byte_ns", "message_us": "node_message_us", "memory_byte_ns": "memory_byte_ns"}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a description.
+
+    Parameters
+    ----------
+    value : float
+        In the unit that its name ends with.
+    low, high : float
+        What it may as well be.
+    source : str
+        Where it comes from; "" if the file does not say.
+    """
+
+    value: float
+    low: float
+    high: float
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, described."""
+
+    name: str
+    note: str
+    ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
+    numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
+    costs: _core.Machine
+
+    def nodes(self, given: str) -> str:
+        """The node map to count with."""
+        return given or ("" if self.ranks_per_node is None else str(self.ranks_per_node))
+
+
+def names() -> list[str]:
+    """Of the machines that are built in."""
+    return sorted(entry.name[:-5] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
+
+
+def load(name_or_file: str) -> Machine:
+    """A built-in machine by its name, or the one that a file describes.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is none, or the file says something else: with the place and the reason.
+    """
+    if name_or_file in names():
+        return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file)
+    path = Path(name_or_file)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise SwapmeetError(f'--machine "{path}": more than {MOST_BYTES} bytes: this describes no machine')
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise SwapmeetError(
+            f'--machine "{name_or_file}": no such file, and no built-in machine ({", ".join(names())})'
+        ) from None
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "not UTF-8 text"
+        raise SwapmeetError(f'--machine "{path}": {reason}') from None
+    return parse(text, str(path))
+
+
+def uniform(alpha_us: float, beta_ns: float) -> _core.Machine:
+    """Hockney's machine: every message costs alpha + bytes * beta, wherever it goes, and nothing else does."""
+    machine = _core.Machine()
+    for name in LINKS:
+        link = getattr(machine, name)
+        link.latency_us, link.byte_ns = alpha_us, beta_ns
+    return machine
+
+
+def parse(text: str, name: str) -> Machine:
+    """The machine that `text` describes; `name` is where it is from, for messages.
+
+    Raises
+    ------
+    SwapmeetError
+        With the place in it and the reason.
+    """
+    reader = _Reader(name)
+    try:
+        document = json.loads(text, object_pairs_hook=reader.pairs, parse_constant=reader.constant)
+    except json.JSONDecodeError as problem:
+        raise SwapmeetError(
+            f'--machine "{name}": line {problem.lineno}, column {problem.colno}: {problem.msg}'
+        ) from None
+    except (RecursionError, ValueError):
+        raise SwapmeetError(f'--machine "{name}": nested too deeply, or a number is too long') from None
+    return reader.machine(document)
+
+
+class _Reader:
+    """Reads one description, and knows its name for messages."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.numbers: dict[str, Number] = {}
+
+    def problem(self, place: str, reason: str) -> SwapmeetError:
+        return SwapmeetError(f'--machine "{self.name}": {place + ": " if place else ""}{reason}')
+
+    def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise self.problem(next(key for key in keys if keys.count(key) > 1), "given twice")
+        return found
+
+    def constant(self, word: str) -> float:
+        raise self.problem("", f"{word} is no number of JSON")
+
+    def table(self, value: Any, place: str, known: tuple[str, ...]) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self.problem(place, f"expected an object, not {_brief(value)}")
+        for key in value:
+            if key not in known:
+                raise self.problem(f"{place}.{key}" if place else _brief(key), f"not one of {', '.join(known)}")
+        return value
+
+    def number(self, value: Any, place: str) -> float:
+        """A number, or an object of one with its bounds and source."""
+        bounds: dict[str, Any] = {}
+        if isinstance(value, dict):
+            bounds = self.table(value, place, ("value", "low", "high", "source"))
+            if "value" not in bounds:
+                raise self.problem(place, "has no value")
+            value = bounds["value"]
+        plain = self.plain(value, place)
+        low = self.plain(bounds.get("low", plain), f"{place}.low")
+        high = self.plain(bounds.get("high", plain), f"{place}.high")
+        if not low <= plain <= high:
+            raise self.problem(place, f"{plain:g} is not within {low:g} to {high:g}")
+        self.numbers[place] = Number(plain, low, high, self.text(bounds.get("source", ""), f"{place}.source"))
+        return plain
+
+    def plain(self, value: Any, place: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_VALUE:
+            raise self.problem(place, f"expected a number from 0 to {MOST_VALUE:g}, not {_brief(value)}")
+        return float(value)
+
+    def whole(self, value: Any, place: str, least: int, most: float) -> int:
+        number = self.number(value, place)
+        if not (number.is_integer() and least <= number <= most):
+            raise self.problem(place, f"expected a whole number from {least} to {most:g}, not {_brief(value)}")
+        return int(number)
+
+    def text(self, value: Any, place: str) -> str:
+        if not isinstance(value, str):
+            raise self.problem(place, f"expected a text, not {_brief(value)}")
+        return value
+
+    def machine(self, document: Any) -> Machine:
+        known = ("format", "version", "name", "note", "ranks_per_node", *LINKS, "node", *COPIES, "call_us")
+        table = self.table(document, "", known)
+        if table.get("format") != FORMAT:
+            raise self.problem("format", f'expected "{FORMAT}", not {_brief(table.get("format"))}')
+        if table.get("version") != VERSION:
+            raise self.problem("version", f"expected {VERSION}, not {_brief(table.get('version'))}")
+        if "between" not in table:
+            raise self.problem("between", "is missing")
+        costs = _core.Machine()
+        given: Any = None
+        for name in reversed(LINKS):
+            given = table.get(name, given)
+            self.link(getattr(costs, name), given, name)
+        node = self.table(table.get("node", {}), "node", tuple(NODE))
+        for key in node:
+            setattr(costs, NODE[key], self.number(node[key], f"node.{key}"))
+        for name in COPIES:
+            copies = self.table(table.get(name, table.get("pack", {})), name, COPY_TIMES)
+            for key in copies:
+                setattr(getattr(costs, name), key, self.number(copies[key], f"{name}.{key}"))
+        costs.call_us = self.number(table.get("call_us", 0), "call_us")
+        ranks = table.get("ranks_per_node", 1)
+        per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
+        title = self.text(table.get("name", Path(self.name).stem), "name")
+        return Machine(title, self.text(table.get("note", ""), "note"), per_node, self.numbers, costs)
+
+    def link(self, link: _core.Link, value: Any, name: str) -> None:
+        table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))
+        for key in ("latency_us", "byte_ns"):
+            if key not in table:
+                raise self.problem(f"{name}.{key}", "is missing")
+        for key in LINK_TIMES:
+            if key in table:
+                setattr(link, key, self.number(table[key], f"{name}.{key}"))
+        if "eager_bytes" in table:
+            link.eager_bytes = self.whole(table["eager_bytes"], f"{name}.eager_bytes", 0, MOST_VALUE)
+        assert math.isfinite(link.start_us)
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,113 @@
+#include "model/price.hpp"
+
+#include <algorithm>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr double us_of_ns = 1e-3;
+
+struct Size {
+  double block_bytes;
+  double passes;  ///< of all messages: segments of a block
+};
+
+/// Between nodes if any of the phase's messages are: ranks wait for the slowest.
+const Link& slowest(const Phase& phase, const Link& within, const Link& between) {
+  return phase.between.messages > 0 ? between : within;
+}
+
+double bytes_us(const Link& link, double bytes) { return bytes * link.byte_ns * us_of_ns; }
+
+Price hockney(const Phase& phase, const Link& within, const Link& between, Size size) {
+  Price price;
+  for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
+    price.latency += link->start_us() * static_cast<double>(traffic->messages) * size.passes;
+    price.bandwidth += bytes_us(*link, static_cast<double>(traffic->blocks) * size.block_bytes);
+  }
+  return price;
+}
+
+/// What all batches wait for: each for the latency of its first message, which is its largest.
+double waiting_us(const Phase& phase, const Link& link, Size size, double start_us) {
+  double sum = 0;
+  for (const Parcels& parcels : phase.parcels) {
+    const bool rendezvous = parcels.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
+    sum += static_cast<double>(parcels.firsts) * size.passes * (start_us + (rendezvous ? link.rendezvous_us : 0));
+  }
+  return sum;
+}
+
+/// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any case.
+double hidden(const Phase& phase, double waiting, double busy_us, Size size) {
+  const double once = phase.batches > 0 ? waiting / (static_cast<double>(phase.batches) * size.passes) : 0;
+  return std::max(once, waiting - busy_us);
+}
+
+Price loggp(const Phase& phase, const Link& within, const Link& between, Size size, bool sliding) {
+  Price price;
+  const Link& slow = slowest(phase, within, between);
+  const double all = static_cast<double>(std::max<std::int64_t>(1, phase.messages()));
+  double core = 0;
+  for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
+    const double share = static_cast<double>(traffic->messages) / all;
+    core += 2 * link->overhead_us * static_cast<double>(traffic->messages) * size.passes;
+    for (const Parcels& parcels : phase.parcels) {
+      const double bytes = bytes_us(*link, parcels.blocks * size.block_bytes / size.passes);
+      const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
+      price.bandwidth += share * size.passes * static_cast<double>(parcels.messages) * bytes;
+      price.gap += share * size.passes * static_cast<double>(parcels.messages - parcels.lasts) * apart;
+    }
+  }
+  price.latency = waiting_us(phase, slow, size, slow.start_us());
+  if (sliding) price.latency = hidden(phase, price.latency, price.bandwidth + price.gap, size);
+  price.overhead = std::max(0.0, core - price.total());
+  return price;
+}
+
+Price max_rate(const Phase& phase, const Link& within, const Link& between, const Machine& machine, Size size, bool sliding) {
+  Price price;
+  const Traffic &near = phase.within, &far = phase.between;
+  const auto messages = [&](const Traffic& traffic) { return static_cast<double>(traffic.messages) * size.passes; };
+  const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
+  price.overhead = 2 * (within.overhead_us * messages(near) + between.overhead_us * messages(far));
+  price.gap = within.gap_us * messages(near) +
+              std::max(between.gap_us * messages(far), machine.node_message_us * far.node_messages * size.passes);
+  price.bandwidth =
+      std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))), bytes(near.node_blocks) * machine.memory_byte_ns * us_of_ns) +
+      std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))), bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
+  const Link& slow = slowest(phase, within, between);
+  price.latency = waiting_us(phase, slow, size, slow.latency_us);
+  if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
+  return price;
+}
+
+double copies_us(const Copies& copies, const Copying& cost, double block_bytes) {
+  return block_bytes == 0 ? 0 : copies.blocks * block_bytes * cost.byte_ns * us_of_ns + copies.pieces * cost.piece_us;
+}
+
+}  // namespace
+
+Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes) {
+  const std::int64_t segment = work.segment_bytes;
+  const Size size{static_cast<double>(block_bytes),
+                  segment == 0 || block_bytes <= segment ? 1.0 : static_cast<double>((block_bytes - 1) / segment + 1)};
+  const Link& within = work.shared ? machine.shared : machine.within;
+  Price sum;
+  for (const Phase& phase : work.phases) {
+    const Price one = model == Model::hockney ? hockney(phase, within, machine.between, size)
+                      : model == Model::loggp ? loggp(phase, within, machine.between, size, work.sliding)
+                                              : max_rate(phase, within, machine.between, machine, size, work.sliding);
+    sum.latency += one.latency;
+    sum.overhead += one.overhead;
+    sum.gap += one.gap;
+    sum.bandwidth += one.bandwidth;
+  }
+  if (model != Model::max_rate) return sum;
+  sum.pack = copies_us(work.packed, machine.pack, size.block_bytes) + copies_us(work.typed, machine.datatype, size.block_bytes);
+  sum.call = machine.call_us;
+  return sum;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,33 @@
+/// The time of an exchange under a model, from what it makes ranks and nodes do (model/work.hpp): docs/models.md.
+///
+/// With K messages and B bytes of a rank in a phase, in batches, and for each link L, o, g, G of model/machine.hpp:
+///   hockney   K·(L + 2o) + B·G
+///   loggp     each batch: L + 2o, then max(o, g + bytes·G) for each message but the last, which takes its bytes·G;
+///             and at least 2·o·K, of the rank's core
+///   max-rate  each batch: L; each message: 2o; of messages max(K·g, those that leave the node · its message time);
+///             of bytes max(B·G, those that leave the node · its byte time); copies; the call
+/// With complete=any or test a batch's L (loggp: and 2o) is hidden behind what other messages take, but for the first.
+///
+/// Source:  Hockney 1994; Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (max-rate)
+#pragma once
+
+#include "model/machine.hpp"
+#include "model/work.hpp"
+
+namespace swapmeet {
+
+/// Microseconds.
+struct Price {
+  double latency = 0;    ///< L (hockney, loggp: L + 2o) and rendezvous
+  double overhead = 0;   ///< of cores
+  double gap = 0;        ///< between messages, of a rank or a node
+  double bandwidth = 0;  ///< of bytes
+  double pack = 0;
+  double call = 0;
+  double total() const { return latency + overhead + gap + bandwidth + pack + call; }
+};
+
+/// For blocks of `block_bytes`. O(phases); allocates nothing.
+Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes);
+
+}  // namespace swapmeet

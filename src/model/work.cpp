@@ -1,0 +1,451 @@
+#include "model/work.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "model/carried.hpp"
+#include "model/counts.hpp"
+#include "topology/arrangement.hpp"
+#include "topology/leader_map.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// first + ... + last
+double sum_of(std::int64_t first, std::int64_t last) {
+  return first > last ? 0.0 : static_cast<double>(first + last) * static_cast<double>(last - first + 1) / 2;
+}
+
+/// Sets the batches of a phase whose parcels are known: `window` messages each.
+void set_batches(Phase& phase, std::int64_t window) {
+  std::int64_t before = 0, all = 0;
+  for (const Parcels& parcels : phase.parcels) all += parcels.messages;
+  const std::int64_t size = window == 0 ? std::max<std::int64_t>(all, 1) : window;
+  phase.batches = quotient_up(all, size);
+  for (Parcels& parcels : phase.parcels) {
+    const std::int64_t end = before + parcels.messages;
+    parcels.firsts = quotient_up(end, size) - quotient_up(before, size);
+    parcels.lasts = end / size - before / size + (parcels.messages > 0 && end == all && all % size != 0);
+    before = end;
+  }
+}
+
+/// The same where batches are not of so many messages: they are spread evenly.
+void spread_batches(Phase& phase, std::int64_t batches) {
+  std::int64_t before = 0, all = 0;
+  for (const Parcels& parcels : phase.parcels) all += parcels.messages;
+  phase.batches = std::min(batches, all);
+  for (Parcels& parcels : phase.parcels) {
+    const std::int64_t end = before + parcels.messages;
+    if (all > 0) parcels.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
+    if (all > 0) parcels.lasts = end * phase.batches / all - before * phase.batches / all;
+    before = end;
+  }
+}
+
+/// The values of a digit that have as many blocks each: first..last.
+struct Values {
+  std::int64_t first, last, offsets;  ///< along the dimension
+  bool partial;                       ///< the last run of consecutive offsets is shorter than the others
+  std::int64_t count() const { return std::max<std::int64_t>(0, last - first + 1); }
+};
+
+/// A digit of a grid without carried places, and what moves in it.
+struct Move {
+  Digit digit;
+  std::int64_t ranks, size, stride;  ///< P; places of the dimension, and of all dimensions before it
+  std::array<Values, 3> values{};
+
+  Move(const Digit& which, std::int64_t p, std::int64_t n, std::int64_t inner)
+      : digit(which), ranks(p), size(n), stride(inner) {
+    const std::int64_t b = digit.weight, r = digit.radix;
+    const std::int64_t runs = n / (b * r), rest = n % (b * r), full = rest / b - 1;  // the last value with one more full run
+    const std::int64_t some = rest % b != 0 && rest / b >= 1 && rest / b < r ? rest / b : 0;
+    const std::int64_t then = std::max<std::int64_t>({full, some, 0});
+    values[0] = {1, std::max<std::int64_t>(full, 0), (runs + 1) * b, false};
+    values[1] = {some, some - (some == 0), runs * b + rest % b, true};
+    values[2] = {then + 1, r - 1, runs * b, false};
+  }
+
+  std::int64_t per_offset() const { return ranks / size; }
+  std::int64_t messages() const { return digit.radix - 1; }
+  std::int64_t blocks() const { return blocks_to(messages()); }
+  /// Of the values 1..z.
+  std::int64_t blocks_to(std::int64_t z) const {
+    std::int64_t sum = 0;
+    for (const Values& some : values)
+      sum += std::max<std::int64_t>(0, std::min(z, some.last) - some.first + 1) * some.offsets;
+    return sum * per_offset();
+  }
+};
+
+/// On nodes of consecutive ranks, in one dimension: what the rank with the most sends to other nodes, which is one of a
+/// smallest node, and what leaves a largest. Of a node of Q ranks max(0, Q-s) + max(0, Q-(P-s)) send to ranks of it.
+void split_consecutive(const Move& move, const Nodes& nodes, Phase& phase) {
+  const std::int64_t p = move.ranks, q = nodes.largest(), least = nodes.smallest(), b = move.digit.weight, last = move.messages();
+  std::int64_t inside = 0, inside_blocks = 0;
+  if (b < least && last * b > p - least) {  // else some rank sends nothing within its node
+    inside = last, inside_blocks = move.blocks();
+    for (std::int64_t rank = 0; rank < least; ++rank) {
+      const std::int64_t ahead = std::min(last, (least - 1 - rank) / b), wrapped = std::min(last + 1, quotient_up(p - rank, b));
+      inside = std::min(inside, ahead + last + 1 - wrapped);
+      inside_blocks = std::min(inside_blocks, move.blocks_to(ahead) + move.blocks() - move.blocks_to(wrapped - 1));
+    }
+  }
+  phase.within = {inside, inside_blocks};
+  phase.between = {last - inside, move.blocks() - inside_blocks};
+  const auto number = [](std::int64_t first, std::int64_t end) { return static_cast<double>(std::max<std::int64_t>(0, end - first + 1)); };
+  const auto of_node = static_cast<double>(q), weight = static_cast<double>(b);
+  for (const Values& some : move.values) {
+    const std::int64_t near = std::min(some.last, (q - 1) / b), far = std::max(some.first, (p - q) / b + 1);
+    const double ahead = number(some.first, near) * of_node - sum_of(some.first, near) * weight;
+    const double wrapped = number(far, some.last) * static_cast<double>(q - p) + sum_of(far, some.last) * weight;
+    const double leaving = number(some.first, some.last) * of_node - ahead - wrapped;
+    phase.between.node_messages += leaving;
+    phase.between.node_blocks += leaving * static_cast<double>(some.offsets);  // one dimension
+    phase.within.node_messages += ahead + wrapped;
+    phase.within.node_blocks += (ahead + wrapped) * static_cast<double>(some.offsets);
+  }
+}
+
+/// Messages and blocks by rank and by node, within nodes.
+struct Tally {
+  std::int64_t messages = 0, blocks = 0;
+  void add(std::int64_t more, std::int64_t of_blocks) { messages += more, blocks += of_blocks; }
+};
+
+/// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look alike
+/// after as many as a node and the dimension have in common: those beyond are left out.
+void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, Phase& phase) {
+  const std::int64_t length = move.size * move.stride;
+  const std::int64_t looked_at = in_order && nodes.regular() ? std::lcm(length, std::int64_t{nodes.largest()}) : move.ranks;
+  std::vector<Tally> sent(static_cast<std::size_t>(looked_at)), received = sent;
+  std::vector<Tally> inside(static_cast<std::size_t>(looked_at == move.ranks ? nodes.count() : looked_at / nodes.largest()));
+  for (std::int64_t z = 1; z < move.digit.radix; ++z) {
+    const std::int64_t ahead = z * move.digit.weight * move.stride, behind = length - ahead;
+    if (in_order && ahead > nodes.span() && behind > nodes.span()) continue;
+    const std::int64_t blocks = offsets_with(move.digit, move.size, z) * move.per_offset();
+    for (std::int64_t place = 0; place < looked_at; ++place) {
+      const std::int64_t to = place % length + ahead < length ? place + ahead : place - behind;
+      const Rank source = grid.rank_at[static_cast<std::size_t>(place)], target = grid.rank_at[static_cast<std::size_t>(to)];
+      if (nodes.of(source) != nodes.of(target)) continue;
+      sent[static_cast<std::size_t>(source)].add(1, blocks);
+      received[static_cast<std::size_t>(target)].add(1, blocks);
+      inside[static_cast<std::size_t>(nodes.of(source))].add(1, blocks);
+    }
+  }
+  std::int64_t least = move.messages(), least_blocks = move.blocks();
+  for (const std::vector<Tally>* direction : {&sent, &received})
+    for (const Tally& rank : *direction) {
+      least = std::min(least, rank.messages);
+      least_blocks = std::min(least_blocks, rank.blocks);
+    }
+  phase.within = {least, least_blocks};
+  phase.between = {move.messages() - least, move.blocks() - least_blocks};
+  for (std::size_t node = 0; node < inside.size(); ++node) {
+    const Tally& stay = inside[node];
+    const std::int64_t size = nodes.size(static_cast<std::int32_t>(node));
+    const auto keep = [](double& most, std::int64_t now) { most = std::max(most, static_cast<double>(now)); };
+    keep(phase.within.node_messages, stay.messages);
+    keep(phase.within.node_blocks, stay.blocks);
+    keep(phase.between.node_messages, size * move.messages() - stay.messages);
+    keep(phase.between.node_blocks, size * move.blocks() - stay.blocks);
+  }
+}
+
+/// Traffic whose messages all stay within nodes, or all leave them.
+Traffic all_of(const Move& move, const Nodes& nodes) {
+  const auto most = static_cast<double>(nodes.largest());
+  return {move.messages(), move.blocks(), most * static_cast<double>(move.messages()), most * static_cast<double>(move.blocks())};
+}
+
+/// One message for each block.
+void stagger(Phase& phase) {
+  for (Traffic* traffic : {&phase.within, &phase.between}) {
+    traffic->messages = traffic->blocks;
+    traffic->node_messages = traffic->node_blocks;
+  }
+  phase.parcels = {Parcels{phase.messages(), 1}};
+}
+
+/// Copies of one digit where all of its messages travel alike.
+void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work) {
+  const std::int64_t outer = move.ranks / (move.size * move.stride), run = move.digit.weight * move.stride;
+  const bool first = run == 1, twin = spec.layout == Layout::zero_copy, zero = spec.layout == Layout::zero_rotation;
+  const bool lands = twin || (zero && first);  // what arrives may go to its home while what leaves is still at its own
+  for (const Values& some : move.values) {
+    if (some.count() == 0) continue;
+    const bool cut = some.partial && move.size / (std::int64_t{move.digit.weight} * move.digit.radix) * move.digit.weight + 1 == some.offsets && move.stride == 1;
+    const std::int64_t runs = quotient_up(some.offsets, move.digit.weight) * outer;
+    const std::int64_t pieces = zero && !first ? 2 * runs - (cut ? outer : 0) : runs;  // the first of a run has not moved yet
+    const double messages = static_cast<double>(some.count()), blocks = messages * static_cast<double>(some.offsets * move.per_offset());
+    const auto add = [&](Copies& copies) {
+      copies.blocks += blocks;
+      copies.pieces += messages * static_cast<double>(pieces);
+    };
+    const bool whole = pieces == 1, scattered = spec.packing == Packing::datatype && !whole;
+    const bool as_it_lies = whole || spec.packing == Packing::datatype || no_packing;
+    const bool at_home = as_it_lies && (lands || (zero && whole && some.offsets * move.per_offset() == 1));
+    if (!as_it_lies) add(work.packed);
+    if (!at_home) add(work.packed);
+    if (scattered && !no_packing) add(work.typed);
+    if (scattered && !no_packing && at_home) add(work.typed);
+  }
+}
+
+void add_rotations(const Spec& spec, std::int64_t ranks, const std::vector<std::int32_t>& sizes, Work& work) {
+  if (spec.layout == Layout::zero_rotation) return work.packed.blocks += 1, work.packed.pieces += 1, void();
+  const auto p = static_cast<double>(ranks);
+  work.packed.blocks += p;
+  work.packed.pieces += p;
+  if (spec.layout != Layout::basic) return;
+  const auto row = std::ranges::find_if(sizes, [](std::int32_t size) { return size > 1; });
+  work.packed.blocks += p;
+  work.packed.pieces += row == sizes.end() ? 1 : 2 * p / *row;
+}
+
+void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
+  Phase phase;
+  const std::int64_t all = shape.ranks - 1, inside = nodes.smallest() - 1;
+  phase.within = {inside, inside};
+  phase.between = {all - inside, all - inside};
+  for (std::int32_t node = 0; node < nodes.count(); ++node) {
+    const double size = nodes.size(node), leaving = size * (shape.ranks - size);
+    phase.within.node_messages = std::max(phase.within.node_messages, size * (size - 1));
+    phase.between.node_messages = std::max(phase.between.node_messages, leaving);
+  }
+  phase.within.node_blocks = phase.within.node_messages;
+  phase.between.node_blocks = phase.between.node_messages;
+  phase.parcels = {Parcels{all, 1}};
+  set_batches(phase, spec.window);
+  if (all > 0) work.phases.push_back(phase);
+  work.packed = {1, 1};
+}
+
+void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes, Work& work) {
+  using Kind = Dimensions::Kind;
+  const std::int64_t p = shape.ranks, q = nodes.largest();
+  Arrangement grid;
+  std::vector<std::int64_t> strides{1};
+  for (const std::int32_t size : sizes) strides.push_back(strides.back() * size);
+  for (const Digit& digit : digits_along(spec, sizes)) {
+    const Move move(digit, p, sizes[digit.dimension], strides[digit.dimension]);
+    const bool along_nodes = spec.dimensions.kind == Kind::nodes, regular = nodes.regular();
+    Phase phase;
+    if (nodes.count() == 1 || (along_nodes && digit.dimension == 0) || (regular && q % (move.stride * move.size) == 0)) {
+      phase.within = all_of(move, nodes);
+    } else if (along_nodes || (regular && move.stride % q == 0)) {
+      phase.between = all_of(move, nodes);
+    } else if (nodes.consecutive() && move.size == p) {
+      split_consecutive(move, nodes, phase);
+    } else {
+      if (grid.rank_at.empty()) grid = arrange(spec.dimensions, shape);
+      split_any(move, grid, spec.dimensions.kind != Kind::nodes, nodes, phase);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Values& some = move.values[i];
+      phase.parcels[i] = {some.count(), static_cast<double>(some.offsets * move.per_offset())};
+    }
+    if (spec.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size()) stagger(phase);
+    set_batches(phase, spec.window);
+    add_copies(spec, move, work.shared && phase.between.messages == 0, work);
+    work.phases.push_back(phase);
+  }
+  add_rotations(spec, p, sizes, work);
+}
+
+/// Where places are carried: rank by rank.
+class Carried {
+ public:
+  Carried(const Spec& spec, const Shape& shape, const Nodes& nodes) : spec_(spec), shape_(shape), nodes_(nodes) {}
+
+  void count(const std::vector<std::int32_t>& sizes, Work& work) {
+    const std::vector<Digit> digits = digits_along(spec_, sizes);
+    const Digit* now = nullptr;
+    std::vector<double> copied(static_cast<std::size_t>(shape_.ranks));
+    for_each_carried(arrange(spec_.dimensions, shape_), digits,
+                     [&](const Digit& digit, std::int32_t, Rank from, Rank to, std::int64_t blocks) {
+      if (now != &digit) end_digit(now, work);
+      if (now != &digit) begin_digit(), now = &digit;
+      copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
+      if (from == to) return;
+      copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
+      const bool stays = nodes_.count() == 1 || nodes_.of(from) == nodes_.of(to);
+      const bool staggered = spec_.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size();
+      const std::int64_t messages = staggered ? blocks : 1;
+      sent_[stays][static_cast<std::size_t>(from)].add(messages, blocks);
+      received_[stays][static_cast<std::size_t>(to)].add(messages, blocks);
+      const auto node = [&](Rank rank) { return static_cast<std::size_t>(nodes_.count() == 1 ? 0 : nodes_.of(rank)); };
+      out_[stays][node(from)].add(messages, blocks);
+      in_[stays][node(to)].add(messages, blocks);
+    });
+    end_digit(now, work);
+    work.packed.blocks = work.packed.pieces = std::ranges::max(copied);
+    add_rotations(spec_, shape_.ranks, sizes, work);
+  }
+
+ private:
+  void begin_digit() {
+    for (int stays : {0, 1}) {
+      sent_[stays].assign(static_cast<std::size_t>(shape_.ranks), {});
+      received_[stays] = sent_[stays];
+      out_[stays].assign(static_cast<std::size_t>(nodes_.count()), {});
+      in_[stays] = out_[stays];
+    }
+  }
+
+  void end_digit(const Digit* digit, Work& work) {
+    if (!digit) return;
+    Phase phase;
+    for (int stays : {0, 1}) {
+      Traffic& most = stays ? phase.within : phase.between;
+      for (const auto* direction : {&sent_[stays], &received_[stays]})
+        for (const Tally& rank : *direction) {
+          most.messages = std::max(most.messages, rank.messages);
+          most.blocks = std::max(most.blocks, rank.blocks);
+        }
+      for (const auto* direction : {&out_[stays], &in_[stays]})
+        for (const Tally& node : *direction) {
+          most.node_messages = std::max(most.node_messages, static_cast<double>(node.messages));
+          most.node_blocks = std::max(most.node_blocks, static_cast<double>(node.blocks));
+        }
+    }
+    const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
+    if (phase.messages() == 0) return;
+    phase.parcels = {Parcels{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
+    spread_batches(phase, spec_.window == 0 ? 1 : quotient_up(digit->radix - 1, spec_.window));
+    work.phases.push_back(phase);
+  }
+
+  const Spec& spec_;
+  const Shape& shape_;
+  const Nodes& nodes_;
+  std::array<std::vector<Tally>, 2> sent_, received_, out_, in_;  ///< between nodes, within them
+};
+
+/// The numbers of one node of an exchange by leaders, merged into those of its phases.
+void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t ranks, bool packs,
+                      std::array<Phase, 3>& phases, Work& work) {
+  const std::int64_t size = map.size(node), elsewhere = ranks - size, leaders = map.leaders(node);
+  const bool alike = map.smallest_group() == map.largest_group();
+  const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
+  std::int64_t senders = 0, all_groups = 0, passed = 0, scattered = 0, scattering = 0, least = elsewhere;
+  for (std::int32_t number = 0; number < leaders; ++number) {
+    const std::int64_t groups = map.served_count(node, number), mine = static_cast<std::int64_t>(map.members(Group{node, number}).size());
+    std::int64_t destinations = groups * map.largest_group();
+    if (!alike) {
+      destinations = 0;
+      for (const Group group : map.served(node, number)) destinations += static_cast<std::int64_t>(map.members(group).size());
+    }
+    senders += groups > 0, all_groups += groups, least = std::min(least, destinations);
+    if (groups > 0 && size > 1) {  // to this leader come two messages from every other member
+      keep(phases[0].within.messages, 2 * (size - 1));
+      keep(phases[0].within.blocks, (size - 1) * (1 + destinations));
+      keep(phases[0].parcels[0].blocks, destinations);
+    }
+    passed += (size - 1) * destinations;
+    const std::int64_t arriving = map.nodes() > 1 ? map.nodes() - 1 : 0;
+    keep(phases[1].between.messages, std::max(groups, arriving));
+    keep(phases[1].between.blocks, std::max(size * destinations, elsewhere * mine));
+    if (elsewhere > 0 && mine > 1) {
+      keep(phases[2].within.messages, mine - 1);
+      keep(phases[2].within.blocks, (mine - 1) * elsewhere);
+      keep(phases[2].parcels[0].blocks, elsewhere);
+      scattered += mine - 1, scattering += (mine - 1) * elsewhere;
+    }
+    Copies copies{1, 1};
+    const auto add = [&](std::int64_t blocks, std::int64_t pieces) {
+      copies.blocks += static_cast<double>(blocks), copies.pieces += static_cast<double>(pieces);
+    };
+    if (size > 1) add(destinations, groups);
+    if (mine > 1) add(elsewhere, elsewhere);
+    if (packs && size > 1) {
+      add(elsewhere - destinations, all_groups);
+      if (groups > 1) add((size - 1) * destinations, (size - 1) * groups);
+      if (mine > 1) add((mine - 1) * elsewhere, (mine - 1) * elsewhere);
+    }
+    keep(work.packed.blocks, copies.blocks);
+    keep(work.packed.pieces, copies.pieces);
+  }
+  if (size > 1) {  // of a member that does not lead, if there is one: a leader keeps what it sends on itself
+    keep(phases[0].within.messages, size - 1 + senders - (leaders == size && senders > 0));
+    keep(phases[0].within.blocks, size - 1 + elsewhere - (leaders == size ? least : 0));
+    keep(phases[0].within.node_messages, (size - 1) * (size + senders));
+    keep(phases[0].within.node_blocks, size * (size - 1) + passed);
+  }
+  keep(phases[1].between.node_messages, std::max(all_groups, leaders * (map.nodes() - 1)));
+  keep(phases[1].between.node_blocks, size * elsewhere);
+  keep(phases[2].within.node_messages, scattered);
+  keep(phases[2].within.node_blocks, scattering);
+}
+
+void count_leading(const Spec& spec, const Shape& shape, Work& work) {
+  const LeaderMap map(shape, spec.leaders);
+  std::array<Phase, 3> phases;
+  const bool packs = spec.packing == Packing::memcpy && spec.intra == Transport::mpi;
+  const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
+  for (std::int32_t node = map.equal_nodes() ? some : 0; node < (map.equal_nodes() ? some + 1 : map.nodes()); ++node)
+    add_leading_node(map, node, shape.ranks, packs, phases, work);
+  const std::array<std::int64_t, 3> heights{map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Phase& phase = phases[i];
+    if (phase.messages() == 0) continue;
+    const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
+    if (i == 0) {  // large messages to leaders, and a block to each member
+      phase.parcels[0].messages = phase.parcels[0].blocks > 0 ? phase.messages() - heights[0] : 0;
+      phase.parcels[1] = {phase.messages() - phase.parcels[0].messages, 1};
+    } else {
+      phase.parcels = {Parcels{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
+    }
+    spread_batches(phase, spec.window == 0 ? 1 : quotient_up(heights[i], spec.window));
+    work.phases.push_back(phase);
+  }
+}
+
+}  // namespace
+
+Nodes::Nodes(const Shape& shape) {
+  if (shape.hierarchy.empty() || shape.ranks == 1) {
+    sizes_ = {shape.ranks};
+    largest_ = smallest_ = shape.ranks, span_ = shape.ranks - 1;
+    return;
+  }
+  std::unordered_map<std::int32_t, std::int32_t> numbers;
+  std::vector<Rank> first;
+  node_of_.reserve(static_cast<std::size_t>(shape.ranks));
+  std::int32_t known = -1, node = -1;  // of the rank before
+  std::size_t stretches = 0;  // of ranks of one node
+  for (Rank rank = 0; rank < shape.ranks; ++rank) {
+    const std::int32_t group = shape.hierarchy[0][static_cast<std::size_t>(rank)];
+    if (node < 0 || group != known) node = numbers.try_emplace(group, static_cast<std::int32_t>(numbers.size())).first->second;
+    stretches += rank == 0 || group != known;
+    known = group;
+    node_of_.push_back(node);
+    if (static_cast<std::size_t>(node) == sizes_.size()) sizes_.push_back(0), first.push_back(rank);
+    ++sizes_[static_cast<std::size_t>(node)];
+    span_ = std::max(span_, rank - first[static_cast<std::size_t>(node)]);
+  }
+  largest_ = std::ranges::max(sizes_);
+  smallest_ = std::ranges::min(sizes_);
+  consecutive_ = stretches == sizes_.size();
+  regular_ = consecutive_ && largest_ == smallest_;
+}
+
+void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
+  work.phases.clear();
+  work.packed = work.typed = {};
+  work.shared = spec.intra != Transport::mpi;
+  work.sliding = spec.completion != Completion::all && spec.window != 0;
+  work.segment_bytes = spec.family == Family::direct ? spec.segment_bytes : 0;
+  if (spec.family == Family::direct) return count_direct(spec, shape, nodes, work);
+  if (spec.family == Family::leaders) return count_leading(spec, shape, work);
+  const Extent grid = extent(spec.dimensions, shape);
+  if (grid.places == shape.ranks) return count_grid(spec, shape, grid.sizes, nodes, work);
+  Carried(spec, shape, nodes).count(grid.sizes, work);
+}
+
+}  // namespace swapmeet

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,19 +22,23 @@ from swapmeet import (
     catalogue,
     conformance,
     launch,
+    machines,
     model,
     plots,
+    prices,
     show,
     varying_model,
     verification,
 )
 from swapmeet import mpi as mpis
+from swapmeet import regret as regrets
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
 from swapmeet.library import built, library
 from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
+from swapmeet.prices import STANDARD_MODEL, Pricing
 from swapmeet.profiling.command import profile
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
@@ -189,10 +194,15 @@ def verify(
 
 @app.command("model")
 def model_command(
-    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to count: see `swapmeet algorithms`.")],
-    ranks: Ranks,
+    specs: Annotated[
+        list[str] | None, typer.Argument(metavar="SPEC...", help="What to count: see `swapmeet algorithms`.")
+    ] = None,
+    ranks: Annotated[
+        str | None, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")
+    ] = None,
     block: Annotated[
-        str | None, typer.Option("-S", "--block", metavar="BYTES", help="Size of a block: 64, 8KiB.")
+        str | None,
+        typer.Option("-S", "--block", metavar="BYTES", help="Size of a block: 64, 8KiB; --best and --regret: a list."),
     ] = None,
     radix: Annotated[
         str | None,
@@ -219,12 +229,37 @@ def model_command(
     beta: Annotated[
         float | None, typer.Option(metavar="NS", help="With --sizes: time of a byte in nanoseconds (0.125: 8 GB/s).")
     ] = None,
+    machine_name: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            metavar="NAME|FILE",
+            help=f"Expected times as well, with -S: {', '.join(machines.names())}, or a description (docs/models.md).",
+        ),
+    ] = None,
+    model_name: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Of time: hockney, loggp or max-rate (the default).")
+    ] = None,
+    best: Annotated[bool, typer.Option("--best", help="Which of many candidates is likely the fastest.")] = False,
+    regret: Annotated[
+        bool, typer.Option("--regret", help="What rules for the radix lose against the best of all radices.")
+    ] = False,
 ) -> None:
-    """Count what schedules cost a rank: messages K, blocks D, scratch.
+    """Count what schedules cost a rank: messages K, blocks D, scratch. With --machine also the expected time.
 
     By closed forms, for any number of ranks. With --sizes, what an Alltoallv costs, by following every block.
     """
+    specs = specs or []
+    priced = _Priced(machine_name, model_name, best, regret)
+    priced.require(specs, ranks, block, {"--sizes": sizes, "--plot": plot, "--radix": radix, "--rounds": rounds})
+    if regret:
+        _model_regret(specs, ranks, block, nodes, priced, csv)
+        return
     wanted = [parse_spec(spec, "SPEC") for spec in specs]
+    assert ranks is not None
+    if best:
+        _model_best(wanted, specs, ranks, block or "", nodes, priced, csv)
+        return
     if sizes is not None:
         if block is not None or rounds:
             raise SwapmeetError(f"--sizes counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
@@ -245,6 +280,9 @@ def model_command(
     values = parse_ranks(ranks)
     if plot is not None:
         plots.require_plotting(plot)
+    pricing = priced.pricing()
+    if pricing is not None:
+        nodes = pricing.machine.nodes(nodes)
     served = list(_served(wanted, values, ranks, nodes))
     if plot is not None:
         lines = model.curves(served, radix or "2:P", nodes)
@@ -256,11 +294,87 @@ def model_command(
         for spec, p in served
         for r in (model.parse_radices(radix, p) if radix else [0])
     )
-    points = (model.count(spec, p, nodes, rounds) for spec, p in swept)
+    points = (model.count(spec, p, nodes, rounds, pricing, block_bytes) for spec, p in swept)
     if csv:
         sys.stdout.writelines(model.csv_text(points, block_bytes))
     else:
-        _console().print(*model.tables(list(points), block_bytes, rounds), sep="\n")
+        _console().print(*model.tables(list(points), block_bytes, rounds, pricing), sep="\n")
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """The options of `swapmeet model` that are about time."""
+
+    machine: str | None
+    model: str | None
+    best: bool
+    regret: bool
+
+    def require(self, specs: Sequence[str], ranks: str | None, block: str | None, others: Mapping[str, object]) -> None:
+        """Refuse what does not go together."""
+        if self.best and self.regret:
+            raise SwapmeetError("--best and --regret are two questions: ask one at a time")
+        if not specs and not (self.best or self.regret):
+            raise SwapmeetError("SPEC is missing: what to count (`swapmeet algorithms`), or --best, or --regret")
+        if ranks is None and not self.regret:
+            raise SwapmeetError("-P is missing: numbers of ranks, as in 2:64,128")
+        if self.machine is None and not self.regret and (self.best or self.model is not None):
+            raise SwapmeetError(f"times need a machine: --machine {'|'.join(machines.names())}|FILE")
+        if self.model is not None and self.model not in _core.models():
+            raise SwapmeetError(f'--model "{self.model}": expected one of {", ".join(_core.models())}')
+        if self.machine is not None and block is None and not self.regret:
+            raise SwapmeetError("times need the size of a block: -S 64")
+        for option in ("--sizes", *(("--plot", "--radix", "--rounds") if self.best or self.regret else ())):
+            if others[option] and (self.machine is not None or self.best or self.regret):
+                raise SwapmeetError(f"{option} goes with neither --machine nor --best nor --regret: leave one out")
+
+    def pricing(self) -> Pricing | None:
+        return None if self.machine is None else Pricing(machines.load(self.machine), self.model or STANDARD_MODEL)
+
+
+def _parse_sizes(text: str) -> list[int]:
+    return sorted({parse_bytes(part, "-S") for part in text.split(",")})
+
+
+def _model_best(
+    wanted: Sequence[_core.Spec], texts: Sequence[str], ranks: str, block: str, nodes: str, priced: _Priced, csv: bool
+) -> None:
+    """`swapmeet model --best`."""
+    pricing = priced.pricing()
+    assert pricing is not None
+    nodes, values, sizes = pricing.machine.nodes(nodes), parse_ranks(ranks), _parse_sizes(block)
+    for spec, text in zip(wanted, texts, strict=True):
+        require_schedule(spec, text)
+    for spec in wanted or [_core.parse_spec("direct")]:
+        require_nodes(spec, nodes, values)
+    lists = (ranked for p in values for ranked in prices.best(wanted, p, sizes, pricing, nodes))
+    if csv:
+        sys.stdout.writelines(prices.best_csv(lists))
+    else:
+        _console().print(*prices.best_tables(lists, pricing), sep="\n")
+
+
+def _model_regret(
+    texts: Sequence[str], ranks: str | None, block: str | None, nodes: str, priced: _Priced, csv: bool
+) -> None:
+    """`swapmeet model --regret`."""
+    if len(texts) > 1 or nodes:
+        raise SwapmeetError("--regret looks at one SPEC on the nodes of each machine: leave others and --nodes out")
+    text = texts[0] if texts else "tra"
+    spec = parse_spec(text, "SPEC")
+    if spec.family != "bruck" or dict(spec.parameters)["dims"] != "P":
+        raise SwapmeetError(f'"{text}": --regret compares radices: a spec such as tra or bruck, in one dimension')
+    values = regrets.RANKS if ranks is None else parse_ranks(ranks)
+    if values[0] < 2 or values[-1] > regrets.MOST_RANKS:
+        raise SwapmeetError(f'-P "{ranks}": --regret prices all radices: choose 2 to {regrets.MOST_RANKS} ranks')
+    wanted = [machines.load(name) for name in (priced.machine or ",".join(regrets.MACHINES)).split(",")]
+    sizes = regrets.SIZES if block is None else _parse_sizes(block)
+    name = priced.model or STANDARD_MODEL
+    found = list(regrets.cells(spec, wanted, values, sizes, name))
+    if csv:
+        sys.stdout.writelines(regrets.csv_text(found))
+    else:
+        _console().print(*regrets.tables(found, spec, name), sep="\n")
 
 
 def _model_sizes(

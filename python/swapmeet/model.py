@@ -12,6 +12,7 @@ from rich.table import Table
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.prices import PARTS, Pricing, parts, text
 from swapmeet.specs import parse_range, parse_spec
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
@@ -27,6 +28,7 @@ class Point:
     counts: _core.Counts
     rounds: Sequence[tuple[int, int, int, int, int, int]] = ()  #: as _core.count_rounds() gives them
     with_rounds: bool = False
+    price: _core.Price | None = None
 
     @property
     def grid(self) -> str:
@@ -39,10 +41,18 @@ class Point:
         return "/".join("-".join(map(str, row)) or "-" for row in self.counts.radices)
 
 
-def count(spec: _core.Spec, ranks: int, nodes: str = "", with_rounds: bool = False) -> Point:
-    """Count `spec`; its rounds only if they are wanted. Requires spec.unsuitable(ranks, nodes) to be empty."""
+def count(
+    spec: _core.Spec,
+    ranks: int,
+    nodes: str = "",
+    with_rounds: bool = False,
+    pricing: Pricing | None = None,
+    block_bytes: int | None = None,
+) -> Point:
+    """Count `spec`; its rounds and its price only if wanted. Requires spec.unsuitable(ranks, nodes) to be empty."""
     rounds = _core.count_rounds(spec, ranks, nodes) if with_rounds else ()
-    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds)
+    price = None if pricing is None or block_bytes is None else pricing.price(spec, ranks, block_bytes, nodes)
+    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds, price)
 
 
 def with_radix(spec: _core.Spec, radix: int) -> _core.Spec:
@@ -112,6 +122,17 @@ def special_radices(ranks: int) -> dict[int, str]:
     return {2: "2: fewest messages", root(ranks): "√P", max(2, ranks): "P: fewest bytes"}
 
 
+def price_table(points: Iterable[Point]) -> Table:
+    """The expected time of each point, and its parts."""
+    listing = Table("spec", "P")
+    for column in ("time (us)", *PARTS):
+        listing.add_column(column, justify="right")
+    for point in points:
+        if point.price is not None:
+            listing.add_row(str(point.spec), str(point.ranks), *map(text, parts(point.price)))
+    return listing
+
+
 def table(points: Iterable[Point], block_bytes: int | None) -> Table:
     """One line for each point."""
     listing = Table("spec", "P", "grid", "radices")
@@ -138,7 +159,9 @@ def rounds_table(point: Point, block_bytes: int | None) -> Table:
     return listing
 
 
-def tables(points: Sequence[Point], block_bytes: int | None, rounds: bool) -> Iterator[Table | str]:
+def tables(
+    points: Sequence[Point], block_bytes: int | None, rounds: bool, pricing: Pricing | None = None
+) -> Iterator[Table | str]:
     """What `swapmeet model` prints."""
     if rounds:
         for point in points:
@@ -149,6 +172,9 @@ def tables(points: Sequence[Point], block_bytes: int | None, rounds: bool) -> It
     reasons = {"leaders": "Leaders do more than other ranks", "bruck": "Nodes are unequal, so ranks differ"}
     for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.carried):
         yield f"{reason}: each number is counted, and is the largest of any rank."
+    if pricing is not None:
+        yield price_table(points)
+        yield pricing.sentence()
 
 
 def csv_text(points: Iterable[Point], block_bytes: int | None) -> Iterator[str]:
@@ -162,9 +188,9 @@ def csv_text(points: Iterable[Point], block_bytes: int | None) -> Iterator[str]:
         yield from (_line([*key, *row]) for row in rows)
 
 
-def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Sequence[int]]]:
+def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Sequence[float]]]:
     counts, size = point.counts, block_bytes or 0
-    rows: list[tuple[int, ...]]
+    rows: list[tuple[float, ...]]
     if point.with_rounds:
         columns = ["dimension", "digit", "weight", "z", "messages", "blocks", "block_bytes", "bytes_sent"]
         rows = [(*row, size, row[5] * size) for row in point.rounds]
@@ -172,6 +198,9 @@ def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Se
         columns = ["K", "D", "batches", "scratch_blocks", "block_bytes", "bytes_sent", "scratch_bytes"]
         numbers = (counts.messages, counts.blocks, counts.batches, counts.scratch_blocks)
         rows = [(*numbers, size, counts.blocks * size, counts.scratch_blocks * size)]
+        if point.price is not None:
+            columns += ["time_us", *(f"{part}_us" for part in PARTS)]
+            rows = [(*rows[0], *parts(point.price))]
     if block_bytes is not None:
         return columns, rows
     known = columns.index("block_bytes")

@@ -1,5 +1,7 @@
 #include "network/text.hpp"
 
+#include <algorithm>
+
 namespace swapmeet {
 
 bool Lines::next(bool comments) {

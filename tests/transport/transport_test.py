@@ -81,7 +81,7 @@ def test_memory_that_is_not_there(run: Run) -> None:
         pytest.skip("no mount namespace here (root has one)")
     done = subprocess.run([*private, path, "reserve", str(2 << 20)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert done.stdout == "transport: cannot have 2097152 B of shared memory (/dev/shm): No space left on device\n"
+    assert done.stdout == "transport: cannot make 2097152 B of shared memory (/dev/shm): No space left on device\n"
 
 
 @pytest.mark.long

@@ -39,7 +39,7 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 LAUNCHING := tests/mpi tests/cli tests/examples tests/transport
 
 test: build system-packages  ## Run all tests
-	@status=0; $(BIN)/python -m pytest --numprocesses=auto $(LAUNCHING:%=--ignore=%) || status=$$?; \
+	@status=0; $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(BIN)/python -m pytest $(LAUNCHING) || status=$$?; exit $$status
 
 clean:  ## Remove everything that was built, .venv included

@@ -3,35 +3,9 @@
 #include <numeric>
 #include <utility>
 
+#include "schedule/random.hpp"
+
 namespace swapmeet {
-
-namespace {
-
-/// SplitMix64 (steele2014): small, portable, good enough to shuffle with.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
-  /// Uniform in 0..n-1, by rejecting the incomplete last interval.
-  std::uint64_t below(std::uint64_t n) {
-    const std::uint64_t limit = UINT64_MAX - UINT64_MAX % n;
-    std::uint64_t value = next();
-    while (value >= limit) value = next();
-    return value % n;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-}  // namespace
 
 std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed) {
   std::vector<Rank> ranks(static_cast<std::size_t>(n));

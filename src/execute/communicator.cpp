@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "execute/context.hpp"
 #include "execute/node_group.hpp"
 #include "execute/report.hpp"
+#include "execute/world_ranks.hpp"
 #include "model/threshold.hpp"
 
 namespace swapmeet {
@@ -55,22 +55,9 @@ std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
   return Hierarchy{nodes};
 }
 
-/// The ranks of `comm` in MPI_COMM_WORLD; MPI_UNDEFINED for those of other jobs.
-std::vector<int> world_ranks_of(MPI_Comm comm, Rank ranks) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  std::vector<int> all(static_cast<std::size_t>(ranks)), world_ranks(all.size());
-  std::iota(all.begin(), all.end(), 0);
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, ranks, all.data(), world, world_ranks.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  return world_ranks;
-}
-
 /// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
-std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm, Rank ranks) {
-  const std::vector<int> world_ranks = world_ranks_of(comm, ranks);
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
+  const std::vector<int> world_ranks = world_ranks_of(comm);
   Hierarchy levels;
   for (const std::vector<std::int32_t>& world_level : world_levels) {
     levels.emplace_back();
@@ -118,16 +105,15 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
     refusal_ = "one rank only";
     return;
   }
-  if (std::ranges::count(world_ranks_of(user, shape_.ranks), MPI_UNDEFINED) > 0) {
+  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {  // so on every rank: each sees ranks of another job
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-    return;  // on every rank: each sees ranks of another job
-  }
-  if (!same_everywhere(options.fingerprint(), user)) {
+  } else if (!same_everywhere(options.fingerprint(), user)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
-    calls_to_trace_ = 0;  // that takes all ranks
-    ignore();
   }
+  if (refusal_.empty()) return;
+  calls_to_trace_ = 0;  // that takes all ranks
+  ignore();
 }
 
 Communicator::~Communicator() { close(); }
@@ -247,7 +233,7 @@ std::string Communicator::find_nodes() {
   std::optional<Hierarchy> levels;
   if (make_ours())
     levels = options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks)
-                                    : translated(*options_.hierarchy, ours_, shape_.ranks);
+                                    : translated(*options_.hierarchy, ours_);
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   return "";

@@ -8,11 +8,12 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <numeric>
 
 #include "execute/context.hpp"
 #include "execute/json.hpp"
 #include "execute/report.hpp"
+#include "execute/world_ranks.hpp"
+#include "schedule/random.hpp"
 
 namespace swapmeet {
 
@@ -46,12 +47,6 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 /// Nanoseconds since this process was started.
 std::string since_load(Clock::time_point time) {
   return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});
-}
-
-std::uint64_t mixed(std::uint64_t x) {  // SplitMix64's finaliser
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 /// Which calls of a communicator are written down one by one: the same on all its ranks, and in no step with a pattern in
@@ -125,26 +120,6 @@ std::string mpi_version() {
   return version.substr(0, std::min(version.find('\n'), version.find(", package")));
 }
 
-/// The ranks in MPI_COMM_WORLD of a group; null for those that are not in it.
-std::vector<int> world_ranks_of(MPI_Group group) {
-  int ranks = 0;
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Group_size(group, &ranks);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> all(static_cast<std::size_t>(ranks)), members(all.size());
-  std::iota(all.begin(), all.end(), 0);
-  PMPI_Group_translate_ranks(group, ranks, all.data(), world, members.data());
-  PMPI_Group_free(&world);
-  PMPI_Group_free(&group);
-  return members;
-}
-
-std::vector<int> members_of(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  return world_ranks_of(group);
-}
-
 std::string json_list(const std::vector<int>& members) {
   std::string text = "[";
   for (const int rank : members) {
@@ -192,7 +167,8 @@ std::string Recorder::identity(MPI_Comm comm, bool inter, bool agreed) {
   if (inter) {
     MPI_Group remote = MPI_GROUP_NULL;
     PMPI_Comm_remote_group(comm, &remote);
-    const std::vector<int> here = members_of(comm), there = world_ranks_of(remote);
+    const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
+    PMPI_Group_free(&remote);
     const std::string groups = std::to_string(here.front()) + '-' + std::to_string(there.front());
     const std::lock_guard lock(mutex_);
     return groups + '.' + std::to_string(inter_identities_[groups]++);
@@ -228,7 +204,7 @@ RecordedCommunicator* Recorder::add(MPI_Comm comm, Rank ranks, bool inter, bool 
   text_ += "{\"type\":\"communicator\",\"communicator\":" + std::to_string(added.index) + ",\"id\":" + json_text(id) +
            ",\"inter\":" + (inter ? "true" : "false") + ",\"shared\":" + (agreed ? "true" : "false") +
            ",\"name\":" + json_text(name) + ",\"blocks\":" + std::to_string(ranks) +
-           ",\"members\":" + json_list(members_of(comm)) + "}\n";
+           ",\"members\":" + json_list(world_ranks_of(comm)) + "}\n";
   return &added;
 }
 
@@ -259,7 +235,7 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
       for (Rank i = 1; i < ranks; ++i) alike = alike && sent.bytes(i) == sent.bytes(0);
     for (Rank i = 0; i < (alike ? std::min(ranks, 1) : ranks); ++i) {
       const auto bytes = static_cast<std::uint64_t>(sent.bytes(i));
-      key.first = mixed(key.first + 0x9e3779b97f4a7c15u + bytes);
+      key.first = mixed(key.first + golden_gamma + bytes);
       key.second = mixed((key.second ^ bytes) * 0xd6e8feb86659fd93u + 1);
     }
     const auto found = known_.find(key);

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "schedule/random.hpp"
+
 namespace swapmeet {
 
 /// Item i needs resources[first[i] .. first[i+1]).
@@ -20,23 +22,6 @@ struct Items {
   }
 };
 
-/// SplitMix64 (steele2014), as everywhere else: the same on every machine.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// From 0 to n-1; not exactly uniform, which does not matter here.
-  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((next() >> 32) * n) >> 32); }
-
- private:
-  std::uint64_t state_;
-};
-
 using Colours = std::vector<std::int32_t>;
 
 /// Number of colours.
@@ -46,11 +31,11 @@ std::int32_t colours_used(const Colours& colours);
 Colours greedy_colours(const Items& items, std::span<const std::int32_t> order);
 
 /// Colours anew, whole classes at a time in random order (or the largest first, or the last first): never more colours than before.
-Colours recoloured(const Items& items, const Colours& colours, Draw& draw);
+Colours recoloured(const Items& items, const Colours& colours, Random& draw);
 
 /// Takes away one colour after the other and moves what had it elsewhere, until there are `target` colours or `more` says
 /// no after a number of moves. Where no slot has room, those that are in the way are pushed out.
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Draw& draw, const std::function<bool(std::int64_t)>& more);
+Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw, const std::function<bool(std::int64_t)>& more);
 
 /// Bytes that squeezed() needs.
 std::int64_t squeezed_bytes(const Items& items, std::int32_t colours);

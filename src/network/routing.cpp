@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
+#include "schedule/random.hpp"
+
 namespace swapmeet {
-
-namespace {
-
-std::uint64_t mix(std::uint64_t z) {  // SplitMix64 (steele2014)
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
 
 Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64_t seed) {
   Routing routing;
@@ -79,7 +71,7 @@ std::int32_t Routing::next(Vertex at, Vertex from, Vertex to, std::uint32_t& dig
     digits /= ways;
     if (spread_ == Spread::hash) {
       const auto pair = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
-      way = static_cast<std::uint32_t>(mix(mix(pair + seed_ * 0x9e3779b97f4a7c15u) + static_cast<std::uint64_t>(at)) % ways);
+      way = static_cast<std::uint32_t>(mixed(mixed(pair + seed_ * golden_gamma) + static_cast<std::uint64_t>(at)) % ways);
     }
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (!nearer(links[i])) continue;

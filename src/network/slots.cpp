@@ -22,7 +22,7 @@ struct Flows {
   std::vector<std::int32_t> order;  ///< those that ask most of the network first
 };
 
-Flows flows_of(const Routing& routing, const Placement& placement, Draw& draw) {
+Flows flows_of(const Routing& routing, const Placement& placement, Random& draw) {
   const Network& network = routing.network();
   const auto p = static_cast<Rank>(placement.size());
   const Resources all(network, p);
@@ -73,13 +73,13 @@ Flows flows_of(const Routing& routing, const Placement& placement, Draw& draw) {
   items.resources.resize(kept);
   flows.order.resize(items.count());
   std::iota(flows.order.begin(), flows.order.end(), 0);
-  for (std::size_t i = items.count(); i > 1; --i) std::swap(flows.order[i - 1], flows.order[draw.below(static_cast<std::uint32_t>(i))]);
+  for (std::size_t i = items.count(); i > 1; --i) std::swap(flows.order[i - 1], flows.order[draw.nearly_below(static_cast<std::uint32_t>(i))]);
   std::stable_sort(flows.order.begin(), flows.order.end(),
                    [&](auto a, auto b) { return pressure[static_cast<std::size_t>(a)] > pressure[static_cast<std::size_t>(b)]; });
   return flows;
 }
 
-Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Draw& draw, std::chrono::steady_clock::time_point start) {
+Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
   const auto in_time = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds; };
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
@@ -159,7 +159,7 @@ Slots conflict_free_slots(const Routing& routing, const Placement& placement, co
     repeat(conflict_free_slots(routing, hosts, effort), hosts, placement, result);
     return result;
   }
-  Draw draw(effort.seed);
+  Random draw(effort.seed);
   const Flows flows = flows_of(routing, placement, draw);
   const Colours colours = best_colours(flows, result.bound, effort, draw, start);
   result.slots = colours_used(colours);

@@ -14,7 +14,7 @@ constexpr std::size_t most_looked_at = 256;  ///< slots, at each move, if there 
 /// A resource of capacity c is c rows of places, one for each slot; an item holds a place of each of its resources.
 class Squeeze {
  public:
-  Squeeze(const Items& items, Colours colours, Draw& draw) : items_(items), colours_(std::move(colours)), draw_(draw) {
+  Squeeze(const Items& items, Colours colours, Random& draw) : items_(items), colours_(std::move(colours)), draw_(draw) {
     slots_ = stride_ = static_cast<std::size_t>(colours_used(colours_));
     first_row_.push_back(0);
     for (const std::int32_t capacity : items.capacity) first_row_.push_back(first_row_.back() + static_cast<std::size_t>(capacity));
@@ -44,7 +44,7 @@ class Squeeze {
   /// Gives a slot to one of those that wait; whoever is in the way there waits next.
   void move() {
     ++now_;
-    const std::size_t pick = draw_.below(static_cast<std::uint32_t>(waiting_.size()));
+    const std::size_t pick = draw_.nearly_below(static_cast<std::uint32_t>(waiting_.size()));
     const std::int32_t item = waiting_[pick];
     waiting_[pick] = waiting_.back();
     waiting_.pop_back();
@@ -54,7 +54,7 @@ class Squeeze {
     place(item, slot);
     for (std::size_t i = before; i < waiting_.size(); ++i) {
       left_[static_cast<std::size_t>(waiting_[i])] = static_cast<std::int32_t>(slot);
-      until_[static_cast<std::size_t>(waiting_[i])] = now_ + 10 + draw_.below(10) + static_cast<std::int64_t>(waiting_.size());
+      until_[static_cast<std::size_t>(waiting_[i])] = now_ + 10 + draw_.nearly_below(10) + static_cast<std::int64_t>(waiting_.size());
     }
   }
 
@@ -91,7 +91,7 @@ class Squeeze {
   void make_room(std::size_t resource, std::size_t slot) {
     const std::size_t rows = capacity(resource);
     if (row(resource, rows - 1)[slot] == nobody) return;
-    const std::int32_t out = row(resource, rows > 1 ? draw_.below(static_cast<std::uint32_t>(rows)) : 0)[slot];
+    const std::int32_t out = row(resource, rows > 1 ? draw_.nearly_below(static_cast<std::uint32_t>(rows)) : 0)[slot];
     lift(out);
     waiting_.push_back(out);
   }
@@ -114,7 +114,7 @@ class Squeeze {
   std::size_t best_slot(std::int32_t item) {
     // Of many slots it looks at some only: in the same time more moves are of more use than better ones.
     const std::size_t width = slots_ > 4 * most_looked_at ? most_looked_at : slots_;
-    const std::size_t begin = draw_.below(static_cast<std::uint32_t>(slots_ - width + 1)), end = begin + width;
+    const std::size_t begin = draw_.nearly_below(static_cast<std::uint32_t>(slots_ - width + 1)), end = begin + width;
     std::fill(cost_.begin() + static_cast<std::ptrdiff_t>(begin), cost_.begin() + static_cast<std::ptrdiff_t>(end), 0);
     std::array<const std::int32_t*, 8> rows{};
     std::size_t count = 0;
@@ -141,14 +141,14 @@ class Squeeze {
     if (const auto left = static_cast<std::size_t>(left_[index]); until_[index] > now_ && begin <= left && left < end) cost_[left] += 1000;
     std::int32_t least = INT32_MAX;
     for (std::size_t s = begin; s < end; ++s) least = std::min(least, cost_[s]);
-    std::size_t slot = begin + draw_.below(static_cast<std::uint32_t>(width));  // any of the best
+    std::size_t slot = begin + draw_.nearly_below(static_cast<std::uint32_t>(width));  // any of the best
     while (cost_[slot] != least) slot = slot + 1 < end ? slot + 1 : begin;
     return slot;
   }
 
   const Items& items_;
   Colours colours_;
-  Draw& draw_;
+  Random& draw_;
   std::size_t slots_ = 0, stride_ = 0;
   std::vector<std::size_t> first_row_;
   std::vector<std::int32_t> holder_;   ///< [row][slot]
@@ -166,7 +166,7 @@ std::int64_t squeezed_bytes(const Items& items, std::int32_t colours) {
   return rows * colours * 4 + static_cast<std::int64_t>(items.count()) * 20;
 }
 
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Draw& draw, const std::function<bool(std::int64_t)>& more) {
+Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw, const std::function<bool(std::int64_t)>& more) {
   if (colours_used(colours) <= target) return colours;
   Squeeze state(items, colours, draw);
   for (std::int64_t moves = 0;; ++moves) {

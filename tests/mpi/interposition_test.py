@@ -175,9 +175,25 @@ def test_one_rank_with_one_buffer_for_both_sides(launch, compiled, wheel: str, a
     check_done(launch(3, argv, mpi=wheel, algorithm=algorithm, timeout=30))
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
-def test_spawned_ranks_without_the_library(launch, compiled, wheel: str, algorithm: str) -> None:
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"SWAPMEET_ALGORITHM": "auto"},
+        {"SWAPMEET_ALGORITHM": "pairwise"},
+        {
+            "SWAPMEET_TRACE": "{folder}/trace.json,call=5",
+            "SWAPMEET_RECORD": "{folder}/%r.jsonl",
+            "SWAPMEET_PHASES": "1",
+        },
+    ],
+    ids=["auto", "pairwise", "watched"],
+)
+def test_spawned_ranks_without_the_library(
+    launch, compiled, preloaded, tmp_path: Path, wheel: str, variables: dict[str, str]
+) -> None:
     """Variables that `env` sets behind the launcher do not reach them."""
-    done = launch(3, [compiled(wheel, "spawn")], mpi=wheel, algorithm=algorithm, timeout=60)
+    words = [f"{name}={value.format(folder=tmp_path)}" for name, value in variables.items()]
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}", *words, str(compiled(wheel, "spawn"))]
+    done = launch(3, argv, mpi=wheel, preload=False, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "spawn: right\n"

@@ -406,7 +406,7 @@ void bind_varying_counts(nb::module_& m) {
 }
 
 void bind_choice(nb::module_& m) {
-  nb::enum_<Collective>(m, "Collective").value("alltoall", Collective::alltoall).value("alltoallv", Collective::alltoallv);
+  nb::enum_<Collective>(m, "Collective").value("alltoall", Collective::alltoall).value("alltoallv", Collective::alltoallv).value("alltoallw", Collective::alltoallw);
   nb::class_<Options>(m, "Options")
       .def_ro("problems", &Options::problems)
       .def_ro("explain", &Options::explain)

@@ -1,5 +1,5 @@
-/** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall and MPI_Alltoallv; nothing has
- *  to be called. Include mpi.h first for what is said of communicators. */
+/** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw;
+ *  nothing has to be called. Include mpi.h first for what is said of communicators. */
 #ifndef SWAPMEET_SWAPMEET_H
 #define SWAPMEET_SWAPMEET_H
 
@@ -73,6 +73,29 @@ int swapmeet_trace(MPI_Comm comm, const char* file);
  *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the MPI underneath.
  *  @since 0.1 */
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
+
+/** As MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw of the MPI standard, in arguments, collectiveness, errors and
+ *  thread-safety; for programs that rather name Swapmeet than have it replace the MPI functions, which the linker does only
+ *  if libswapmeet comes before the MPI. The forms ending in _c take large counts, where the MPI is of version 4.
+ *  @return what the MPI function returns; errors are raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                      MPI_Datatype recvtype, MPI_Comm comm);
+int swapmeet_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                       const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+int swapmeet_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                       void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                       MPI_Comm comm);
+#if MPI_VERSION >= 4
+int swapmeet_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                        MPI_Datatype recvtype, MPI_Comm comm);
+int swapmeet_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
+                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+                         MPI_Comm comm);
+int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                         const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+#endif
 
 /** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are copied by
  *  their receiver straight, once and without a system call. Usable as any other memory (but a forked

@@ -299,6 +299,7 @@ class Collective(enum.Enum):
 
     alltoall = 0
     alltoallv = 1
+    alltoallw = 2
 
 class Options:
     """The library's options, as read from an environment."""

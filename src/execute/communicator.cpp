@@ -150,7 +150,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
-    const bool varies = collective == Collective::alltoallv && needs_sizes(choice.spec);
+    const bool varies = of_unequal_blocks(collective) && needs_sizes(choice.spec);
     if (varies || choice.spec.family != Family::native) {
       if (!make_ours())
         decision->reason = "MPI has no communicator left for us";

@@ -55,6 +55,9 @@ class Communicator {
   MPI_Comm ours() const { return ours_; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
+  /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
+  std::span<const Datatype> send_types(const MPI_Datatype* handles) { return send_types_.look_up(datatypes_, handles, blocks()); }
+  std::span<const Datatype> receive_types(const MPI_Datatype* handles) { return receive_types_.look_up(datatypes_, handles, blocks()); }
   Repeat& repeat() { return repeat_; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
@@ -78,7 +81,7 @@ class Communicator {
   void call_begins();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
-  /// The decision for blocks of so many bytes (Alltoallv: 0, for its sizes are not shared); the same on every rank. Cached:
+  /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank. Cached:
   /// a plan is made when a range of sizes is first met, which is collective; else local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
     for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
@@ -151,7 +154,9 @@ class Communicator {
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;
+  std::size_t blocks() const { return static_cast<std::size_t>(shape_.ranks); }
   Datatypes datatypes_;
+  BlockTypes send_types_, receive_types_;
   Staging send_staging_, receive_staging_;
 };
 

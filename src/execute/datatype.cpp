@@ -21,4 +21,12 @@ const Datatype& Datatypes::ask(MPI_Datatype handle) {
   return type = {handle, size, extent, predefined && size == extent};
 }
 
+std::span<const Datatype> BlockTypes::look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t ranks) {
+  static constexpr Datatype none{MPI_DATATYPE_NULL, 0, 0, true};
+  types_.resize(ranks);
+  for (std::size_t i = 0; i < ranks; ++i)
+    types_[i] = handles[i] == MPI_DATATYPE_NULL ? none : i > 0 && handles[i] == handles[i - 1] ? types_[i - 1] : types[handles[i]];
+  return types_;
+}
+
 }  // namespace swapmeet

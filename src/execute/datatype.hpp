@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include "execute/mpi.hpp"
 
@@ -35,6 +37,16 @@ class Datatypes {
   std::array<Datatype, 2> derived_{};  ///< the last two
   std::size_t next_ = 0, next_derived_ = 0;
   const Datatype* last_ = nullptr;  ///< that was looked up: not to be overwritten by the next
+};
+
+/// The types of the blocks of one side of an MPI_Alltoallw. For one thread at a time.
+class BlockTypes {
+ public:
+  /// One for each rank. MPI_DATATYPE_NULL counts as a type without data. Valid until the next call.
+  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t ranks);
+
+ private:
+  std::vector<Datatype> types_;
 };
 
 }  // namespace swapmeet

@@ -23,9 +23,11 @@ Native find_all() {
   Native all{};
   find(all.alltoall, "PMPI_Alltoall");
   find(all.alltoallv, "PMPI_Alltoallv");
+  find(all.alltoallw, "PMPI_Alltoallw");
 #if MPI_VERSION >= 4
   find(all.alltoall_c, "PMPI_Alltoall_c");
   find(all.alltoallv_c, "PMPI_Alltoallv_c");
+  find(all.alltoallw_c, "PMPI_Alltoallw_c");
 #endif
   return all;
 }

@@ -8,9 +8,11 @@ namespace swapmeet {
 struct Native {
   decltype(&PMPI_Alltoall) alltoall;
   decltype(&PMPI_Alltoallv) alltoallv;
+  decltype(&PMPI_Alltoallw) alltoallw;
 #if MPI_VERSION >= 4
   decltype(&PMPI_Alltoall_c) alltoall_c;
   decltype(&PMPI_Alltoallv_c) alltoallv_c;
+  decltype(&PMPI_Alltoallw_c) alltoallw_c;
 #endif
 };
 

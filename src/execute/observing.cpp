@@ -72,7 +72,7 @@ PhaseTimes Communicator::call_ends(const Decision& decision, std::uint64_t bytes
 }
 
 void Communicator::write_trace(const Tally& call, std::int64_t bytes_sent) {
-  TracedCall traced{std::string(collective_names[static_cast<std::size_t>(call.collective)]), call.algorithm, call.reason,
+  TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason,
                     shape_.ranks, std::vector<std::int32_t>(static_cast<std::size_t>(shape_.ranks), 0)};
   if (shape_.ranks > 1 && find_nodes().empty()) traced.nodes = shape_.hierarchy.front();
   collect_trace(*observer_->trace(), traced, bytes_sent, ours_, rank_, observer_->file());

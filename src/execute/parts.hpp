@@ -48,9 +48,10 @@ class BlockParts {
   int copy(const Copy& copy, MPI_Comm comm, Outcome& outcome) const {
     const Part from = of(copy.from), to = of(copy.to);
     if (from.count == 0) return MPI_SUCCESS;
-    const std::int64_t bytes = from.count * (as_bytes_ ? 1 : send_.type().size);
-    const bool fits = bytes == to.count * (as_bytes_ ? 1 : receive_.type().size);  // if not, MPI is to say so
-    if (!fits || !send_.type().contiguous || !receive_.type().contiguous)
+    const Datatype &sent = send_.type(copy.from.first), &received = receive_.type(copy.to.first);
+    const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
+    const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
+    if (!fits || !sent.contiguous || !received.contiguous)
       return outcome.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, parts_tag, comm));
     std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
     return MPI_SUCCESS;

@@ -275,8 +275,8 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
   const Rows::Unit bytes{receive.bytes(0), MPI_BYTE};
   Rows rows{send.address(0), receive.address(0), bytes.count, bytes, bytes};
   if (needs_bytes()) return rows;
-  rows.sent = {send.count(0), send.type().handle};  // the other end may know only a derived type
-  rows.received = {receive.count(0), receive.type().handle};
+  rows.sent = {send.count(0), send.type(0).handle};  // the other end may know only a derived type
+  rows.received = {receive.count(0), receive.type(0).handle};
   return rows;
 }
 

@@ -215,7 +215,7 @@ std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Colle
   exchanges_.emplace_back();
   text_ += "{\"type\":\"exchange\",\"exchange\":" + std::to_string(exchange) +
            ",\"communicator\":" + (communicator.index < 0 ? "null" : std::to_string(communicator.index)) +
-           ",\"collective\":\"" + (collective == Collective::alltoall ? "alltoall" : "alltoallv") +
+           ",\"collective\":\"a" + std::string(name_of(collective).substr(1)) +  // a small letter in files
            "\",\"in_place\":" + (in_place ? "true" : "false") + ",\"derived\":" + (derived ? "true" : "false") +
            ",\"bytes\":" + sizes + "}\n";
   if (text_.size() > most_text_bytes) write();
@@ -225,13 +225,13 @@ std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Colle
 std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
                                     const Blocks& sent) {
   const Rank ranks = communicator.ranks;
-  const auto kind = static_cast<std::uint64_t>(communicator.index) * 8 + (collective == Collective::alltoall ? 0 : 4) +
+  const auto kind = static_cast<std::uint64_t>(communicator.index) * 16 + static_cast<std::uint64_t>(collective) * 4 +
                     (in_place ? 2 : 0) + (derived ? 1 : 0);
   bool alike = true;
   // Two independent hashes of 64 bits: that two exchanges are taken for one need not be feared.
   Key key{mixed(kind + 1), mixed(~kind)};
   if (communicator.index >= 0) {
-    if (collective == Collective::alltoallv)
+    if (of_unequal_blocks(collective))
       for (Rank i = 1; i < ranks; ++i) alike = alike && sent.bytes(i) == sent.bytes(0);
     for (Rank i = 0; i < (alike ? std::min(ranks, 1) : ranks); ++i) {
       const auto bytes = static_cast<std::uint64_t>(sent.bytes(i));
@@ -248,7 +248,7 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
       return exchange;
     }
   }
-  int& undescribed = communicator.undescribed[collective == Collective::alltoall ? 0 : 1];
+  int& undescribed = communicator.undescribed[static_cast<std::size_t>(collective)];
   if (undescribed < 0) undescribed = static_cast<int>(describe(communicator, collective, false, false, "null"));
   return static_cast<std::uint32_t>(undescribed);
 }

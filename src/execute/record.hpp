@@ -21,7 +21,7 @@ struct RecordedCommunicator {
   int index = 0;  ///< in the file; -1: one of those beyond the limit
   Rank ranks = 0;
   std::uint64_t calls = 0;  ///< so far
-  int undescribed[2] = {-1, -1};  ///< the exchanges beyond the limit, of each collective
+  int undescribed[collective_names.size()] = {-1, -1, -1};  ///< the exchanges beyond the limit, of each collective
 };
 
 /// A call under way; or none.

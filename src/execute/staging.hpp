@@ -21,11 +21,11 @@ class Staging {
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
-  /// Whether elements of `type` can be packed at all: one may be more than the MPI can count in an int.
-  static bool packs(const Datatype& type) { return MPI_VERSION >= 4 || type.size <= INT_MAX; }
+  /// Whether the blocks can be packed at all: one element may be more than the MPI can count in an int.
+  static bool packs(const Blocks& blocks, int ranks);
 
-  /// The error that packing or unpacking elements of `type` would meet (it is not committed, say); MPI_SUCCESS: none.
-  static int check(const Datatype& type, MPI_Comm comm);
+  /// The error that packing or unpacking the blocks' types would meet (one is not committed, say); MPI_SUCCESS: none.
+  static int check(const Blocks& blocks, int ranks, MPI_Comm comm);
 
   /// Gives back what is too large to keep.
   void release() { memory_.release(); }

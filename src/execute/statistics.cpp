@@ -91,7 +91,7 @@ std::string Statistics::table() const {
                                "algorithm (reason)");
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;
-    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", collective_names[static_cast<std::size_t>(t->collective)].data(),
+    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", name_of(t->collective).data(),
                       t->ranks, static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
                       1e-9 * static_cast<double>(t->nanoseconds));
     text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";
@@ -117,7 +117,7 @@ std::string Statistics::json(int rank, int world_ranks) const {
     if (t->calls == 0) continue;
     text += separator;
     separator = ",\n";
-    text += "  {\"collective\": " + json_text(std::string(collective_names[static_cast<std::size_t>(t->collective)])) +
+    text += "  {\"collective\": " + json_text(std::string(name_of(t->collective))) +
             ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
             ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
             ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +

@@ -4,6 +4,8 @@
 #include "execute/native.hpp"
 #include "interpose/serve.hpp"
 
+#include <swapmeet/swapmeet.h>
+
 namespace swapmeet {
 
 namespace {
@@ -23,7 +25,7 @@ bool refused_as_aliased([[maybe_unused]] const void* send, [[maybe_unused]] cons
 #endif
 }
 
-// Both return false if the MPI underneath is to do it, and `passed` to be told when that is done.
+// All return false if the MPI underneath is to do it, and `passed` to be told when that is done.
 
 template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
@@ -41,7 +43,7 @@ template <class Count>
     return serve_again(send, receive, comm, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
-  const Datatype& sent = in_place || send_type == receive_type ? in.type() : types[send_type];
+  const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
   return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, passed, error);
 }
@@ -72,6 +74,35 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
   return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, passed, error);
 }
 
+/// MPI_DATATYPE_NULL is a type like any other where nothing is to be sent or received.
+template <class Count>
+bool has_types(const Count* counts, const MPI_Datatype* types, Rank ranks) {
+  for (Rank i = 0; i < ranks; ++i)
+    if (counts[i] > 0 && types[i] == MPI_DATATYPE_NULL) return false;
+  return true;
+}
+
+template <class Count, class Displacement>
+bool alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
+               const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
+               const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm, Passed& passed,
+               int& error) {
+  const bool in_place = send == MPI_IN_PLACE;
+  if (comm == MPI_COMM_NULL || receive == MPI_IN_PLACE || !receive_counts || !receive_displacements || !receive_types ||
+      (!in_place && (!send_counts || !send_displacements || !send_types ||
+                     refused_as_aliased(send, receive, send_counts == receive_counts, send_types == receive_types))))
+    return false;
+  Communicator* const communicator = communicator_of(comm);
+  if (!communicator) return false;
+  const Rank ranks = communicator->ranks();
+  if (!no_negative(receive_counts, ranks) || !has_types(receive_counts, receive_types, ranks) ||
+      (!in_place && (!no_negative(send_counts, ranks) || !has_types(send_counts, send_types, ranks))))
+    return false;
+  const Blocks in(receive, receive_counts, receive_displacements, communicator->receive_types(receive_types));
+  const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, communicator->send_types(send_types));
+  return serve(Call{Collective::alltoallw, in_place, out, in, comm}, *communicator, passed, error);
+}
+
 }  // namespace
 
 }  // namespace swapmeet
@@ -100,14 +131,32 @@ using swapmeet::native;
                    recvtype)                                                                            \
   }
 
+#define SWAPMEET_ALLTOALLW(name, underneath, Count, Displacement)                                        \
+  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+                           const MPI_Datatype sendtypes[], void* recvbuf, const Count recvcounts[],     \
+                           const Displacement rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) { \
+    SWAPMEET_SERVE(alltoallw, underneath, comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, \
+                   recvtypes)                                                                           \
+  }
+
+SWAPMEET_ALLTOALL(swapmeet_alltoall, alltoall, int)
+SWAPMEET_ALLTOALLV(swapmeet_alltoallv, alltoallv, int, int)
+SWAPMEET_ALLTOALLW(swapmeet_alltoallw, alltoallw, int, int)
 SWAPMEET_ALLTOALL(MPI_Alltoall, alltoall, int)
 SWAPMEET_ALLTOALL(PMPI_Alltoall, alltoall, int)
 SWAPMEET_ALLTOALLV(MPI_Alltoallv, alltoallv, int, int)
 SWAPMEET_ALLTOALLV(PMPI_Alltoallv, alltoallv, int, int)
+SWAPMEET_ALLTOALLW(MPI_Alltoallw, alltoallw, int, int)
+SWAPMEET_ALLTOALLW(PMPI_Alltoallw, alltoallw, int, int)
 
 #if MPI_VERSION >= 4
+SWAPMEET_ALLTOALL(swapmeet_alltoall_c, alltoall_c, MPI_Count)
+SWAPMEET_ALLTOALLV(swapmeet_alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
+SWAPMEET_ALLTOALLW(swapmeet_alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
 SWAPMEET_ALLTOALL(MPI_Alltoall_c, alltoall_c, MPI_Count)
 SWAPMEET_ALLTOALL(PMPI_Alltoall_c, alltoall_c, MPI_Count)
 SWAPMEET_ALLTOALLV(MPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
 SWAPMEET_ALLTOALLV(PMPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
+SWAPMEET_ALLTOALLW(MPI_Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
+SWAPMEET_ALLTOALLW(PMPI_Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
 #endif

@@ -28,7 +28,7 @@ std::string treatment(const Varying& varying, std::chrono::nanoseconds time) {
 void explain(const Call& call, const Communicator& communicator, Decision& decision, std::chrono::nanoseconds agreement) {
   decision.explained = true;
   if (communicator.rank() != 0) return;
-  say_once(std::string(collective_names[static_cast<std::size_t>(call.collective)]) + " on " +
+  say_once(std::string(name_of(call.collective)) + " on " +
       std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks") +
       (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
       decision.reason + (decision.varying ? treatment(*decision.varying, agreement) : "") + ")");
@@ -54,13 +54,13 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
   touched = false;
-  if ((stage_send && !Staging::packs(send.type())) || (stage_receive && !Staging::packs(call.receive.type())))
+  const Rank ranks = communicator.ranks();
+  if ((stage_send && !Staging::packs(send, ranks)) || (stage_receive && !Staging::packs(call.receive, ranks)))
     return touched = true, MPI_ERR_COUNT;  // for the other ranks are under way
-  if ((stage_send && !out.reserve(send, communicator.ranks())) ||
-      (stage_receive && !in.reserve(call.receive, communicator.ranks())))
+  if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
     return touched = true, MPI_ERR_NO_MEM;
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
-  int error = stage_receive ? Staging::check(call.receive.type(), communicator.ours()) : MPI_SUCCESS;
+  int error = stage_receive ? Staging::check(call.receive, ranks, communicator.ours()) : MPI_SUCCESS;
   if (!error && stage_send) error = out.pack(send, communicator.ours());
   phase.then(CallPhase::other);
   if (!error)
@@ -76,12 +76,12 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
 /// `plan`: a Plan or a Varying.
 template <class Exchange>
 int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool& touched) {
-  const bool as_they_lie = !plan.needs_bytes() || (call.send.type().contiguous && call.receive.type().contiguous);
+  const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place)
     return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  return staged_exchange(call, communicator, plan, call.in_place || !call.send.type().contiguous,
-                         !call.receive.type().contiguous, touched);
+  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(),
+                         !call.receive.contiguous(), touched);
 }
 
 /// The decision for `call`, explained. Collective over call.comm on its first use.
@@ -114,7 +114,7 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
 
 void note(const Call& call, Communicator& communicator, Passed& passed) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
-  const bool derived = !sent.type().contiguous || !call.receive.type().contiguous;
+  const bool derived = !sent.contiguous() || !call.receive.contiguous();
   passed.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
 }
 
@@ -124,8 +124,8 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   if (!decision.plan || call.collective != Collective::alltoall || call.in_place) return;
   const Blocks &send = call.send, &receive = call.receive;
   const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
-  if (!rows || !send.type().contiguous || !receive.type().contiguous) return;
-  repeat = {decision.plan, send.count(0), receive.count(0), send.type().handle, receive.type().handle, *rows};
+  if (!rows || !send.contiguous() || !receive.contiguous()) return;
+  repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows};
 }
 
 /// Whether `error` leaves nothing to do for the MPI underneath: it is raised on the communicator, if it is one.

@@ -29,7 +29,7 @@ Choice by_order(Collective collective, const Options& options, const Shape& shap
   const Spec& spec = *options.algorithm;
   std::string problem = unsuitable(spec, shape);
   if (problem.empty()) problem = unavailable(spec, means);
-  const std::string of_sizes = collective == Collective::alltoallv ? unsuitable_for_sizes(spec) : "";
+  const std::string of_sizes = of_unequal_blocks(collective) ? unsuitable_for_sizes(spec) : "";
   if (problem.empty() && of_sizes.empty()) return {spec, options.algorithm_from};
   if (problem.empty()) return {Spec{}, of_sizes};  // no reason to warn: it is an order for equal blocks
   const std::string reason = options.algorithm_from + "=" + quoted(to_text(spec), 200) + ": " + problem;

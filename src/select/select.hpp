@@ -11,14 +11,19 @@
 
 namespace swapmeet {
 
-enum class Collective : std::uint8_t { alltoall, alltoallv };
-inline constexpr std::array<std::string_view, 2> collective_names{"Alltoall", "Alltoallv"};
+enum class Collective : std::uint8_t { alltoall, alltoallv, alltoallw };
+inline constexpr std::array<std::string_view, 3> collective_names{"Alltoall", "Alltoallv", "Alltoallw"};
+
+constexpr std::string_view name_of(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
+
+/// Whether blocks differ in size, and no rank knows the sizes of all.
+constexpr bool of_unequal_blocks(Collective collective) { return collective != Collective::alltoall; }
 
 /// One rule of the automatic choice: the first that fits wins.
 struct Rule {
   Collective collective;
   std::int32_t least_ranks, most_ranks;
-  std::int64_t least_bytes, most_bytes;  ///< of a block; Alltoallv's sizes are not shared, so its rules leave this open
+  std::int64_t least_bytes, most_bytes;  ///< of a block; sizes of unequal blocks are not shared, so rules for these leave this open
   std::string_view spec;
   std::string_view origin;  ///< where the thresholds come from
   bool one_node = false;    ///< only where all ranks share a node

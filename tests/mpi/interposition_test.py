@@ -15,8 +15,8 @@ import swapmeet
 from swapmeet import mpi as mpis
 from swapmeet.library import build
 
-ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv")}
-LARGE_COUNT_ENTRIES = {f"{name}_c" for name in ENTRIES}  #: where the MPI underneath has them: from MPI 4 on
+ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv", "Alltoallw")}
+FUNCTIONS = {f"swapmeet_{name}" for name in ("alltoall", "alltoallv", "alltoallw")}  #: the same under our own name
 OURS = {
     "swapmeet_version",
     "swapmeet_built_for",
@@ -38,8 +38,9 @@ def output_of(*words: str | Path) -> str:
 def test_exports_its_entries_and_nothing_else(preloaded, mpi: str) -> None:
     listed = output_of("nm", "--dynamic", "--defined-only", "--format=posix", preloaded(mpi))
     exported = {line.split()[0].split("@")[0] for line in listed.splitlines()}
-    large = LARGE_COUNT_ENTRIES if HAS_LARGE_COUNTS[mpis.find(mpi).kind] else set()
-    assert exported == ENTRIES | large | OURS
+    entries = ENTRIES | FUNCTIONS
+    large = {f"{name}_c" for name in entries} if HAS_LARGE_COUNTS[mpis.find(mpi).kind] else set()
+    assert exported == entries | large | OURS
 
 
 def test_brings_no_cpp_runtime_into_a_c_program(preloaded, mpi: str) -> None:

@@ -9,7 +9,18 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from swapmeet.profiling.recording import CALL, EXCHANGE, NS, TIME, WEIGHT, Calls, Exchange, RankFile, Recording
+from swapmeet.profiling.recording import (
+    CALL,
+    COLLECTIVES,
+    EXCHANGE,
+    NS,
+    TIME,
+    WEIGHT,
+    Calls,
+    Exchange,
+    RankFile,
+    Recording,
+)
 
 Matrix = NDArray[np.int64]  #: (P, P), bytes from rank i to rank j
 
@@ -62,14 +73,15 @@ def distinct(recording: Recording) -> Found:
             continue
         for one in _equal_blocks(of_ranks, first.blocks, lost):
             _merge(found, one)
-        unequal = sum(e.seconds for own in of_ranks for e in own if e.collective == "alltoallv")
-        if not unequal:
-            continue
-        if len(places) < first.blocks or not first.shared:
-            _lose(lost, "alltoallv of which not all ranks are known", unequal)
-            continue
-        for one in _unequal_blocks(places, of_ranks, unequal, lost):
-            _merge(found, one)
+        for collective in COLLECTIVES[1:]:
+            unequal = sum(e.seconds for own in of_ranks for e in own if e.collective == collective)
+            if not unequal:
+                continue
+            if len(places) < first.blocks or not first.shared:
+                _lose(lost, f"{collective} of which not all ranks are known", unequal)
+                continue
+            for one in _unequal_blocks(collective, places, of_ranks, unequal, lost):
+                _merge(found, one)
     return Found(sorted(found.values(), key=lambda one: -one.rank_seconds), total, lost)
 
 
@@ -125,22 +137,23 @@ def common_calls(calls: Sequence[Calls]) -> list[Calls]:
 
 
 def _unequal_blocks(
+    collective: str,
     places: Sequence[tuple[RankFile, int]],
     of_ranks: Sequence[Sequence[Exchange]],
     seconds: float,
     lost: dict[str, float],
 ) -> list[Distinct]:
-    """The Alltoallvs of a communicator, by the calls that all its ranks wrote down; others are taken to be alike."""
+    """The Alltoallvs (Alltoallws) of a communicator, by the calls that all ranks wrote down; others are taken to be alike."""
     ranks = len(places)
     rows = common_calls([file.calls.get(index, np.empty((0, 5), np.int64)) for file, index in places])
-    vector = [[e.collective == "alltoallv" for e in file.exchanges] for file, _ in places]
+    vector = [[e.collective == collective for e in file.exchanges] for file, _ in places]
     kept = np.array([vector[0][exchange] for exchange in rows[0][:, EXCHANGE]], dtype=bool)
     rows = [own[kept] for own in rows]
     weights = rows[0][:, WEIGHT]
     if not len(weights):
         _lose(lost, "calls that were not written down one by one", seconds)
         return []
-    calls = max(sum(e.calls for e in own if e.collective == "alltoallv") for own in of_ranks)
+    calls = max(sum(e.calls for e in own if e.collective == collective) for own in of_ranks)
     times = np.sum([own[:, TIME] for own in rows], axis=0) * NS
     calls_each, seconds_each = calls / float(weights.sum()), seconds / max(float((times * weights).sum()), 1e-12)
     kinds, which = np.unique(np.stack([own[:, EXCHANGE] for own in rows]), axis=1, return_inverse=True)
@@ -157,5 +170,5 @@ def _unequal_blocks(
         sizes = int(matrix[0, 0]) if (matrix == matrix[0, 0]).all() else matrix
         in_place, derived = any(e.in_place for e in own), any(e.derived for e in own)
         number = float(weights[mine].sum()) * calls_each
-        found.append(Distinct(ranks, "alltoallv", sizes, in_place, derived, number, spent))
+        found.append(Distinct(ranks, collective, sizes, in_place, derived, number, spent))
     return found

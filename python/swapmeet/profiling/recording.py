@@ -32,6 +32,9 @@ class Communicator:
     members: tuple[int | None, ...]  #: in MPI_COMM_WORLD; None: not in it
 
 
+COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
+
+
 @dataclass
 class Exchange:
     """Calls of one rank that are alike. Times are in seconds."""

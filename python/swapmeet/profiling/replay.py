@@ -192,7 +192,8 @@ def cell_of(one: Distinct, number: int, request: Request, folder: Path) -> Cell:
         sizes, whole = f"{MATRIX}{path}", not (one.bytes % multiple).any()
     datatype = "strided" if one.derived and whole else "byte"
     name = f"{request.target.kind} {request.target.version}"
-    return Cell(name, one.ranks, one.collective, sizes, 0, datatype, request.nodes)
+    collective = "alltoall" if one.collective == "alltoall" else "alltoallv"  # Alltoallw's types are not known
+    return Cell(name, one.ranks, collective, sizes, 0, datatype, request.nodes)
 
 
 @dataclass

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.profiling.exchanges import Distinct, Found, common_calls
-from swapmeet.profiling.recording import EXCHANGE, START, TIME, WEIGHT, Calls, Exchange, RankFile, Recording
+from swapmeet.profiling.recording import (
+    COLLECTIVES,
+    EXCHANGE,
+    START,
+    TIME,
+    WEIGHT,
+    Calls,
+    Exchange,
+    RankFile,
+    Recording,
+)
 
 Numbers = NDArray[np.float64]
 
@@ -78,7 +88,7 @@ def rows(recording: Recording, found: Found) -> list[Row]:
     waits: dict[Kind, list[tuple[Numbers, Numbers, Numbers, Numbers, bool]]] = {}
     for places in recording.communicators().values():
         first = places[0][0].communicators[places[0][1]]
-        for collective in ("alltoall", "alltoallv"):
+        for collective in COLLECTIVES:
             of_ranks = [
                 [e for e in file.exchanges if e.communicator == index and e.collective == collective]
                 for file, index in places

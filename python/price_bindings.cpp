@@ -60,15 +60,15 @@ Times price_radices(Spec spec, Rank ranks, std::string_view nodes, const std::ve
 }
 
 void bind_machines(nb::module_& m) {
-  nb::class_<Link>(m, "Link", "What messages of one kind cost.")
+  nb::class_<MessageCost>(m, "Link", "What messages of one kind cost.")
       .def(nb::init<>())
-      .def_rw("latency_us", &Link::latency_us)
-      .def_rw("overhead_us", &Link::overhead_us)
-      .def_rw("gap_us", &Link::gap_us)
-      .def_rw("byte_ns", &Link::byte_ns)
-      .def_rw("rendezvous_us", &Link::rendezvous_us)
-      .def_rw("eager_bytes", &Link::eager_bytes)
-      .def_prop_ro("start_us", &Link::start_us, "a message without bytes: L + 2o");
+      .def_rw("latency_us", &MessageCost::latency_us)
+      .def_rw("overhead_us", &MessageCost::overhead_us)
+      .def_rw("gap_us", &MessageCost::gap_us)
+      .def_rw("byte_ns", &MessageCost::byte_ns)
+      .def_rw("rendezvous_us", &MessageCost::rendezvous_us)
+      .def_rw("eager_bytes", &MessageCost::eager_bytes)
+      .def_prop_ro("start_us", &MessageCost::start_us, "a message without bytes: L + 2o");
   nb::class_<Copying>(m, "Copying", "What copies cost.")
       .def(nb::init<>())
       .def_rw("byte_ns", &Copying::byte_ns)
@@ -88,16 +88,16 @@ void bind_machines(nb::module_& m) {
 }
 
 void bind_work(nb::module_& m) {
-  nb::class_<Traffic>(m, "Traffic", "Messages of one kind in a phase.")
-      .def_ro("messages", &Traffic::messages)
-      .def_ro("blocks", &Traffic::blocks)
-      .def_ro("node_messages", &Traffic::node_messages)
-      .def_ro("node_blocks", &Traffic::node_blocks);
-  nb::class_<Phase>(m, "Phase", "Messages that no other messages wait for.")
-      .def_ro("within", &Phase::within)
-      .def_ro("between", &Phase::between)
-      .def_ro("batches", &Phase::batches)
-      .def_prop_ro("parcels", [](const Phase& phase) {
+  nb::class_<PhaseTraffic>(m, "Traffic", "Messages of one kind in a phase.")
+      .def_ro("messages", &PhaseTraffic::messages)
+      .def_ro("blocks", &PhaseTraffic::blocks)
+      .def_ro("node_messages", &PhaseTraffic::node_messages)
+      .def_ro("node_blocks", &PhaseTraffic::node_blocks);
+  nb::class_<PhaseWork>(m, "Phase", "Messages that no other messages wait for.")
+      .def_ro("within", &PhaseWork::within)
+      .def_ro("between", &PhaseWork::between)
+      .def_ro("batches", &PhaseWork::batches)
+      .def_prop_ro("parcels", [](const PhaseWork& phase) {
         std::vector<std::tuple<std::int64_t, double, std::int64_t, std::int64_t>> rows;
         for (const Parcels& p : phase.parcels)
           if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);

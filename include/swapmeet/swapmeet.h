@@ -97,6 +97,101 @@ int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 #endif
 
+/** An exchange that is planned once and then made again and again, with the same buffers and whatever they hold then. While
+ *  it is under way the program goes on.
+ *
+ *  Started plans move on within swapmeet_plan_test() and swapmeet_plan_wait() of any plan of the process, and there alone.
+ *  So between starting a plan and its completion a rank must not wait in any other way (a blocking receive, a barrier, an
+ *  all-to-all) for a rank that may be waiting for that plan.
+ *
+ *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time, and
+ *  other calls may use the communicator meanwhile. Messages go by MPI only, for their `intra=` does not apply. Not to be
+ *  used by two threads at a time, each plan; several threads may each use plans of their own under MPI_THREAD_MULTIPLE.
+ *  @since 0.1 */
+typedef struct swapmeet_plan swapmeet_plan;
+
+/** Plan what swapmeet_alltoall(), swapmeet_alltoallv() and swapmeet_alltoallw() do, with the same arguments. Collective over
+ *  `comm`, and may wait for the other ranks. Neither buffer is touched. Counts, displacements and types are copied, and may be
+ *  changed or freed afterwards. Not while another thread uses `comm`.
+ *  @param spec  the algorithm, such as "radix(r=8)", the same on all ranks; NULL: that of later calls on `comm` (see
+ *               swapmeet_set_algorithm())
+ *  @param plan  gets the plan, which the caller frees with swapmeet_plan_free(), before `comm`. Unchanged on an error.
+ *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all ranks,
+ *          or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments cannot be);
+ *          MPI_ERR_OTHER if MPI has no communicator left, for each plan has one of its own; MPI_ERR_COMM if `comm` is no
+ *          communicator. swapmeet_error_message() says what was wrong. Errors are not raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_plan_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
+int swapmeet_plan_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                            const char* spec, swapmeet_plan** plan);
+int swapmeet_plan_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                            void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                            MPI_Comm comm, const char* spec, swapmeet_plan** plan);
+#if MPI_VERSION >= 4
+int swapmeet_plan_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* spec,
+                             swapmeet_plan** plan);
+int swapmeet_plan_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
+int swapmeet_plan_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                              const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, const char* spec,
+                              swapmeet_plan** plan);
+#endif
+
+/** Start the exchange of a plan. Collective over the plan's communicator, but does not wait for the other ranks.
+ *  The send buffer must not change, and the receive buffer not be looked at, until the exchange is complete.
+ *  @return MPI_SUCCESS; MPI_ERR_REQUEST if the plan is under way already (nothing is changed) or `plan` is NULL; else an error
+ *          of MPI, in which case the plan is not under way. Errors are not raised on the communicator.
+ *  @since 0.1 */
+int swapmeet_plan_start(swapmeet_plan* plan);
+
+/** Whether the exchange is complete: of this rank, so that its buffers are its own again. Local. One that was not started
+ *  is complete.
+ *  @param done  gets 1 or 0; 1 too if the exchange ends with an error
+ *  @return MPI_SUCCESS; MPI_ERR_REQUEST if `plan` is NULL; MPI_ERR_ARG if `done` is; or the error that the exchange ended
+ *          with, once, such as MPI_ERR_TRUNCATE. Errors are not raised on the communicator.
+ *  @since 0.1 */
+int swapmeet_plan_test(swapmeet_plan* plan, int* done);
+
+/** Wait until the exchange is complete. Returns as swapmeet_plan_test() does.
+ *  @since 0.1 */
+int swapmeet_plan_wait(swapmeet_plan* plan);
+
+/** Free a plan that is not under way. Local; before MPI_Finalize.
+ *  @param plan  its address; *plan becomes NULL. If it is NULL, nothing is done.
+ *  @return MPI_SUCCESS; MPI_ERR_REQUEST if it is under way (nothing is freed) or `plan` is NULL
+ *  @since 0.1 */
+int swapmeet_plan_free(swapmeet_plan** plan);
+
+/** What a plan does, on this rank. */
+typedef struct {
+  const char* spec;   /**< the algorithm with all its parameters, "native": the MPI underneath; valid as long as the plan */
+  const char* reason; /**< why that was chosen; valid as long as the plan */
+  long long messages; /**< that this rank sends, K; at most, for messages without data are left out. -1: not known, as of the
+                           MPI underneath */
+  long long bytes;    /**< that it sends in these, blocks of other ranks included (D times the size of a block, if all are of
+                           one size). -1: not known; of unequal blocks before the first exchange is complete, then as of the last */
+  long long scratch_bytes; /**< of working memory that it takes at most; of unequal blocks that are passed on as far as the
+                                exchanges so far needed it */
+  double expected_seconds; /**< the time of one exchange by Hockney's model, with the latency and the bandwidth that the planning
+                                measured between ranks of the communicator (docs/plans.md); -1: not known */
+} swapmeet_plan_description;
+
+/** Describe a plan. Local.
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if an argument is NULL
+ *  @since 0.1 */
+int swapmeet_plan_describe(const swapmeet_plan* plan, swapmeet_plan_description* description);
+
+/** What was wrong in the last call of this thread to a function swapmeet_* of this header that returned an error. Not
+ *  collective, thread-safe, callable at any time.
+ *  @return a sentence; valid until the thread's next such call. "" if there was none.
+ *  @since 0.1 */
+const char* swapmeet_error_message(void);
+
 /** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are copied by
  *  their receiver straight, once and without a system call. Usable as any other memory (but a forked
  *  child shares it, rather than has a copy), and zero at first. Where memory

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/generate.hpp"
+#include "execute/agreement.hpp"
 #include "execute/context.hpp"
 #include "execute/node_group.hpp"
 #include "execute/report.hpp"
@@ -16,30 +17,6 @@
 namespace swapmeet {
 
 namespace {
-
-/// Whether all ranks of `comm` have this number. Collective.
-bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
-  std::uint64_t mine[] = {number, ~number}, least[2];
-  if (PMPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
-  return least[0] == ~least[1];
-}
-
-/// A communicator with the ranks of `user`, MPI_COMM_NULL if MPI has none left (MPICH has 2048). Not MPI_Comm_dup, which
-/// would call the application's attribute callbacks; nor may a failure reach its error handler.
-MPI_Comm same_ranks(MPI_Comm user) {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS || PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS)
-    return MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
-  if (PMPI_Comm_create(user, group, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(user, handler);
-  PMPI_Errhandler_free(&handler);
-  PMPI_Group_free(&group);
-  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
-}
 
 /// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if it
 /// cannot tell. Collective.
@@ -204,13 +181,8 @@ Plan* Communicator::plan_for(const Spec& spec) {
     if (plan->spec() == spec) return plan.get();
   plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_),
                                           spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
-  plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks()));
+  plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks(), ours_));
   return plans_.back().get();
-}
-
-std::int64_t Communicator::most_of_any_rank(std::int64_t number) const {
-  PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MAX, ours_);
-  return number;
 }
 
 Varying* Communicator::varying_for(const Spec& spec) {
@@ -223,7 +195,7 @@ Varying* Communicator::varying_for(const Spec& spec) {
     varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_),
                                                   spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   }
-  varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks()));
+  varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks(), ours_));
   return varyings_.back().get();
 }
 

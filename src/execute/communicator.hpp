@@ -9,10 +9,12 @@
 #include "execute/neighbours.hpp"
 #include "execute/observer.hpp"
 #include "execute/plan.hpp"
+#include "execute/planned.hpp"
 #include "execute/record.hpp"
 #include "execute/staging.hpp"
 #include "execute/statistics.hpp"
 #include "execute/varying.hpp"
+#include "model/machine.hpp"
 #include "options/options.hpp"
 #include "select/select.hpp"
 
@@ -96,6 +98,12 @@ class Communicator {
   /// it was given. Collective. False, on all ranks: one could not, or they differ.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
 
+  /// Plans an exchange by `options` (nothing: those of the communicator). `problem`: why `request` is nothing on this rank, or
+  /// "". Collective; may wait. nullptr on all ranks if one has a problem (between groups: on those that have one); then `error`
+  /// and `problem` say which.
+  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options, std::string& problem,
+                                int& error);
+
   /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it cannot
   /// be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
   int allocate(std::int64_t bytes, char*& memory);
@@ -122,8 +130,11 @@ class Communicator {
   void join();
   void leave();
 
-  /// The largest `number` of all ranks. Collective.
-  std::int64_t most_of_any_rank(std::int64_t number) const;
+  /// What executes the exchanges of a plan over `comm`, which is the plan's own. Collective.
+  Executor executor_for(const Choice& choice, const Request& request, MPI_Comm comm);
+
+  /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call. Collective.
+  double expected_seconds(const Spec& spec, double block_bytes, MPI_Comm comm);
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
@@ -154,6 +165,7 @@ class Communicator {
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;
+  std::optional<Machine> machine_;  ///< as messages were measured
   std::size_t blocks() const { return static_cast<std::size_t>(shape_.ranks); }
   Datatypes datatypes_;
   BlockTypes send_types_, receive_types_;

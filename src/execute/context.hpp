@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "execute/communicator.hpp"
+#include "execute/planned.hpp"
 #include "execute/record.hpp"
 #include "execute/statistics.hpp"
 #include "options/options.hpp"
@@ -21,6 +22,7 @@ struct Context {
   Options options;
   Statistics statistics;
   Recorder recorder;
+  UnderWay under_way;
 
   Regions regions;  ///< shared memory that the application asked for
   std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank

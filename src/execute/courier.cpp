@@ -114,18 +114,19 @@ int Courier::wait_for_both(Requests& requests, Group group) {
   }
 }
 
-int Courier::wait(Group group) {
-  Requests& requests = requests_[group];
-  int error = pending(straight) || pending(round) ? wait_for_both(requests, group) : MPI_SUCCESS;
-  if (!error) error = outcome_->wait_all(requests.receives(), statuses_.data());
-  if (!error) watch_.received(requests.receives(), statuses_.data());
-  if (!error) error = outcome_->wait_all(requests.sends(), statuses_.data());
-  if (error) return error;
+template <class Waiting>
+int Courier::finish(Requests& requests, Group group) {
+  if (const int error = Waiting::all(*outcome_, requests.receives(), statuses_.data())) return error;
+  watch_.received(requests.receives(), statuses_.data());
+  if (const int error = Waiting::all(*outcome_, requests.sends(), statuses_.data())) return error;
   watch_.done(requests.sends());
   requests.in = requests.out = 0;
   parcels_[group].clear();
   return MPI_SUCCESS;
 }
+
+template int Courier::finish<Blocking>(Requests&, Group);
+template int Courier::finish<Nonblocking>(Requests&, Group);
 
 void Courier::abandon(bool touched) {
   for (Requests& requests : requests_) swapmeet::abandon(requests.receives(), requests.sends());

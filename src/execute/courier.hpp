@@ -7,6 +7,7 @@
 #include "execute/outcome.hpp"
 #include "execute/phases.hpp"
 #include "execute/pool.hpp"
+#include "execute/waiting.hpp"
 
 namespace swapmeet {
 
@@ -50,8 +51,16 @@ class Courier {
   /// The request of a message of the round, of so many bytes, that is received from MPI in some other way.
   MPI_Request* request(Rank from, std::int64_t bytes, int tag);
 
-  /// Waits for all messages of `group`; others go on meanwhile.
-  int wait(Group group);
+  /// Finishes all messages of `group`; others go on meanwhile. `Waiting`: Blocking, or Nonblocking where there are no
+  /// neighbours; then it may return `unfinished`.
+  template <class Waiting>
+  int finish(Group group) {
+    Requests& requests = requests_[group];
+    if constexpr (Waiting::waits)
+      if (pending(straight) || pending(round))
+        if (const int error = wait_for_both(requests, group)) return error;
+    return finish<Waiting>(requests, group);
+  }
 
   /// After an error: nothing arrives any more. `touched`: whether anything was sent.
   void abandon(bool touched);
@@ -81,6 +90,8 @@ class Courier {
   bool advance(Parcel& parcel);
   int test(std::span<MPI_Request> requests, bool receives, bool& moved, bool& none);
   int wait_for_both(Requests& requests, Group group);
+  template <class Waiting>
+  int finish(Requests& requests, Group group);
   bool pending(Group group) const;
 
   Neighbours* neighbours_;

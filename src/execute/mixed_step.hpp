@@ -20,6 +20,13 @@ struct Slots {
   std::vector<std::vector<Piece>> pieces;  ///< of the transfers
 };
 
+/// How messages within the node travel.
+struct Local {
+  Neighbours* neighbours = nullptr;   ///< nullptr: as all others
+  SingleCopy single_copy{};
+  Slots slots{};
+};
+
 template <class Parts, class Watching>
 class MixedStep {
  public:
@@ -66,7 +73,7 @@ class MixedStep {
   int fill(std::size_t slot, std::span<const Message> messages, std::size_t& next) {
     while (next < messages.size()) {
       const Message& message = messages[next++];
-      if (Link* const link = neighbours_.link(message.peer)) {
+      if (NodeLink* const link = neighbours_.link(message.peer)) {
         start_transfer<is_send>(slot, message, *link);
         if (slots_.transfers[slot].link) return MPI_SUCCESS;
       } else if (const Part part = parts_.template of<is_send>(message); part.count > 0) {
@@ -78,7 +85,7 @@ class MixedStep {
   }
 
   template <bool is_send>
-  void start_transfer(std::size_t slot, const Message& message, Link& link) {
+  void start_transfer(std::size_t slot, const Message& message, NodeLink& link) {
     std::vector<Piece>& pieces = slots_.pieces[slot];
     pieces.clear();
     const std::size_t bytes = parts_.pieces(message, pieces);

@@ -32,7 +32,7 @@ class Neighbours {
       : node_(std::move(node)), members_(std::move(members)), comm_(comm) {}
 
   /// The way to `rank`; nullptr: it is on another node.
-  Link* link(Rank rank) {
+  NodeLink* link(Rank rank) {
     const std::int32_t member = members_[static_cast<std::size_t>(rank)];
     return member < 0 ? nullptr : &node_.link(static_cast<std::uint32_t>(member));
   }

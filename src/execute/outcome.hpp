@@ -1,11 +1,15 @@
 /// What became of messages: errors of MPI, and which of them end an exchange.
 #pragma once
 
+#include <climits>
 #include <span>
 
 #include "execute/mpi.hpp"
 
 namespace swapmeet {
+
+/// In place of an error of MPI: what was asked for is not there yet; call again.
+inline constexpr int unfinished = INT_MIN;
 
 /// Whether MPI refused the arguments of a call, so that nothing was sent.
 bool refused(int error);
@@ -21,10 +25,15 @@ class Outcome {
   /// that something did. What it left pending is waited for again.
   int wait_all(std::span<MPI_Request> requests, MPI_Status* statuses);
 
+  /// The same without waiting: `unfinished` if some are.
+  int test_all(std::span<MPI_Request> requests, MPI_Status* statuses);
+
   /// The first message that did not fit, MPI_SUCCESS if all did.
   int received_wrong() const { return received_wrong_; }
 
  private:
+  /// What follows from an error that concerns several requests; `unfinished` if some of them are.
+  int judged(int error, std::size_t count, const MPI_Status* statuses);
   int received_wrong_ = MPI_SUCCESS;
 };
 

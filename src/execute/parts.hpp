@@ -29,9 +29,18 @@ struct Rows {
 /// Where blocks lie anywhere: each message is one block in the application's own type, or some bytes of one.
 class BlockParts {
  public:
-  /// `as_bytes`: the bytes from `offset` on, as many as a segment has. Types are contiguous then.
-  BlockParts(const Schedule& schedule, const Blocks& send, const Blocks& receive, bool as_bytes, std::int64_t offset)
-      : schedule_(schedule), send_(send), receive_(receive), as_bytes_(as_bytes), offset_(offset) {}
+  /// `as_bytes`: the bytes of the first segment, if the schedule has segments; else all. Types are contiguous then.
+  BlockParts(const Schedule& schedule, const Blocks& send, const Blocks& receive, bool as_bytes)
+      : schedule_(schedule), send_(send), receive_(receive), as_bytes_(as_bytes) {}
+
+  /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
+  bool next_segment() {
+    if (schedule_.segment_bytes == 0) return false;
+    offset_ += schedule_.segment_bytes;
+    for (Rank i = 0; i < schedule_.ranks; ++i)
+      if (send_.bytes(i) > offset_ || receive_.bytes(i) > offset_) return true;
+    return false;
+  }
 
   template <bool is_send>
   Part of(const Message& message) const {
@@ -67,7 +76,7 @@ class BlockParts {
   const Schedule& schedule_;
   const Blocks &send_, &receive_;
   bool as_bytes_;
-  std::int64_t offset_;
+  std::int64_t offset_ = 0;
 };
 
 /// The same where all blocks are of one size, not empty, and lie side by side.
@@ -75,6 +84,8 @@ class RowParts {
  public:
   RowParts(const Schedule& schedule, const Rows& rows, char* scratch, MessageTypes& types)
       : schedule_(schedule), rows_(rows), base_{rows.send, rows.receive, scratch}, types_(types) {}
+
+  bool next_segment() const { return false; }
 
   template <bool is_send>
   Part of(const Message& message) const {

@@ -1,6 +1,7 @@
-/// A schedule made ready to run over MPI, again and again: its requests are allocated once.
+/// A schedule made ready to run over MPI, again and again, one exchange at a time: its requests are allocated once.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,22 +11,17 @@
 #include "execute/operations.hpp"
 #include "execute/parts.hpp"
 #include "execute/phases.hpp"
+#include "execute/traffic.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
 
-/// How messages within the node travel.
-struct Local {
-  Neighbours* neighbours = nullptr;   ///< nullptr: as all others
-  SingleCopy single_copy{};
-  Slots slots{};
-};
-
 class Plan {
  public:
   /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long. Local.
   Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours);
+  ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -57,11 +53,24 @@ class Plan {
   int run(const Rows& rows, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
+  /// The same without waiting, if it has no neighbours: start() readies everything, which is local, and advance() does what
+  /// can be done, as often as it returns `unfinished`; then it is over, with MPI_SUCCESS or an error. The blocks stay where
+  /// they are until then. start() allocates some memory.
+  int start(const Blocks& send, const Blocks& receive, MPI_Comm comm);
+  int advance();
+
+  /// What this rank sends in one exchange of blocks of so many bytes, at most.
+  Traffic traffic(std::int64_t block_bytes) const;
+  /// The same of blocks of any size. Requires that it forwards none.
+  Traffic traffic(const Blocks& sent) const;
+
  private:
-  /// One pass: the bytes from `offset` on of every block, as far as a segment goes.
+  struct UnderWay;
+  template <class Parts>
+  struct PassUnderWay;
+
   template <class Watching>
-  int run_parts(const Blocks& send, const Blocks& receive, MPI_Comm comm, std::int64_t offset, bool& touched,
-                Watching watch);
+  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, Watching watch);
   template <class Watching>
   int run(const Rows& rows, MPI_Comm comm, bool& touched, Watching watch);
   bool forwards() const { return spec_.family != Family::direct; }
@@ -78,6 +87,9 @@ class Plan {
   std::vector<MPI_Status> statuses_;    ///< of the requests
   std::vector<MPI_Request> requests_;  ///< 2·window of the widest step: receives, then sends
   Local local_;
+  Rows rows_{};  ///< of the exchange under way
+  bool touched_ = false;
+  std::unique_ptr<UnderWay> under_way_;
 };
 
 }  // namespace swapmeet

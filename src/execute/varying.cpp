@@ -2,307 +2,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "execute/native.hpp"
+#include "execute/relaying.hpp"
 #include "model/threshold.hpp"
-#include "schedule/size_format.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-/// Tags: messages to one peer keep their order within each kind.
-enum Tag : int { tag_last = 1, tag_passed_on, tag_ahead, tag_direct };
-
-template <class Number>
-char* write_number(char* to, std::int64_t number) {
-  const auto value = static_cast<Number>(number);
-  std::memcpy(to, &value, sizeof value);
-  return to + sizeof value;
-}
-
-template <class Number>
-std::int64_t read_number(const char* from) {
-  Number value;
-  std::memcpy(&value, from, sizeof value);
-  return static_cast<std::int64_t>(value);
-}
-
-/// Reads sizes as they are sent, one by one.
-class SizeReader {
- public:
-  explicit SizeReader(const char* from) : from_(from), wide_(read_number<std::uint32_t>(from) == wide_mark) {
-    if (wide_) from_ += sizeof wide_mark;
-  }
-  std::int64_t next() {
-    const std::int64_t size = wide_ ? read_number<std::int64_t>(from_) : read_number<std::uint32_t>(from_);
-    from_ += wide_ ? sizeof(std::int64_t) : sizeof(std::uint32_t);
-    return size;
-  }
-  const char* end() const { return from_; }
-
- private:
-  const char* from_;
-  bool wide_;
-};
-
-/// The sum of `count` sizes that begin at `from`, and where they end.
-std::int64_t sum_sizes(const char* from, std::uint32_t count, const char** end = nullptr) {
-  SizeReader reader(from);
-  std::int64_t sum = 0;
-  for (std::uint32_t i = 0; i < count; ++i) sum += reader.next();
-  if (end) *end = reader.end();
-  return sum;
-}
-
 /// A whole block, as bytes.
 Part bytes_of(const Blocks& blocks, Rank i) { return {blocks.address(i), blocks.bytes(i), MPI_BYTE}; }
 
 }  // namespace
-
-/// One call, without the blocks that go straight. `Watching`: Watch or Unwatched.
-template <class Watching>
-class Relaying {
- public:
-  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, Outcome& outcome,
-           bool& touched, const Watching& watch)
-      : all_(all), relay_(all.relay_), send_(send), receive_(receive), direct_bytes_(direct_bytes), comm_(comm),
-        touched_(touched), outcome_(outcome), watch_(watch) {}
-
-  int run() {
-    for (Rank d = 0; d < relay_.ranks; ++d) item(d) = {send_.address(d), small(send_.bytes(d)), 0};
-    int error = MPI_SUCCESS;
-    for (std::size_t i = 0; i < relay_.rounds.size() && !error; ++i) {
-      watch_.step(relay_.rounds[i].step);
-      error = exchange(relay_.rounds[i]);
-    }
-    for (Landing& landing : all_.landings_) give(landing);  // after an error
-    return error;
-  }
-
- private:
-  using Bundle = Relay::Bundle;
-
-  /// The bytes that a block has in the schedule.
-  std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
-
-  Varying::Item& item(std::int32_t block) { return all_.items_[static_cast<std::size_t>(block)]; }
-  std::span<const std::int32_t> arriving(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.arriving); }
-  std::span<const std::int32_t> departing(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.departing); }
-
-  bool take(Landing& landing, std::int64_t bytes) {
-    landing = {nullptr, bytes, 0};
-    return bytes == 0 || (landing.memory = all_.pool_.take(bytes)) != nullptr;
-  }
-
-  void give(Landing& landing) {
-    if (landing.memory) all_.pool_.give(landing.memory, landing.bytes);
-    landing = {};
-  }
-
-  /// For ever: MPI may still read it.
-  static void lose(Landing& landing) { landing = {}; }
-
-  /// Whether the receiver of `bundle` has to be told the sizes of its blocks: with them, or by what travels ahead.
-  static bool tells(const Bundle& bundle) { return !bundle.last; }
-  /// Within the node nothing goes ahead: its receiver is told how long a message is.
-  Sizes treatment(const Bundle& bundle) const { return all_.courier_.local(bundle.peer) ? Sizes::combined : all_.sizes_; }
-  bool combines(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::ahead; }
-  bool announces(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::combined; }
-  bool probes(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) == Sizes::combined; }
-
-  int exchange(const Relay::Round& round) {
-    const auto sends = relay_.sends_of(round), receives = relay_.receives_of(round);
-    const std::span<Landing> landings = std::span(all_.landings_).subspan(round.first_receive, receives.size());
-    const std::span<Landing> gathered = std::span(all_.gathered_).first(sends.size());
-    const std::span<Landing> heads_in = std::span(all_.heads_).first(receives.size());
-    const std::span<Landing> heads_out = std::span(all_.heads_).subspan(receives.size(), sends.size());
-    int error = announce(sends, heads_out, receives, heads_in);
-    if (!error) error = transfer(sends, gathered, receives, landings, heads_in);
-    if (error) all_.courier_.abandon(touched_ || error == MPI_ERR_NO_MEM);
-    for (const auto& sent : {heads_out, gathered})
-      for (Landing& memory : sent) error ? lose(memory) : give(memory);
-    if (!error) deliver(round, receives, landings, heads_in);
-    for (Landing& memory : heads_in) give(memory);
-    if (!error) forget(sends);
-    return error;
-  }
-
-  /// Sends ahead of each message what its receiver must know, and receives that.
-  int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives, std::span<Landing> in) {
-    if (all_.sizes_ == Sizes::combined) return MPI_SUCCESS;
-    const auto phase = watch_.during(CallPhase::metadata);
-    const bool sizes = all_.sizes_ == Sizes::ahead;
-    const auto room = [&](const Bundle& bundle) { return sizes ? most_sizes_bytes(bundle.count) : number_bytes; };
-    for (std::size_t i = 0; i < receives.size(); ++i) {
-      if (!announces(receives[i])) continue;
-      if (!take(in[i], room(receives[i]))) return MPI_ERR_NO_MEM;
-      if (const int error = receive({in[i].memory, in[i].bytes, MPI_BYTE}, receives[i].peer, tag_ahead)) return error;
-    }
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      if (!announces(sends[i])) continue;
-      if (!take(out[i], room(sends[i]))) return MPI_ERR_NO_MEM;
-      char* const end = sizes ? write_sizes(out[i].memory, sends[i])
-                              : write_number<std::int64_t>(out[i].memory, body_bytes(sends[i]));
-      if (const int error = send({out[i].memory, end - out[i].memory, MPI_BYTE}, sends[i].peer, tag_ahead)) return error;
-    }
-    return wait();
-  }
-
-  /// The messages themselves. Those whose length only MPI knows are asked for when everything else is under way.
-  int transfer(std::span<const Bundle> sends, std::span<Landing> gathered, std::span<const Bundle> receives,
-               std::span<Landing> landings, std::span<const Landing> heads) {
-    const auto phase = watch_.during(CallPhase::transfer);
-    for (std::size_t i = 0; i < receives.size(); ++i) {
-      const bool asks = probes(receives[i]), local = all_.courier_.local(receives[i].peer);
-      if (asks && local) all_.courier_.receive_any(receives[i].peer, landings[i], tag_passed_on);
-      if (asks) continue;
-      if (const int error = land(receives[i], landings[i], heads[i])) return error;
-    }
-    for (std::size_t i = 0; i < sends.size(); ++i)
-      if (const int error = send_blocks(sends[i], gathered[i])) return error;
-    for (std::size_t i = 0; i < receives.size(); ++i)
-      if (probes(receives[i]) && !all_.courier_.local(receives[i].peer))
-        if (const int error = land_probed(receives[i], landings[i])) return error;
-    phase.then(CallPhase::wait);
-    return wait();
-  }
-
-  int land(const Bundle& bundle, Landing& landing, const Landing& head) {
-    if (tells(bundle)) {
-      const std::int64_t bytes = all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory)
-                                                             : sum_sizes(head.memory, bundle.count);
-      if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-      return bytes == 0 ? MPI_SUCCESS : receive({landing.memory, bytes, MPI_BYTE}, bundle.peer, tag_passed_on);
-    }
-    std::int64_t bytes = 0;
-    for (const std::int32_t block : arriving(bundle)) bytes += small(receive_.bytes(-1 - block));
-    if (bytes == 0) return MPI_SUCCESS;
-    char* to = receive_.address(-1 - arriving(bundle)[0]);  // a single block is received where it stays
-    if (bundle.count > 1) {
-      if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-      to = landing.memory;
-    }
-    return receive({to, bytes, MPI_BYTE}, bundle.peer, tag_last);
-  }
-
-  int land_probed(const Bundle& bundle, Landing& landing) {
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    MPI_Count bytes = 0;
-    const auto phase = watch_.during(CallPhase::wait);
-    int error = PMPI_Mprobe(bundle.peer, tag_passed_on, comm_, &message, &status);
-    phase.then(CallPhase::transfer);
-    if (!error) error = PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    if (error) return error;
-    if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, all_.courier_.request(bundle.peer, bytes, tag_passed_on));
-  }
-
-  int send_blocks(const Bundle& bundle, Landing& gathered) {
-    const int tag = tells(bundle) ? tag_passed_on : tag_last;
-    const std::int64_t bytes = body_bytes(bundle);
-    if (bytes == 0) return MPI_SUCCESS;
-    if (bundle.count == 1 && !combines(bundle))
-      return send({const_cast<char*>(item(departing(bundle)[0]).address), bytes, MPI_BYTE}, bundle.peer, tag);
-    const auto phase = watch_.during(CallPhase::pack);
-    if (!take(gathered, bytes)) return MPI_ERR_NO_MEM;
-    char* to = combines(bundle) ? write_sizes(gathered.memory, bundle) : gathered.memory;
-    for (const std::int32_t block : departing(bundle)) {
-      const Varying::Item& it = item(block);
-      if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));
-      to += it.bytes;
-    }
-    phase.then(CallPhase::transfer);
-    return send({gathered.memory, bytes, MPI_BYTE}, bundle.peer, tag);
-  }
-
-  /// What has arrived: blocks that stay go to their place, the others are kept where they landed.
-  void deliver(const Relay::Round& round, std::span<const Bundle> receives, std::span<Landing> landings,
-               std::span<const Landing> heads) {
-    const auto phase = watch_.during(CallPhase::unpack);
-    for (std::size_t i = 0; i < receives.size(); ++i) {
-      const Bundle& bundle = receives[i];
-      Landing& landing = landings[i];
-      const char* from = landing.memory;
-      const char* sizes = combines(bundle) ? from : heads[i].memory;
-      if (combines(bundle)) sum_sizes(from, bundle.count, &from);
-      if (bundle.last && !from) continue;  // empty, or already where it stays
-      SizeReader reader(bundle.last ? no_sizes : sizes);
-      for (const std::int32_t block : arriving(bundle)) {
-        const std::int64_t bytes = bundle.last ? small(receive_.bytes(-1 - block)) : reader.next();
-        if (block < 0) {
-          stays(-1 - block, from, bytes);
-        } else {
-          item(block) = {from, bytes, round.first_receive + static_cast<std::uint32_t>(i)};
-          ++landing.waiting;
-        }
-        from += bytes;
-      }
-      if (landing.waiting == 0) give(landing);
-    }
-  }
-
-  void stays(Rank source, const char* from, std::int64_t bytes) {
-    const std::int64_t room = small(receive_.bytes(source));
-    if (bytes > room) outcome_.noted(MPI_ERR_TRUNCATE);
-    if (const std::int64_t fits = std::min(bytes, room); fits > 0)
-      std::memcpy(receive_.address(source), from, static_cast<std::size_t>(fits));
-  }
-
-  /// These have left: so may the memory of messages that wait for no other block.
-  void forget(std::span<const Bundle> sends) {
-    for (const Bundle& bundle : sends)
-      for (const std::int32_t block : departing(bundle)) {
-        if (block < relay_.ranks) continue;
-        Landing& landing = all_.landings_[item(block).message];
-        if (--landing.waiting == 0) give(landing);
-      }
-  }
-
-  /// The length of a message, with the sizes if they travel with it.
-  std::int64_t body_bytes(const Bundle& bundle) {
-    std::int64_t bytes = 0;
-    for (const std::int32_t block : departing(bundle)) bytes += item(block).bytes;
-    return combines(bundle) ? bytes + sizes_bytes(bundle.count, largest(bundle)) : bytes;
-  }
-
-  std::int64_t largest(const Bundle& bundle) {
-    std::int64_t bytes = 0;
-    for (const std::int32_t block : departing(bundle)) bytes = std::max(bytes, item(block).bytes);
-    return bytes;
-  }
-
-  /// Returns where the sizes end.
-  char* write_sizes(char* to, const Bundle& bundle) {
-    const bool wide = largest(bundle) >= wide_mark;
-    if (wide) to = write_number<std::uint32_t>(to, wide_mark);
-    for (const std::int32_t block : departing(bundle))
-      to = wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
-    return to;
-  }
-
-  int receive(const Part& part, Rank from, int tag) { return all_.courier_.receive(Courier::round, part, from, tag); }
-
-  int send(const Part& part, Rank to, int tag) {
-    const int error = all_.courier_.send(Courier::round, part, to, tag);
-    if (!error) touched_ = true, all_.traffic_.add(part.count);
-    return error;
-  }
-
-  int wait() { return all_.courier_.wait(Courier::round); }
-
-  static constexpr char no_sizes[sizeof(std::uint32_t)] = {};
-
-  Varying& all_;
-  const Relay& relay_;
-  const Blocks &send_, &receive_;
-  std::int64_t direct_bytes_;
-  MPI_Comm comm_;
-  bool& touched_;
-  Outcome& outcome_;
-  [[no_unique_address]] Watching watch_;
-};
 
 Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours)
     : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes),
@@ -330,70 +43,180 @@ void Varying::make_room_for_straight() {
   if (spec_.direct_bytes != Direct::never) courier_.make_room(Courier::straight, static_cast<std::size_t>(ranks_));
 }
 
-bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm,
-                    PhaseClock* clock) {
-  const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
+int Varying::prepare_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes) {
+  bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
+  agreement_error_ = MPI_SUCCESS;
+  mine_ = {};
   if (spec_.direct_bytes == Direct::automatic) {
-    const auto phase = Watch(clock).during(CallPhase::metadata);
-    agreed_ = agreed_by(agree_on_classes(send, receive, comm), forwarding_, bound);
-  } else {
-    agreed_ = agreed_without(spec_, bound);
-    if (agreement_bytes() == 0) return within(agreed_, spec_, bound);
-    const auto phase = Watch(clock).during(CallPhase::metadata);
-    agree_on_largest(send, comm);
+    SizeClasses received{};
+    for (Rank i = 0; i < ranks_; ++i) {
+      if (i == rank_) continue;
+      ++mine_[size_class(send.bytes(i))];
+      ++received[size_class(receive.bytes(i))];
+    }
+    std::ranges::transform(mine_, received, mine_.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    return size_classes;
   }
-  return within(agreed_, spec_, bound);
-}
-
-void Varying::agree_on_largest(const Blocks& send, MPI_Comm comm) {
-  std::int64_t mine = 0;
+  agreed_ = agreed_without(spec_, bound_bytes_);
+  if (agreement_bytes() == 0) return 0;
   for (Rank i = 0; i < ranks_; ++i)
-    if (i != rank_ && send.bytes(i) <= agreed_.direct_bytes) mine = std::max(mine, send.bytes(i));
-  agreement_error_ = PMPI_Allreduce(&mine, &agreed_.largest, 1, MPI_INT64_T, MPI_MAX, comm);
+    if (i != rank_ && send.bytes(i) <= agreed_.direct_bytes) mine_[0] = std::max(mine_[0], send.bytes(i));
+  return 1;
 }
 
-SizeClasses Varying::agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm) {
-  SizeClasses sent{}, received{}, most{};
-  for (Rank i = 0; i < ranks_; ++i) {
-    if (i == rank_) continue;
-    ++sent[size_class(send.bytes(i))];
-    ++received[size_class(receive.bytes(i))];
-  }
-  std::ranges::transform(sent, received, sent.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-  agreement_error_ = PMPI_Allreduce(sent.data(), most.data(), size_classes, MPI_INT64_T, MPI_MAX, comm);
-  return most;
+bool Varying::concluded() {
+  if (spec_.direct_bytes == Direct::automatic) agreed_ = agreed_by(most_, forwarding_, bound_bytes_);
+  else if (agreement_bytes() > 0) agreed_.largest = most_[0];
+  return within(agreed_, spec_, bound_bytes_);
 }
+
+bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm, PhaseClock* clock) {
+  if (const int numbers = prepare_agreement(send, receive, limit_bytes)) {
+    const auto phase = Watch(clock).during(CallPhase::metadata);
+    agreement_error_ = PMPI_Allreduce(mine_.data(), most_.data(), numbers, MPI_INT64_T, MPI_MAX, comm);
+  }
+  return concluded();
+}
+
+int Varying::start_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm,
+                             MPI_Request* agreement) {
+  *agreement = MPI_REQUEST_NULL;
+  const int numbers = prepare_agreement(send, receive, limit_bytes);
+  return numbers == 0 ? MPI_SUCCESS : PMPI_Iallreduce(mine_.data(), most_.data(), numbers, MPI_INT64_T, MPI_MAX, comm, agreement);
+}
+
+struct Varying::UnderWay {
+  virtual ~UnderWay() = default;
+  virtual int advance() = 0;
+};
+
+/// One exchange from its beginning to its end: the own block, blocks that go straight, and all others meanwhile.
+template <class Waiting, class Watching>
+class Varying::Exchange final : public UnderWay {
+ public:
+  Exchange(Varying& all, const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock, Watching watch)
+      : all_(all), send_(send), receive_(receive), comm_(comm), touched_(touched), clock_(clock), watch_(watch),
+        relaying_(all, send, receive, all.agreed_.direct_bytes, comm, outcome_, touched, watch) {}
+
+  int advance() override {
+    Courier& courier = all_.courier_;
+    int error = MPI_SUCCESS;
+    if (stage_ == Stage::begin) error = begin();
+    if (!error && stage_ == Stage::others) {
+      error = all_.sizes_ == Sizes::padded ? pad() : relaying_.run();
+      if (error == unfinished) return error;
+      if (error == MPI_ERR_NO_MEM) touched_ = true;  // the other ranks are under way
+      if (error) error = outcome_.noted(error);
+      stage_ = Stage::straight;
+    }
+    if (!error) {
+      const auto phase = watch_.during(CallPhase::wait);
+      error = courier.template finish<Waiting>(Courier::straight);
+      if (error == unfinished) return error;
+    }
+    if (error) courier.abandon(touched_);
+    return error ? error : outcome_.received_wrong();
+  }
+
+ private:
+  int begin() {
+    const auto phase = watch_.during(CallPhase::copy);
+    all_.courier_.begin(comm_, outcome_, Watch(clock_));
+    const int error = outcome_.noted(all_.copy_own(send_, receive_, comm_));
+    phase.then(CallPhase::transfer);
+    stage_ = all_.agreed_.direct_bytes > 0 ? Stage::others : Stage::straight;
+    return error ? error : all_.send_straight(send_, receive_, touched_);
+  }
+
+  /// Every block as large as the largest.
+  int pad() {
+    const std::int64_t room = all_.agreed_.largest;
+    if (room == 0) return MPI_SUCCESS;
+    if (!padded_) {
+      padded_ = true;
+      if (!all_.out_.reserve(all_.ranks_ * room) || !all_.in_.reserve(all_.ranks_ * room)) return MPI_ERR_NO_MEM;
+      all_.padded_peak_ = std::max(all_.padded_peak_, 2 * all_.ranks_ * room);
+      const auto phase = watch_.during(CallPhase::pack);
+      for (Rank i = 0; i < all_.ranks_; ++i) copy(send_, i, true);
+      phase.then(CallPhase::other);
+      if (const int error = begin_padded(room)) return error;
+    }
+    const int error = finish_padded();
+    if (error == unfinished) return error;
+    const auto phase = watch_.during(CallPhase::unpack);
+    for (Rank i = 0; i < all_.ranks_ && !error; ++i) copy(receive_, i, false);
+    all_.out_.release();
+    all_.in_.release();
+    return error;
+  }
+
+  /// A block in or out of the padded ones. Our own and those that go straight are none of these.
+  void copy(const Blocks& blocks, Rank i, bool in) {
+    const std::int64_t room = all_.agreed_.largest;
+    const std::int64_t bytes = i == all_.rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i);
+    char *const ours = (in ? all_.out_ : all_.in_).memory() + i * room, *const theirs = blocks.address(i);
+    if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
+  }
+
+  int begin_padded(std::int64_t room) {
+    char *const out = all_.out_.memory(), *const in = all_.in_.memory();
+    if (all_.padded_) {
+      padded_send_.emplace(out, room, byte_type());
+      padded_receive_.emplace(in, room, byte_type());
+      if constexpr (Waiting::waits) return MPI_SUCCESS;
+      return all_.padded_->start(*padded_send_, *padded_receive_, comm_);
+    }
+    touched_ = true;
+    const int count = static_cast<int>(room);
+    const auto phase = watch_.during(CallPhase::native);
+    if constexpr (Waiting::waits) return native().alltoall(out, count, MPI_BYTE, in, count, MPI_BYTE, comm_);
+    return native().ialltoall(out, count, MPI_BYTE, in, count, MPI_BYTE, comm_, &native_request_);
+  }
+
+  int finish_padded() {
+    if constexpr (Waiting::waits)
+      return all_.padded_ ? all_.padded_->run(*padded_send_, *padded_receive_, comm_, touched_, clock_) : MPI_SUCCESS;
+    if (all_.padded_) return all_.padded_->advance();
+    int done = 0;
+    const int error = PMPI_Test(&native_request_, &done, MPI_STATUS_IGNORE);
+    return error || done ? error : unfinished;
+  }
+
+  enum class Stage { begin, others, straight };
+
+  Varying& all_;
+  const Blocks &send_, &receive_;
+  MPI_Comm comm_;
+  bool& touched_;
+  PhaseClock* clock_;
+  [[no_unique_address]] Watching watch_;
+  Outcome outcome_;
+  Stage stage_ = Stage::begin;  ///< blocks that do not go straight are under way in the second
+  Relaying<Waiting, Watching> relaying_;
+  bool padded_ = false;  ///< blocks have been
+  std::optional<Blocks> padded_send_, padded_receive_;
+  MPI_Request native_request_ = MPI_REQUEST_NULL;
+};
+
+Varying::~Varying() = default;
 
 int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock) {
-  if (clock) [[unlikely]]
-    return run(send, receive, comm, touched, clock, Watch(clock));
-  return run(send, receive, comm, touched, clock, Unwatched());
-}
-
-template <class Watching>
-int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock,
-                 const Watching& watch) {
   if (agreement_error_ != MPI_SUCCESS) return touched = true, agreement_error_;
   if (!courier_.ready()) return touched = true, MPI_ERR_OTHER;
   touched = false;
-  Outcome outcome;
-  const auto phase = watch.during(CallPhase::copy);
-  courier_.begin(comm, outcome, Watch(clock));
-  int error = outcome.noted(copy_own(send, receive, comm));
-  phase.then(CallPhase::transfer);
-  if (!error) error = send_straight(send, receive, touched);
-  if (!error && agreed_.direct_bytes > 0) {
-    phase.then(CallPhase::other);
-    error = sizes_ == Sizes::padded
-                ? run_padded(send, receive, comm, touched, clock)
-                : Relaying(*this, send, receive, agreed_.direct_bytes, comm, outcome, touched, watch).run();
-    if (error == MPI_ERR_NO_MEM) touched = true;  // the other ranks are under way
-    if (error) error = outcome.noted(error);
-  }
-  phase.then(CallPhase::wait);
-  if (!error) error = courier_.wait(Courier::straight);
-  if (error) courier_.abandon(touched);
-  return error ? error : outcome.received_wrong();
+  if (clock) [[unlikely]]
+    return Exchange<Blocking, Watch>(*this, send, receive, comm, touched, clock, Watch(clock)).advance();
+  return Exchange<Blocking, Unwatched>(*this, send, receive, comm, touched, clock, Unwatched()).advance();
+}
+
+void Varying::start(const Blocks& send, const Blocks& receive, MPI_Comm comm) {
+  under_way_ = std::make_unique<Exchange<Nonblocking, Unwatched>>(*this, send, receive, comm, touched_, nullptr, Unwatched());
+}
+
+int Varying::advance() {
+  const int error = under_way_->advance();
+  if (error != unfinished) under_way_.reset();
+  return error;
 }
 
 /// Begins to exchange the blocks that are too large to be passed on.
@@ -420,36 +243,6 @@ int Varying::copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) 
   if (const std::int64_t bytes = send.bytes(rank_); bytes > 0)
     std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
   return MPI_SUCCESS;
-}
-
-int Varying::run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock) {
-  const std::int64_t room = agreed_.largest;
-  if (room == 0) return MPI_SUCCESS;
-  if (!out_.reserve(ranks_ * room) || !in_.reserve(ranks_ * room)) return MPI_ERR_NO_MEM;
-  padded_peak_ = std::max(padded_peak_, 2 * ranks_ * room);
-  const auto copy = [&](const Blocks& blocks, Rank i, bool in) {
-    const std::int64_t bytes = i == rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i);
-    char *const ours = (in ? out_ : in_).memory() + i * room, *const theirs = blocks.address(i);
-    if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
-  };
-  const auto phase = Watch(clock).during(CallPhase::pack);
-  for (Rank i = 0; i < ranks_; ++i) copy(send, i, true);
-  phase.then(CallPhase::other);
-  const Datatype& byte = byte_type();
-  int error = MPI_SUCCESS;
-  if (padded_) {
-    error = padded_->run({out_.memory(), room, byte}, {in_.memory(), room, byte}, comm, touched, clock);
-  } else {
-    touched = true;
-    const int count = static_cast<int>(room);
-    phase.then(CallPhase::native);
-    error = native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, comm);
-  }
-  phase.then(CallPhase::unpack);
-  for (Rank i = 0; i < ranks_ && !error; ++i) copy(receive, i, false);
-  out_.release();
-  in_.release();
-  return error;
 }
 
 }  // namespace swapmeet

@@ -21,6 +21,7 @@
 /// waits for ever.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Varying {
   /// `neighbours`: as of a Plan.
   Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours);
   Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded);
+  ~Varying();
   Varying(const Varying&) = delete;
   Varying& operator=(const Varying&) = delete;
 
@@ -71,6 +73,14 @@ class Varying {
   /// Exchanges blocks of bytes on whose sizes agree() was called, as Plan::run() does.
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
 
+  /// Both without waiting, if there are no neighbours. start_agreement() leaves MPI_REQUEST_NULL in `agreement`, or a request;
+  /// when that is complete, concluded() returns what agree() does. start() and advance() are as of a Plan. A padded plan must
+  /// be this one's alone.
+  int start_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm, MPI_Request* agreement);
+  bool concluded();
+  void start(const Blocks& send, const Blocks& receive, MPI_Comm comm);
+  int advance();
+
   /// What was sent since this was last asked; without what a padded plan itself sends.
   Traffic take_traffic() { return std::exchange(traffic_, {}); }
 
@@ -78,8 +88,11 @@ class Varying {
   std::int64_t peak_bytes() const { return padded_peak_ > pool_.peak() ? padded_peak_ : pool_.peak(); }
 
  private:
-  template <class Watching>
+  template <class Waiting, class Watching>
   friend class Relaying;
+  struct UnderWay;
+  template <class Waiting, class Watching>
+  class Exchange;
 
   /// A block on its way: where it lies, and the message that it came with (its own blocks: none).
   struct Item {
@@ -88,15 +101,13 @@ class Varying {
     std::uint32_t message = 0;
   };
 
-  template <class Watching>
-  int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock, const Watching& watch);
   void make_room_for_straight();
-  // Inlined into both kinds of run().
+  // Inlined into all kinds of exchanges.
   [[gnu::always_inline]] inline int send_straight(const Blocks& send, const Blocks& receive, bool& touched);
-  void agree_on_largest(const Blocks& send, MPI_Comm comm);
-  SizeClasses agree_on_classes(const Blocks& send, const Blocks& receive, MPI_Comm comm);
   [[gnu::always_inline]] inline int copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const;
-  int run_padded(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock);
+
+  /// Writes this rank's part of the agreement to `mine_`. Returns how many numbers that are; 0: there is none.
+  int prepare_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes);
 
   Spec spec_;
   Sizes sizes_;
@@ -106,6 +117,8 @@ class Varying {
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;
   Agreed agreed_;
+  SizeClasses mine_{}, most_{};  ///< numbers of the agreement: of this rank, and the largest of all
+  std::int64_t bound_bytes_ = 0; ///< of a block, that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;
   std::int64_t padded_peak_ = 0;
   Memory out_, in_;  // padded
@@ -116,6 +129,8 @@ class Varying {
   std::vector<Landing> gathered_;  ///< by the message of the round sent
   std::vector<Landing> heads_;     ///< what goes ahead of the messages of the round: received, then sent
   Courier courier_;
+  bool touched_ = false;
+  std::unique_ptr<UnderWay> under_way_;
 };
 
 }  // namespace swapmeet

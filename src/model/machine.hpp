@@ -9,7 +9,7 @@
 namespace swapmeet {
 
 /// Messages of one kind. Microseconds, and nanoseconds for a byte.
-struct Link {
+struct MessageCost {
   double latency_us = 0;   ///< L: from the end of a send's overhead to the beginning of the receive's; flags, in shared memory
   double overhead_us = 0;  ///< o: of a send, and again of a receive, that the rank's core is busy
   double gap_us = 0;       ///< g: between the beginnings of two messages of a rank, without their bytes
@@ -27,9 +27,9 @@ struct Copying {
 };
 
 struct Machine {
-  Link shared;   ///< within a node, without MPI (intra != mpi)
-  Link within;   ///< within a node, by MPI
-  Link between;  ///< between nodes
+  MessageCost shared;   ///< within a node, without MPI (intra != mpi)
+  MessageCost within;   ///< within a node, by MPI
+  MessageCost between;  ///< between nodes
   double node_byte_ns = 0;     ///< for each byte that leaves a node, whatever the number of ranks: 1 / injection bandwidth
   double node_message_us = 0;  ///< for each message that leaves a node: 1 / message rate
   double memory_byte_ns = 0;   ///< for each byte of messages within a node, whatever the number of ranks

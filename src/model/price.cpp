@@ -14,13 +14,13 @@ struct Size {
 };
 
 /// Between nodes if any of the phase's messages are: ranks wait for the slowest.
-const Link& slowest(const Phase& phase, const Link& within, const Link& between) {
+const MessageCost& slowest(const PhaseWork& phase, const MessageCost& within, const MessageCost& between) {
   return phase.between.messages > 0 ? between : within;
 }
 
-double bytes_us(const Link& link, double bytes) { return bytes * link.byte_ns * us_of_ns; }
+double bytes_us(const MessageCost& link, double bytes) { return bytes * link.byte_ns * us_of_ns; }
 
-Price hockney(const Phase& phase, const Link& within, const Link& between, Size size) {
+Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, Size size) {
   Price price;
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
     price.latency += link->start_us() * static_cast<double>(traffic->messages) * size.passes;
@@ -30,7 +30,7 @@ Price hockney(const Phase& phase, const Link& within, const Link& between, Size 
 }
 
 /// What all batches wait for: each for the latency of its first message, which is its largest.
-double waiting_us(const Phase& phase, const Link& link, Size size, double start_us) {
+double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, double start_us) {
   double sum = 0;
   for (const Parcels& parcels : phase.parcels) {
     const bool rendezvous = parcels.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
@@ -40,14 +40,14 @@ double waiting_us(const Phase& phase, const Link& link, Size size, double start_
 }
 
 /// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any case.
-double hidden(const Phase& phase, double waiting, double busy_us, Size size) {
+double hidden(const PhaseWork& phase, double waiting, double busy_us, Size size) {
   const double once = phase.batches > 0 ? waiting / (static_cast<double>(phase.batches) * size.passes) : 0;
   return std::max(once, waiting - busy_us);
 }
 
-Price loggp(const Phase& phase, const Link& within, const Link& between, Size size, bool sliding) {
+Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, Size size, bool sliding) {
   Price price;
-  const Link& slow = slowest(phase, within, between);
+  const MessageCost& slow = slowest(phase, within, between);
   const double all = static_cast<double>(std::max<std::int64_t>(1, phase.messages()));
   double core = 0;
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
@@ -66,10 +66,10 @@ Price loggp(const Phase& phase, const Link& within, const Link& between, Size si
   return price;
 }
 
-Price max_rate(const Phase& phase, const Link& within, const Link& between, const Machine& machine, Size size, bool sliding) {
+Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine, Size size, bool sliding) {
   Price price;
-  const Traffic &near = phase.within, &far = phase.between;
-  const auto messages = [&](const Traffic& traffic) { return static_cast<double>(traffic.messages) * size.passes; };
+  const PhaseTraffic &near = phase.within, &far = phase.between;
+  const auto messages = [&](const PhaseTraffic& traffic) { return static_cast<double>(traffic.messages) * size.passes; };
   const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
   price.overhead = 2 * (within.overhead_us * messages(near) + between.overhead_us * messages(far));
   price.gap = within.gap_us * messages(near) +
@@ -77,7 +77,7 @@ Price max_rate(const Phase& phase, const Link& within, const Link& between, cons
   price.bandwidth =
       std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))), bytes(near.node_blocks) * machine.memory_byte_ns * us_of_ns) +
       std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))), bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
-  const Link& slow = slowest(phase, within, between);
+  const MessageCost& slow = slowest(phase, within, between);
   price.latency = waiting_us(phase, slow, size, slow.latency_us);
   if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
   return price;
@@ -93,9 +93,9 @@ Price price(const Work& work, const Machine& machine, Model model, std::int64_t 
   const std::int64_t segment = work.segment_bytes;
   const Size size{static_cast<double>(block_bytes),
                   segment == 0 || block_bytes <= segment ? 1.0 : static_cast<double>((block_bytes - 1) / segment + 1)};
-  const Link& within = work.shared ? machine.shared : machine.within;
+  const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;
-  for (const Phase& phase : work.phases) {
+  for (const PhaseWork& phase : work.phases) {
     const Price one = model == Model::hockney ? hockney(phase, within, machine.between, size)
                       : model == Model::loggp ? loggp(phase, within, machine.between, size, work.sliding)
                                               : max_rate(phase, within, machine.between, machine, size, work.sliding);

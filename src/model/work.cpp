@@ -21,7 +21,7 @@ double sum_of(std::int64_t first, std::int64_t last) {
 }
 
 /// Sets the batches of a phase whose parcels are known: `window` messages each.
-void set_batches(Phase& phase, std::int64_t window) {
+void set_batches(PhaseWork& phase, std::int64_t window) {
   std::int64_t before = 0, all = 0;
   for (const Parcels& parcels : phase.parcels) all += parcels.messages;
   const std::int64_t size = window == 0 ? std::max<std::int64_t>(all, 1) : window;
@@ -35,7 +35,7 @@ void set_batches(Phase& phase, std::int64_t window) {
 }
 
 /// The same where batches are not of so many messages: they are spread evenly.
-void spread_batches(Phase& phase, std::int64_t batches) {
+void spread_batches(PhaseWork& phase, std::int64_t batches) {
   std::int64_t before = 0, all = 0;
   for (const Parcels& parcels : phase.parcels) all += parcels.messages;
   phase.batches = std::min(batches, all);
@@ -85,7 +85,7 @@ struct Move {
 
 /// On nodes of consecutive ranks, in one dimension: what the rank with the most sends to other nodes, which is one of a
 /// smallest node, and what leaves a largest. Of a node of Q ranks max(0, Q-s) + max(0, Q-(P-s)) send to ranks of it.
-void split_consecutive(const Move& move, const Nodes& nodes, Phase& phase) {
+void split_consecutive(const Move& move, const Nodes& nodes, PhaseWork& phase) {
   const std::int64_t p = move.ranks, q = nodes.largest(), least = nodes.smallest(), b = move.digit.weight, last = move.messages();
   std::int64_t inside = 0, inside_blocks = 0;
   if (b < least && last * b > p - least) {  // else some rank sends nothing within its node
@@ -120,7 +120,7 @@ struct Tally {
 
 /// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look alike
 /// after as many as a node and the dimension have in common: those beyond are left out.
-void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, Phase& phase) {
+void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, PhaseWork& phase) {
   const std::int64_t length = move.size * move.stride;
   const std::int64_t looked_at = in_order && nodes.regular() ? std::lcm(length, std::int64_t{nodes.largest()}) : move.ranks;
   std::vector<Tally> sent(static_cast<std::size_t>(looked_at)), received = sent;
@@ -157,15 +157,15 @@ void split_any(const Move& move, const Arrangement& grid, bool in_order, const N
   }
 }
 
-/// Traffic whose messages all stay within nodes, or all leave them.
-Traffic all_of(const Move& move, const Nodes& nodes) {
+/// PhaseTraffic whose messages all stay within nodes, or all leave them.
+PhaseTraffic all_of(const Move& move, const Nodes& nodes) {
   const auto most = static_cast<double>(nodes.largest());
   return {move.messages(), move.blocks(), most * static_cast<double>(move.messages()), most * static_cast<double>(move.blocks())};
 }
 
 /// One message for each block.
-void stagger(Phase& phase) {
-  for (Traffic* traffic : {&phase.within, &phase.between}) {
+void stagger(PhaseWork& phase) {
+  for (PhaseTraffic* traffic : {&phase.within, &phase.between}) {
     traffic->messages = traffic->blocks;
     traffic->node_messages = traffic->node_blocks;
   }
@@ -209,7 +209,7 @@ void add_rotations(const Spec& spec, std::int64_t ranks, const std::vector<std::
 }
 
 void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
-  Phase phase;
+  PhaseWork phase;
   const std::int64_t all = shape.ranks - 1, inside = nodes.smallest() - 1;
   phase.within = {inside, inside};
   phase.between = {all - inside, all - inside};
@@ -235,7 +235,7 @@ void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int
   for (const Digit& digit : digits_along(spec, sizes)) {
     const Move move(digit, p, sizes[digit.dimension], strides[digit.dimension]);
     const bool along_nodes = spec.dimensions.kind == Kind::nodes, regular = nodes.regular();
-    Phase phase;
+    PhaseWork phase;
     if (nodes.count() == 1 || (along_nodes && digit.dimension == 0) || (regular && q % (move.stride * move.size) == 0)) {
       phase.within = all_of(move, nodes);
     } else if (along_nodes || (regular && move.stride % q == 0)) {
@@ -300,9 +300,9 @@ class Carried {
 
   void end_digit(const Digit* digit, Work& work) {
     if (!digit) return;
-    Phase phase;
+    PhaseWork phase;
     for (int stays : {0, 1}) {
-      Traffic& most = stays ? phase.within : phase.between;
+      PhaseTraffic& most = stays ? phase.within : phase.between;
       for (const auto* direction : {&sent_[stays], &received_[stays]})
         for (const Tally& rank : *direction) {
           most.messages = std::max(most.messages, rank.messages);
@@ -329,7 +329,7 @@ class Carried {
 
 /// The numbers of one node of an exchange by leaders, merged into those of its phases.
 void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t ranks, bool packs,
-                      std::array<Phase, 3>& phases, Work& work) {
+                      std::array<PhaseWork, 3>& phases, Work& work) {
   const std::int64_t size = map.size(node), elsewhere = ranks - size, leaders = map.leaders(node);
   const bool alike = map.smallest_group() == map.largest_group();
   const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
@@ -385,14 +385,14 @@ void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t rank
 
 void count_leading(const Spec& spec, const Shape& shape, Work& work) {
   const LeaderMap map(shape, spec.leaders);
-  std::array<Phase, 3> phases;
+  std::array<PhaseWork, 3> phases;
   const bool packs = spec.packing == Packing::memcpy && spec.intra == Transport::mpi;
   const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
   for (std::int32_t node = map.equal_nodes() ? some : 0; node < (map.equal_nodes() ? some + 1 : map.nodes()); ++node)
     add_leading_node(map, node, shape.ranks, packs, phases, work);
   const std::array<std::int64_t, 3> heights{map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0};
   for (std::size_t i = 0; i < 3; ++i) {
-    Phase& phase = phases[i];
+    PhaseWork& phase = phases[i];
     if (phase.messages() == 0) continue;
     const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
     if (i == 0) {  // large messages to leaders, and a block to each member

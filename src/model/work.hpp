@@ -18,7 +18,7 @@
 namespace swapmeet {
 
 /// Messages of one kind in a phase.
-struct Traffic {
+struct PhaseTraffic {
   std::int64_t messages = 0, blocks = 0;       ///< of a rank
   double node_messages = 0, node_blocks = 0;   ///< of a node: that leave it (between nodes), or stay in it
 };
@@ -31,8 +31,8 @@ struct Parcels {
 };
 
 /// Messages that no other messages wait for: those of a digit, or of a phase of leaders.
-struct Phase {
-  Traffic within{}, between{};
+struct PhaseWork {
+  PhaseTraffic within{}, between{};
   std::int64_t batches = 0;
   std::array<Parcels, 3> parcels{};  ///< the largest messages first, as they are sent
 
@@ -44,7 +44,7 @@ struct Copies {
 };
 
 struct Work {
-  std::vector<Phase> phases;
+  std::vector<PhaseWork> phases;
   Copies packed;  ///< copied by us: packing, unpacking, rotations, the own block
   Copies typed;   ///< gathered or scattered by MPI
   bool shared = false;   ///< messages within nodes do not go by MPI

@@ -60,7 +60,7 @@ bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
 }
 
 bool advance_send(Transfer& transfer, const Regions& regions) {
-  Link& link = *transfer.link;
+  NodeLink& link = *transfer.link;
   Outlet& out = link.out;
   bool moved = false;
   if (transfer.state == Transfer::State::offered) {
@@ -99,7 +99,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
 
 /// `moved` counts the bytes of the message that have arrived, whether or not there is room for them.
 bool advance_receive(Transfer& transfer, const Regions& regions) {
-  Link& link = *transfer.link;
+  NodeLink& link = *transfer.link;
   Inlet& in = link.in;
   bool moved = false;
   if (transfer.wants_memory()) return false;
@@ -154,7 +154,7 @@ NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   return layout;
 }
 
-void connect(Link& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
+void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
   const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {
     return reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(writer)) + of;
   };
@@ -176,27 +176,27 @@ Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::spa
   }
 }
 
-Transfer Transfer::send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
+Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
   Transfer transfer{&link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
   transfer.turn = link.sends.made++;
   return transfer;
 }
 
-Transfer Transfer::receive(Link& link, std::span<const Piece> pieces, std::size_t bytes) {
+Transfer Transfer::receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes) {
   Transfer transfer{&link, pieces, bytes};
   transfer.turn = link.receives.made++;
   return transfer;
 }
 
 void Node::forget() {
-  for (Link& link : links_) {
+  for (NodeLink& link : links_) {
     link.sends.made = link.sends.done;
     link.receives.made = link.receives.done;
   }
 }
 
 bool Node::advance(Transfer& transfer) {
-  Link::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
+  NodeLink::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
   if (transfer.turn != turns.done) return false;
   const bool moved = transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_);
   if (transfer.done()) ++turns.done;

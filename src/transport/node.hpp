@@ -19,7 +19,7 @@
 
 namespace swapmeet {
 
-struct Link;
+struct NodeLink;
 
 /// Messages of so many bytes and more are offered for a single copy.
 struct SingleCopy {
@@ -31,15 +31,15 @@ struct SingleCopy {
 struct Transfer {
   enum class State : std::uint8_t { data, offered, done };
 
-  static Transfer send(Link& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy);
-  static Transfer receive(Link& link, std::span<const Piece> pieces, std::size_t bytes);
+  static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy);
+  static Transfer receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes);
   bool done() const { return state == State::done; }
 
   /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
   static constexpr std::size_t any_size = SIZE_MAX;
   bool wants_memory() const { return !outgoing && pieces.empty() && bytes != any_size; }
 
-  Link* link = nullptr;
+  NodeLink* link = nullptr;
   std::span<const Piece> pieces{};  ///< unchanged until it is done
   std::size_t bytes = 0;            ///< of the pieces, not 0
   bool outgoing = false;
@@ -52,7 +52,7 @@ struct Transfer {
 };
 
 /// What a rank has in common with another one of its node.
-struct Link {
+struct NodeLink {
   Outlet out;
   Inlet in;
   pid_t process = 0;  ///< whose memory can be read; 0: it cannot
@@ -82,7 +82,7 @@ struct NodeLayout {
 };
 
 /// Gives `link`, which member `me` has to `other`, its cells in the segment mapped at `memory`.
-void connect(Link& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
+void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
 
 class Node {
  public:
@@ -91,7 +91,7 @@ class Node {
   Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes, const Regions& regions,
        bool crowded);
 
-  Link& link(std::uint32_t member) { return links_[member]; }
+  NodeLink& link(std::uint32_t member) { return links_[member]; }
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return segment_.bytes(); }
 
@@ -107,7 +107,7 @@ class Node {
 
  private:
   Segment segment_;
-  std::vector<Link> links_;
+  std::vector<NodeLink> links_;
   const Regions* regions_;
   Waiter waiter_;
   bool broken_ = false;

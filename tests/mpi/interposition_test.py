@@ -16,15 +16,21 @@ from swapmeet import mpi as mpis
 from swapmeet.library import build
 
 ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv", "Alltoallw")}
-FUNCTIONS = {f"swapmeet_{name}" for name in ("alltoall", "alltoallv", "alltoallw")}  #: the same under our own name
+FUNCTIONS = {f"swapmeet_{plan}{name}" for plan in ("", "plan_") for name in ("alltoall", "alltoallv", "alltoallw")}
 OURS = {
     "swapmeet_version",
     "swapmeet_built_for",
+    "swapmeet_error_message",
     "swapmeet_memory_allocate",
     "swapmeet_memory_free",
     "swapmeet_phase_name",
     "swapmeet_phases_begin",
     "swapmeet_phases_end",
+    "swapmeet_plan_describe",
+    "swapmeet_plan_free",
+    "swapmeet_plan_start",
+    "swapmeet_plan_test",
+    "swapmeet_plan_wait",
     "swapmeet_set_algorithm",
     "swapmeet_trace",
 }

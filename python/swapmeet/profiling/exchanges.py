@@ -143,7 +143,7 @@ def _unequal_blocks(
     seconds: float,
     lost: dict[str, float],
 ) -> list[Distinct]:
-    """The Alltoallvs (Alltoallws) of a communicator, by the calls that all ranks wrote down; others are taken to be alike."""
+    """The Alltoallvs (Alltoallws) of a communicator, by the calls all ranks wrote down; the others are alike."""
     ranks = len(places)
     rows = common_calls([file.calls.get(index, np.empty((0, 5), np.int64)) for file, index in places])
     vector = [[e.collective == collective for e in file.exchanges] for file, _ in places]

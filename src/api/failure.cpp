@@ -1,0 +1,30 @@
+/// swapmeet_error_message().
+#include "api/failure.hpp"
+
+#include <swapmeet/swapmeet.h>
+
+#include "api/export.hpp"
+
+namespace swapmeet {
+
+namespace {
+thread_local std::string message;
+}
+
+int failed(int error, const std::string& what) {
+  message = what;
+  return error;
+}
+
+int failed(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(error, text, &length);
+  return failed(error, text);
+}
+
+Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : communicator_of(comm); }
+
+}  // namespace swapmeet
+
+SWAPMEET_EXPORT const char* swapmeet_error_message(void) { return swapmeet::message.c_str(); }

@@ -1,4 +1,4 @@
-"""Buffers in the memory of devices, whose driver is loaded at whatever time: a stand-in, whose memory kills who touches it."""
+"""Buffers on devices, whose driver is loaded at whatever time: a stand-in, whose memory kills who touches it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def test_a_driver_that_is_idle_changes_nothing(devices: Devices) -> None:
 
 @pytest.mark.parametrize("driver", [CUDA, ROCM])
 def test_memory_that_the_host_may_touch_stays(devices: Devices, driver: str) -> None:
-    done = devices("mpich", 3, driver, "calls=1", "load=-1", "start=-1", "managed=-1", *ALL, "copies", algorithm="bruck")
+    words = ["calls=1", "load=-1", "start=-1", "managed=-1", *ALL, "copies"]
+    done = devices("mpich", 3, driver, *words, algorithm="bruck")
     check(done)
     assert copies(done) == 0
 

@@ -114,7 +114,7 @@ typedef struct swapmeet_plan swapmeet_plan;
  *  `comm`, and may wait for the other ranks. Neither buffer is touched. Counts, displacements and types are copied, and may be
  *  changed or freed afterwards. Not while another thread uses `comm`.
  *  @param spec  the algorithm, such as "radix(r=8)", the same on all ranks; NULL: that of later calls on `comm` (see
- *               swapmeet_set_algorithm())
+ *               swapmeet_set_algorithm()). What Swapmeet never serves, as said there, is planned as "native".
  *  @param plan  gets the plan, which the caller frees with swapmeet_plan_free(), before `comm`. Unchanged on an error.
  *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all ranks,
  *          or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments cannot be);

@@ -2,9 +2,10 @@
 
 namespace swapmeet {
 
-bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
-  std::uint64_t mine[] = {number, ~number}, least[2];
-  if (PMPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most) {
+  std::uint64_t mine[] = {number, ~number, ~most}, least[3];
+  if (PMPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  most = ~least[2];
   return least[0] == ~least[1];
 }
 

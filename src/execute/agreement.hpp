@@ -7,8 +7,12 @@
 
 namespace swapmeet {
 
-/// Whether all ranks of `comm` have this number. Collective.
-bool same_everywhere(std::uint64_t number, MPI_Comm comm);
+/// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank. Collective.
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most);
+inline bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
+  std::uint64_t nothing = 0;
+  return same_everywhere(number, comm, nothing);
+}
 
 /// The largest `number` of all ranks. Collective.
 std::int64_t most_of_any_rank(std::int64_t number, MPI_Comm comm);

@@ -34,6 +34,13 @@ class Blocks {
     for (const Datatype& type : types) contiguous_ &= type.contiguous;
   }
 
+  /// The same blocks, `by` bytes further on.
+  Blocks moved(std::intptr_t by) const {
+    Blocks blocks(*this);
+    blocks.base_ += by;
+    return blocks;
+  }
+
   std::int64_t count(int i) const { return counts_ ? counts_[i] : large_counts_ ? large_counts_[i] : count_; }
   std::int64_t displacement(int i) const {
     return displacements_ ? displacements_[i] : large_displacements_ ? large_displacements_[i] : i * count_;

@@ -9,6 +9,7 @@
 #include "algorithms/generate.hpp"
 #include "execute/agreement.hpp"
 #include "execute/context.hpp"
+#include "execute/device.hpp"
 #include "execute/node_group.hpp"
 #include "execute/report.hpp"
 #include "execute/world_ranks.hpp"
@@ -82,15 +83,24 @@ Communicator::Communicator(MPI_Comm user, const Options& options) : options_(opt
     refusal_ = "one rank only";
     return;
   }
+  std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {  // so on every rank: each sees ranks of another job
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  } else if (!same_everywhere(options.fingerprint(), user)) {
+  } else if (!same_everywhere(options.fingerprint(), user, device)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
   }
+  if (device > 0) leave_devices_alone(device_name(device));
   if (refusal_.empty()) return;
   calls_to_trace_ = 0;  // that takes all ranks
   ignore();
+}
+
+void Communicator::leave_devices_alone(std::string_view driver) {
+  device_ = "a rank uses " + std::string(driver) + ", so buffers may be memory of its device";
+  if (options_.algorithm && options_.algorithm->family != Family::native)
+    warn_once(device_ + "; using the MPI underneath on such communicators. SWAPMEET_DEVICE=host: use " +
+              options_.algorithm_from + " there too, and bring such buffers to the host.");
 }
 
 Communicator::~Communicator() { close(); }
@@ -111,7 +121,7 @@ void Communicator::record(Recorder& recorder) {
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
-  if (refusal_.empty() && !options_.algorithm && !joined_ && early_calls_ < most_early_calls &&
+  if (refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ && early_calls_ < most_early_calls &&
       wants_nodes(collective, shape_, options_)) {
     ++early_calls_;
     return decline(collective, "one of the first calls: shared memory is set up if more follow");
@@ -119,6 +129,8 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   auto decision = std::make_unique<Decision>();
   if (!refusal_.empty()) {
     decision->reason = refusal_;
+  } else if (!device_.empty()) {
+    decision->reason = device_;
   } else {
     const std::string unknown = wants_nodes(collective, shape_, options_) ? find_nodes() : "";
     if (unknown.empty() && wants_means(collective, shape_, options_)) join();
@@ -164,7 +176,8 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
 
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
-  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
+  std::uint64_t unused = 0;
+  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_, unused) || !valid) return false;
   options_ = wanted;
   repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();

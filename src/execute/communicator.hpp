@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/host_copy.hpp"
 #include "execute/neighbours.hpp"
 #include "execute/observer.hpp"
 #include "execute/plan.hpp"
@@ -63,6 +64,8 @@ class Communicator {
   Repeat& repeat() { return repeat_; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
+  HostCopy& send_host_copy() { return send_host_copy_; }
+  HostCopy& receive_host_copy() { return receive_host_copy_; }
 
   /// Has calls recorded from now on. Collective if all ranks have the same options.
   void record(Recorder& recorder);
@@ -112,6 +115,7 @@ class Communicator {
   void close();
 
  private:
+  void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// The plan of `spec`, made if it is new. Collective then. For blocks of unequal size: how `spec` exchanges them.
   Plan* plan_for(const Spec& spec);
@@ -158,6 +162,7 @@ class Communicator {
   std::unique_ptr<Neighbours> neighbours_;
   bool inter_ = false;
   std::string refusal_;  ///< why nothing is served here; "": it is
+  std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<Varying>> varyings_;
@@ -170,6 +175,7 @@ class Communicator {
   Datatypes datatypes_;
   BlockTypes send_types_, receive_types_;
   Staging send_staging_, receive_staging_;
+  HostCopy send_host_copy_, receive_host_copy_;
 };
 
 }  // namespace swapmeet

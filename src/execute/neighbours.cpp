@@ -1,6 +1,5 @@
 #include "execute/neighbours.hpp"
 
-#include <link.h>
 #include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -55,17 +54,6 @@ int cores(const NodeGroup& group) {
   return CPU_COUNT(&all);
 }
 
-/// The driver of a device that is loaded in this process: buffers may then be memory that only the MPI underneath can copy.
-std::string device_driver() {
-  std::string found;
-  dl_iterate_phdr([](dl_phdr_info* library, std::size_t, void* to) {
-    for (const char* const name : {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"})
-      if (library->dlpi_name && std::strstr(library->dlpi_name, name)) *static_cast<std::string*>(to) = name;
-    return 0;
-  }, &found);
-  return found;
-}
-
 }  // namespace
 
 std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<std::int32_t>& nodes, std::int64_t share_bytes,
@@ -79,8 +67,6 @@ std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<st
                                                count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));
   if (layout.channel.cells == 0 && count > 1)
     mine = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(count) + " ranks of a node";
-  if (const std::string driver = device_driver(); !driver.empty())
-    mine = driver + " is loaded: buffers may be in the memory of a device";
   Segment segment;
   const auto me = static_cast<std::uint32_t>(group.me());
   const std::size_t first = me == 0 ? 0 : layout.bulk(me);  // what is common to all is of the first

@@ -24,7 +24,7 @@ Planned::~Planned() {
 
 int Planned::start() {
   const int error = begin();
-  if (error) stage_ = Stage::idle;
+  if (error) release();
   return error;
 }
 
@@ -40,7 +40,14 @@ int Planned::begin() {
 }
 
 int Planned::stage_blocks() {
-  const Blocks send = sent(), receive = request_.receive.blocks();
+  Blocks send = sent(), receive = request_.receive.blocks();
+  if (may_be_on_device()) [[unlikely]] {
+    if (const int error = receive_host_copy_.take(receive, ranks_, !request_.send)) return error;
+    if (request_.send)
+      if (const int error = send_host_copy_.take(send, ranks_, true)) return error;
+    receive = receive_host_copy_.instead_of(receive);
+    send = request_.send ? send_host_copy_.instead_of(send) : receive;
+  }
   send_.emplace(send);
   receive_.emplace(receive);
   if (stages_send()) {
@@ -69,10 +76,16 @@ void Planned::advance() {
   if (!error && stage_ == Stage::exchanging) error = exchange();
   if (!error && stage_ == Stage::native) error = test_native();
   if (error == unfinished) return;
-  stage_ = Stage::idle;
+  release();
   result_ = error;
+}
+
+void Planned::release() {
+  stage_ = Stage::idle;
   send_staging_.release();
   receive_staging_.release();
+  send_host_copy_.release();
+  receive_host_copy_.release();
 }
 
 int Planned::agree() {
@@ -88,7 +101,13 @@ int Planned::exchange() {
   const int error = varying ? varying->advance() : executor_.plan->advance();
   if (error) return error;
   if (varying) last_traffic_ = varying->take_traffic();
-  return stages_receive() ? receive_staging_.unpack(request_.receive.blocks(), comm_) : MPI_SUCCESS;
+  return unstage_blocks();
+}
+
+int Planned::unstage_blocks() {
+  if (stages_receive())
+    if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.receive.blocks()), comm_)) return error;
+  return receive_host_copy_.give_back();
 }
 
 int Planned::test_native() {

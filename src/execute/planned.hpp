@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "execute/host_copy.hpp"
 #include "execute/kept_blocks.hpp"
 #include "execute/plan.hpp"
 #include "execute/staging.hpp"
@@ -64,7 +65,10 @@ class Planned {
   bool stages_receive() const { return needs_bytes_ && !request_.receive.blocks().contiguous(); }
 
   int begin();
+  /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.
   int stage_blocks();
+  int unstage_blocks();
+  void release();
   int start_native();
   /// Each returns `unfinished`, or what ended it: MPI_SUCCESS too where the next stage begins.
   int agree();
@@ -82,6 +86,7 @@ class Planned {
   Stage stage_ = Stage::idle;
   int result_ = MPI_SUCCESS;
   MPI_Request waited_for_ = MPI_REQUEST_NULL;  ///< the agreement, or the exchange of the MPI underneath
+  HostCopy send_host_copy_, receive_host_copy_;
   Staging send_staging_, receive_staging_;
   std::optional<Blocks> send_, receive_;  ///< as the executor sees them
   std::optional<Traffic> last_traffic_;

@@ -66,8 +66,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
   if (!sound || !agreed) return nullptr;
-  Choice choice{Spec{}, refusal_};
-  if (refusal_.empty()) {
+  Choice choice{Spec{}, refusal_.empty() ? device_ : refusal_};
+  if (choice.reason.empty()) {
     const Blocks receive = request->receive.blocks();
     const std::string unknown = wants_nodes(request->collective, shape_, wanted) ? find_nodes() : "";
     if (unknown.empty())

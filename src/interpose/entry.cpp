@@ -39,7 +39,8 @@ template <class Count>
     return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator) return false;
-  if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type))
+  if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type) &&
+      (!may_be_on_device() || (!device_of(send) && !device_of(receive)))) [[likely]]
     return serve_again(send, receive, comm, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);

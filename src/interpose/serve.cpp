@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "interpose/on_host.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -136,10 +138,17 @@ bool finished(MPI_Comm comm, bool touched, int error) {
   return true;
 }
 
-bool run(const Call& call, Communicator& communicator, Decision& decision, int& error) {
+int exchange_as_decided(const Call& call, Communicator& communicator, const Decision& decision, bool& touched) {
+  return decision.varying ? exchange(call, communicator, *decision.varying, touched)
+                          : exchange(call, communicator, *decision.plan, touched);
+}
+
+bool run(const Call& call, Communicator& communicator, const Decision& decision, int& error) {
   bool touched = false;
-  error = decision.varying ? exchange(call, communicator, *decision.varying, touched)
-                           : exchange(call, communicator, *decision.plan, touched);
+  if (may_be_on_device()) [[unlikely]]
+    error = exchange_on_host(call, communicator, decision, touched, exchange_as_decided);
+  else
+    error = exchange_as_decided(call, communicator, decision, touched);
   return finished(call.comm, touched, error);
 }
 

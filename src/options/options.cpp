@@ -63,6 +63,12 @@ std::string read_nodes(std::string_view text, Options& options) {
   return options.hierarchy ? "" : options.hierarchy.problem().text();
 }
 
+std::string read_device(std::string_view text, Options& options) {
+  if (text != "native" && text != "host") return "must be native or host";
+  options.devices_through_host = text == "host";
+  return "";
+}
+
 std::vector<Option> make_table() {
   return {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
@@ -104,6 +110,11 @@ std::vector<Option> make_table() {
        "swapmeet_memory_allocate is not counted. A communicator takes half of what is left at most. One that gets too little "
        "goes without; 0: all do.",
        "keeping 64MiB", [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
+      {"SWAPMEET_DEVICE", "native or host", "native",
+       "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first seen. native: "
+       "all goes to the MPI underneath, which may know what to do with the memory of devices; host: all is served, and what "
+       "lies in such memory is brought to the host and back (docs/devices.md).",
+       "keeping native", read_device},
   };
 }
 
@@ -145,6 +156,7 @@ std::uint64_t Options::fingerprint() const {
   std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
   hash = mixed(hash, hierarchy ? nodes : "unusable");
   hash = mixed(hash, std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
+  if (devices_through_host) hash = mixed(hash, "devices through the host");
   if (recording()) hash = mixed(hash, "recording");  // this and the next take part of every rank
   if (!trace.file.empty()) hash = mixed(hash, "trace " + std::to_string(trace.call));
   for (const std::string& problem : problems) hash = mixed(hash, problem);  // what one rank alone has wrong is to be told

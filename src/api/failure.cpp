@@ -19,7 +19,7 @@ int failed(int error, const std::string& what) {
 int failed(int error) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  PMPI_Error_string(error, text, &length);
+  if (find_mpi()) PMPI_Error_string(error, text, &length);
   return failed(error, text);
 }
 

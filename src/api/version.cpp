@@ -14,6 +14,8 @@ extern "C" __attribute__((visibility("default"))) const char* swapmeet_built_for
 #elif defined(OMPI_MAJOR_VERSION)
   return "Open MPI " SWAPMEET_TEXT(OMPI_MAJOR_VERSION) "." SWAPMEET_TEXT(OMPI_MINOR_VERSION) "." SWAPMEET_TEXT(
       OMPI_RELEASE_VERSION);
+#elif defined(MPI_ABI_VERSION)
+  return "the MPI-5 ABI";
 #else
   return "an MPI of version " SWAPMEET_TEXT(MPI_VERSION) "." SWAPMEET_TEXT(MPI_SUBVERSION);
 #endif

@@ -23,7 +23,7 @@ struct Recent {
   Communicator* communicator;
   std::uint64_t deaths;
 };
-__attribute__((tls_model("initial-exec"))) thread_local Recent recent{MPI_COMM_NULL, nullptr, 0};
+__attribute__((tls_model("initial-exec"))) thread_local Recent recent{};
 
 /// MPI calls this when the application frees a communicator that has one of ours attached.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
@@ -105,6 +105,7 @@ __attribute__((destructor)) void at_exit() {
 
 /// communicator_of() without memory.
 Communicator* look_up(MPI_Comm comm, Context& all) {
+  if (!find_mpi() || comm == MPI_COMM_NULL) return nullptr;
   int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the MPI underneath is to answer
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);

@@ -22,7 +22,7 @@ const Datatype& Datatypes::ask(MPI_Datatype handle) {
 }
 
 std::span<const Datatype> BlockTypes::look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t ranks) {
-  static constexpr Datatype none{MPI_DATATYPE_NULL, 0, 0, true};
+  static const Datatype none{MPI_DATATYPE_NULL, 0, 0, true};
   types_.resize(ranks);
   for (std::size_t i = 0; i < ranks; ++i)
     types_[i] = handles[i] == MPI_DATATYPE_NULL ? none : i > 0 && handles[i] == handles[i - 1] ? types_[i - 1] : types[handles[i]];

@@ -7,6 +7,8 @@
 #include <climits>
 #include <cstdint>
 
+#include "execute/mpi_symbols.hpp"
+
 namespace swapmeet {
 
 /// Part of a buffer: `count` elements of `type` from `address` on. count = 0: nothing, no message.

@@ -1,7 +1,5 @@
 #include "execute/native.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 
 #include "execute/report.hpp"
@@ -12,14 +10,15 @@ namespace {
 
 template <class Function>
 void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  function = reinterpret_cast<Function>(mpi_symbol(name));
   if (function) return;
-  // Cannot be: we are linked to an MPI that has it. Without it the application's call has nowhere to go.
-  say(std::string("error: ") + name + " was not found in the MPI behind libswapmeet.so");
+  // Cannot be: the headers that we were compiled with have it. Without it the application's call has nowhere to go.
+  say(std::string("error: ") + name + " was not found in the MPI of this process");
   std::abort();
 }
 
 Native find_all() {
+  require_mpi();
   Native all{};
   find(all.alltoall, "PMPI_Alltoall");
   find(all.alltoallv, "PMPI_Alltoallv");

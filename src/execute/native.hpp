@@ -22,7 +22,7 @@ struct Native {
 #endif
 };
 
-/// Found once, behind us in the order of libraries: our own PMPI_ symbols hide them from a plain call.
+/// Found once, in the MPI of the process: our own PMPI_ symbols hide them from a plain call.
 const Native& native();
 
 }  // namespace swapmeet

@@ -343,7 +343,7 @@ void Recorder::close(const char* ended) {
 
 void Recorder::leave_unused(const std::string& pattern) {
   int initialised = 0;
-  PMPI_Initialized(&initialised);
+  if (find_mpi()) PMPI_Initialized(&initialised);
   if (!initialised || getpid() != load().process) return;
   const int file = open_file(file_name(pattern, "unused-" + std::to_string(load().process)));
   if (file < 0) return;

@@ -16,13 +16,8 @@ bool usable(const void* receive, MPI_Datatype type, MPI_Comm comm) {
 
 /// Whether MPICH refuses the call because its buffers coincide. Where displacements keep blocks apart that is legal, and
 /// then a rank must not leave the others: so only what MPICH itself refuses.
-bool refused_as_aliased([[maybe_unused]] const void* send, [[maybe_unused]] const void* receive,
-                        [[maybe_unused]] bool same_counts, [[maybe_unused]] bool same_types) {
-#ifdef MPICH_VERSION
-  return send == receive && send != nullptr && same_counts && same_types;
-#else
-  return false;
-#endif
+bool refused_as_aliased(const void* send, const void* receive, bool same_counts, bool same_types) {
+  return mpich_underneath && send == receive && send != nullptr && same_counts && same_types;
 }
 
 // All return false if the MPI underneath is to do it, and `passed` to be told when that is done.
@@ -111,6 +106,7 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
 using swapmeet::native;
 
 #define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
+  swapmeet::require_mpi();                                                              \
   swapmeet::Passed passed;                                                              \
   int error = MPI_SUCCESS;                                                              \
   if (swapmeet::function(__VA_ARGS__, comm, passed, error)) return error;               \

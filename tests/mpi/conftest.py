@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -47,8 +48,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         key = (mpi, name, *flags)
         if key not in done:
             output = tmp_path_factory.mktemp(mpi) / name
-            words = [mpis.find(mpi).mpicc, PROGRAMS / f"{name}.c", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-            subprocess.run([*words, *flags, "-o", output], check=True)
+            target = mpis.find(mpi)
+            words = [*target.compiler, PROGRAMS / f"{name}.c", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+            environment = {**os.environ, **mpis.environment(target, 1)}  # Intel's wrapper is told where it is
+            subprocess.run([*words, *flags, "-o", output], check=True, env=environment)
             done[key] = output
         return done[key]
 

@@ -105,7 +105,7 @@ class Request:
         if self.mpi is None:
             return (mpis.default(),)
         if self.mpi == "all":
-            return tuple(mpis.found()[0])
+            return tuple(mpi for mpi in mpis.found()[0] if not mpi.standard_abi)  # the same MPIs once more
         return tuple(mpis.find(name) for name in dict.fromkeys(self.mpi.split(",")))
 
     def _nodes(self, ranks: tuple[int, ...]) -> str:

@@ -85,7 +85,7 @@ def profile(
             if not argv or ranks is None:
                 raise SwapmeetError("what is to be profiled? `swapmeet profile -n 4 -- APP`, or --from FILES")
             launch.require_program(argv[0])
-            target = application.choose_mpi(argv[0], mpi)
+            target = application.choose_mpi(argv, mpi)
             status = run_recorded(target, ranks, argv, launcher, folder)
             recording = _read_run(folder / RECORDING, argv[0], status)
         wanted = not no_replay and status != INTERRUPTED

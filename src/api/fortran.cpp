@@ -3,10 +3,12 @@
 
 #include <swapmeet/swapmeet.h>
 
-#include <type_traits>
+#include <climits>
+#include <list>
 #include <vector>
 
 #include "api/export.hpp"
+#include "api/failure.hpp"
 
 namespace {
 
@@ -31,23 +33,42 @@ std::vector<MPI_Datatype> types_of(const void* buffer, const MPI_Fint* types, MP
 /// An optional spec that is not there is empty.
 const char* given(const char* spec) { return *spec ? spec : nullptr; }
 
-/// Stores a plan if the caller wants one (`plan`), else makes the exchange now: through a plan too where the MPI has no
-/// such function, for it has no large counts (`call` is nullptr).
+/// Stores a plan if the caller wants one (`plan`), else makes the exchange now.
 template <class Call, class Make, class... Arguments>
 int call_or_plan(Call call, Make make, const char* spec, swapmeet_plan** plan, MPI_Comm comm, Arguments... arguments) {
-  if (plan) return make(arguments..., comm, given(spec), plan);
-  if constexpr (!std::is_null_pointer_v<Call>) {
-    return call(arguments..., comm);
-  } else {
-    swapmeet_plan* made = nullptr;
-    int error = make(arguments..., comm, nullptr, &made);
-    if (!error) error = swapmeet_plan_start(made);
-    if (!error) error = swapmeet_plan_wait(made);
-    swapmeet_plan_free(&made);
-    if (error && comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, error);
-    return error;
-  }
+  return plan ? make(arguments..., comm, given(spec), plan) : call(arguments..., comm);
 }
+
+#if MPI_VERSION < 4
+/// Large counts for an MPI that has none: those that an int holds.
+class Narrowed {
+ public:
+  template <class Integer>
+  int operator()(Integer value) {
+    fit_ = fit_ && value >= INT_MIN && value <= INT_MAX;
+    return static_cast<int>(value);
+  }
+
+  template <class Integer>
+  const int* operator()(const void* buffer, const Integer* values, MPI_Fint comm) {
+    std::vector<int>& narrow = kept_.emplace_back(buffer == MPI_IN_PLACE ? 0 : peers_of(MPI_Comm_f2c(comm)));
+    for (int& value : narrow) value = (*this)(*values++);
+    return narrow.data();
+  }
+
+  /// Of an exchange, raised; of a plan, returned.
+  int error(MPI_Fint comm, bool planned) const {
+    if (fit_) return MPI_SUCCESS;
+    if (planned) return swapmeet::failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
+    PMPI_Comm_call_errhandler(MPI_Comm_f2c(comm), MPI_ERR_COUNT);
+    return MPI_ERR_COUNT;
+  }
+
+ private:
+  std::list<std::vector<int>> kept_;
+  bool fit_ = true;
+};
+#endif
 
 }  // namespace
 
@@ -57,17 +78,11 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
   return *buffer == *in_place ? MPI_IN_PLACE : *buffer == *bottom ? MPI_BOTTOM : *buffer;
 }
 
-#if MPI_VERSION >= 4
-#define SWAPMEET_LARGE(function) function
-#else
-#define SWAPMEET_LARGE(function) nullptr
-#endif
-
-#define SWAPMEET_FORTRAN(suffix, Count, Displacement, AVAILABLE)                                                            \
+#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                       \
   SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,            \
                                                         void* recvbuf, Count recvcount, MPI_Fint recvtype, MPI_Fint comm,   \
                                                         const char* spec, swapmeet_plan** plan) {                           \
-    return call_or_plan(AVAILABLE(swapmeet_alltoall##suffix), swapmeet_plan_alltoall##suffix, spec, plan,                   \
+    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                   \
                         MPI_Comm_f2c(comm), sendbuf, sendcount, MPI_Type_f2c(sendtype), recvbuf, recvcount,                 \
                         MPI_Type_f2c(recvtype));                                                                            \
   }                                                                                                                         \
@@ -75,7 +90,7 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
       const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,          \
       const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,             \
       swapmeet_plan** plan) {                                                                                               \
-    return call_or_plan(AVAILABLE(swapmeet_alltoallv##suffix), swapmeet_plan_alltoallv##suffix, spec, plan,                 \
+    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                 \
                         MPI_Comm_f2c(comm), sendbuf, sendcounts, sdispls, MPI_Type_f2c(sendtype), recvbuf, recvcounts,      \
                         rdispls, MPI_Type_f2c(recvtype));                                                                   \
   }                                                                                                                         \
@@ -86,13 +101,40 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
     const MPI_Comm with = MPI_Comm_f2c(comm);                                                                               \
     const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                              \
     const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                          \
-    return call_or_plan(AVAILABLE(swapmeet_alltoallw##suffix), swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,  \
+    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,  \
                         sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());                   \
   }
 
-#define SWAPMEET_ALWAYS(function) function
-SWAPMEET_FORTRAN(, int, int, SWAPMEET_ALWAYS)
-SWAPMEET_FORTRAN(_c, MPI_Count, MPI_Aint, SWAPMEET_LARGE)
+SWAPMEET_FORTRAN(, int, int)
+#if MPI_VERSION >= 4
+SWAPMEET_FORTRAN(_c, MPI_Count, MPI_Aint)
+#else
+SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Fint sendtype, void* recvbuf,
+                                                MPI_Count recvcount, MPI_Fint recvtype, MPI_Fint comm, const char* spec,
+                                                swapmeet_plan** plan) {
+  Narrowed narrow;
+  const int sent = sendbuf == MPI_IN_PLACE ? 0 : narrow(sendcount), received = narrow(recvcount);
+  const int error = narrow.error(comm, plan);
+  return error ? error
+               : swapmeet_fortran_alltoall(sendbuf, sent, sendtype, recvbuf, received, recvtype, comm, spec, plan);
+}
+
+#define SWAPMEET_NARROWED(function, Type)                                                                            \
+  SWAPMEET_EXPORT int function##_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,        \
+                                   Type sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, \
+                                   Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {           \
+    Narrowed narrow;                                                                                                 \
+    const int* const counts = narrow(sendbuf, sendcounts, comm);                                                     \
+    const int* const places = narrow(sendbuf, sdispls, comm);                                                        \
+    const int* const received = narrow(recvbuf, recvcounts, comm);                                                   \
+    const int* const into = narrow(recvbuf, rdispls, comm);                                                          \
+    const int error = narrow.error(comm, plan);                                                                      \
+    return error ? error                                                                                             \
+                 : function(sendbuf, counts, places, sendtype, recvbuf, received, into, recvtype, comm, spec, plan); \
+  }
+SWAPMEET_NARROWED(swapmeet_fortran_alltoallv, MPI_Fint)
+SWAPMEET_NARROWED(swapmeet_fortran_alltoallw, const MPI_Fint*)
+#endif
 
 SWAPMEET_EXPORT int swapmeet_fortran_set_algorithm(MPI_Fint comm, const char* spec) {
   return swapmeet_set_algorithm(MPI_Comm_f2c(comm), given(spec));

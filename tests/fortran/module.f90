@@ -123,9 +123,11 @@ contains
     do i = 1, 2
       call poison()
       call swapmeet_plan_start(plan)
-      call swapmeet_plan_start(plan, ierror)
-      call expect(ierror == MPI_ERR_REQUEST, 'plan_start twice')
-      call expect(len(swapmeet_error_message()) > 0, 'error_message')
+      if (p > 1) then  ! a rank on its own is done at once
+        call swapmeet_plan_start(plan, ierror)
+        call expect(ierror == MPI_ERR_REQUEST, 'plan_start twice')
+        call expect(len(swapmeet_error_message()) > 0, 'error_message')
+      end if
       if (i == 1) call swapmeet_plan_wait(plan)
       done = i == 1
       do while (.not. done)

@@ -138,11 +138,12 @@ def plans():
             received[:] = 77
             plan.start()
             assert "under way" in repr(plan)
-            with pytest.raises(SwapmeetError) as problem:
-                plan.start()
-            assert problem.value.__cause__.Get_error_class() == MPI.ERR_REQUEST
-            with pytest.raises(SwapmeetError):
-                plan.free()
+            if ranks > 1:  # a rank on its own is done at once
+                with pytest.raises(SwapmeetError) as problem:
+                    plan.start()
+                assert problem.value.__cause__.Get_error_class() == MPI.ERR_REQUEST
+                with pytest.raises(SwapmeetError):
+                    plan.free()
             if round == 1:
                 plan.wait()
             while not plan.test():

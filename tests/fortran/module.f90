@@ -122,11 +122,15 @@ contains
     call expect(done, 'plan_test before the start')
     do i = 1, 2
       call poison()
+      if (me > 0) call MPI_Recv(k, 0, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
       call swapmeet_plan_start(plan)
-      if (p > 1) then  ! a rank on its own is done at once
+      if (me == 0 .and. p > 1) then  ! others have not started, so it cannot be complete
         call swapmeet_plan_start(plan, ierror)
         call expect(ierror == MPI_ERR_REQUEST, 'plan_start twice')
         call expect(len(swapmeet_error_message()) > 0, 'error_message')
+        do k = 1, p - 1
+          call MPI_Send(k, 0, MPI_INTEGER, k, 0, MPI_COMM_WORLD)
+        end do
       end if
       if (i == 1) call swapmeet_plan_wait(plan)
       done = i == 1

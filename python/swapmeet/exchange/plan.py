@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from dataclasses import dataclass
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpi4py import MPI
 
+from swapmeet.errors import SwapmeetError
 from swapmeet.exchange.arguments import Arguments
 from swapmeet.exchange.library import call, spec_of, text
 
@@ -127,7 +129,8 @@ class Plan:
 
     def __del__(self) -> None:
         if self._plan and not MPI.Is_finalized():
-            self.free()
+            with contextlib.suppress(SwapmeetError):  # under way, at the end of the program
+                self.free()
 
     def __repr__(self) -> str:
         if not self._plan:

@@ -35,7 +35,7 @@ from swapmeet import regret as regrets
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
-from swapmeet.library import built, library
+from swapmeet.library import built, library, source_tree
 from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
 from swapmeet.prices import STANDARD_MODEL, Pricing
@@ -460,9 +460,14 @@ app.command()(topology)
 
 
 @app.command()
-def lib(mpi: MpiName = "mpich") -> None:
+def lib(
+    mpi: MpiName = "mpich",
+    fortran: Annotated[
+        bool, typer.Option("--fortran", help="The source of the Fortran module instead, to compile with the program.")
+    ] = False,
+) -> None:
     """Print the path of libswapmeet.so, built if need be."""
-    print(library(mpis.find(mpi)))
+    print(source_tree() / "fortran" / "swapmeet.f90" if fortran else library(mpis.find(mpi)))
 
 
 @app.command()

@@ -91,6 +91,7 @@ std::string take_all() {
 #define SWAPMEET_TAKE(name) take(PMPI_##name, "PMPI_" #name, mpi_symbol("PMPI_" #name));
   SWAPMEET_MPI_CALLS(SWAPMEET_TAKE)
   SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_TAKE)
+  SWAPMEET_MPI_CONVERSIONS(SWAPMEET_TAKE)
 #ifdef OMPI_MAJOR_VERSION
 #define SWAPMEET_TAKE_CONSTANT(name) take(open_mpi::name, #name, mpi_variable(#name));
   SWAPMEET_OPEN_MPI_CONSTANTS(SWAPMEET_TAKE_CONSTANT)

@@ -29,10 +29,18 @@ namespace swapmeet {
 #define SWAPMEET_MPI_LARGE_CALLS(CALL)
 #endif
 
+// Functions in Open MPI and the standard ABI; macros in MPICH.
+#ifndef PMPI_Comm_f2c
+#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_f2c) CALL(Type_f2c)
+#else
+#define SWAPMEET_MPI_CONVERSIONS(CALL)
+#endif
+
 // Inside this namespace these hide the functions of the same names.
 #define SWAPMEET_DECLARE(name) inline decltype(&::PMPI_##name) PMPI_##name = nullptr;
 SWAPMEET_MPI_CALLS(SWAPMEET_DECLARE)
 SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_DECLARE)
+SWAPMEET_MPI_CONVERSIONS(SWAPMEET_DECLARE)
 #undef SWAPMEET_DECLARE
 
 #ifdef OMPI_MAJOR_VERSION

@@ -88,6 +88,10 @@ def test_lib_prints_a_library_and_is_quick_the_second_time(mpi: str) -> None:
     assert time.monotonic() - begin < 20
 
 
+def test_lib_prints_the_fortran_module() -> None:
+    assert "module swapmeet" in Path(swapmeet("lib", "--fortran").stdout.strip()).read_text()
+
+
 def test_names_that_are_unknown_are_refused_in_one_line() -> None:
     line = refused("lib", "--mpi", "openmpii")
     assert "did you mean openmpi?" in line

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).parents[1] / "fortran"
+MODULE = Path(__file__).parents[2] / "fortran" / "swapmeet.f90"
 SYSTEM = {"openmpi-system": "openmpi-bin libopenmpi-dev gfortran", "mpich-system": "mpich libmpich-dev gfortran"}
 
 
@@ -38,3 +39,47 @@ def test_fortran_calls_are_intercepted_once(
     counted = {tally["collective"]: tally for tally in tallies(statistics)}
     assert {name: tally["calls"] for name, tally in counted.items()} == {"Alltoall": 2, "Alltoallv": 2}
     assert all(tally["algorithm"].startswith("direct(") for tally in counted.values())
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory, mpif90: tuple[str, str], preloaded):
+    """Compile a program that uses the module swapmeet, and link it with the library."""
+    mpi, wrapper = mpif90
+    folder, library = tmp_path_factory.mktemp(mpi), preloaded(mpi).parent
+
+    def linked(source: Path) -> Path:
+        program = folder / source.stem
+        words = [wrapper, "-std=f2018", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-function-elimination"]
+        words += ["-fcheck=all", "-O1", MODULE, source, "-J", folder, "-o", program]
+        subprocess.run([*words, f"-L{library}", f"-Wl,-rpath,{library}", "-lswapmeet"], check=True, cwd=folder)
+        return program
+
+    return linked
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("preload", [False, True], ids=["linked", "preloaded"])
+def test_every_procedure_of_the_module(launch, mpif90: tuple[str, str], linked, ranks: int, preload: bool) -> None:
+    if ranks == 3 and mpif90[0] == "mpich-system":
+        pytest.skip("Debian's MPICH 4.0.2 crawls where ranks share cores")
+    done = launch(ranks, [linked(SOURCES / "module.f90")], mpi=mpif90[0], preload=preload)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "module: right"
+
+
+def test_an_error_that_nobody_takes_ends_the_program(launch, mpif90: tuple[str, str], linked, tmp_path: Path) -> None:
+    source = tmp_path / "careless.f90"
+    source.write_text(
+        "use mpi_f08\nuse swapmeet\ncall MPI_Init()\n"
+        "call swapmeet_set_algorithm(MPI_COMM_NULL, 'pairwise')\nprint *, 'went on'\ncall MPI_Finalize()\nend\n"
+    )
+    done = launch(1, [linked(source)], mpi=mpif90[0], preload=False)
+    assert done.returncode != 0
+    assert "went on" not in done.stdout
+    assert "swapmeet: " in done.stderr
+
+
+def test_the_example(launch, mpif90: tuple[str, str], linked) -> None:
+    done = launch(2, [linked(SOURCES.parents[1] / "examples" / "plan.f90")], mpi=mpif90[0], preload=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "plan: right"

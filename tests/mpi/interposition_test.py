@@ -34,6 +34,11 @@ OURS = {
     "swapmeet_set_algorithm",
     "swapmeet_trace",
 }
+#: What the Fortran module calls; large counts included with every MPI.
+FORTRAN = {f"swapmeet_fortran_alltoall{kind}{size}" for kind in ("", "v", "w") for size in ("", "_c")} | {
+    f"swapmeet_fortran_{name}"
+    for name in ("buffer", "memory_allocate", "phases_begin", "phases_end", "set_algorithm", "trace")
+}
 HAS_LARGE_COUNTS = {"mpich": True, "openmpi": False}
 
 
@@ -46,7 +51,7 @@ def test_exports_its_entries_and_nothing_else(preloaded, mpi: str) -> None:
     exported = {line.split()[0].split("@")[0] for line in listed.splitlines()}
     entries = ENTRIES | FUNCTIONS
     large = {f"{name}_c" for name in entries} if HAS_LARGE_COUNTS[mpis.find(mpi).kind] else set()
-    assert exported == entries | large | OURS
+    assert exported == entries | large | OURS | FORTRAN
 
 
 def test_brings_neither_an_mpi_nor_a_cpp_runtime_into_a_program(preloaded, mpi: str) -> None:
@@ -127,6 +132,8 @@ def test_linking_by_pkg_config(launch, installed, tmp_path: Path, wheel: str) ->
     output_of(mpis.find(wheel).mpicc, SOURCE, *flags, "-std=c89", "-pedantic", "-o", tmp_path / "linked")
     version = subprocess.run(["pkg-config", "--modversion", "swapmeet"], capture_output=True, text=True, env=env)
     assert version.stdout.strip() == swapmeet.__version__
+    module = subprocess.run(["pkg-config", "--variable=fortran", "swapmeet"], capture_output=True, text=True, env=env)
+    assert Path(module.stdout.strip()).read_text().count("end module") == 1
     check_linked(launch, tmp_path / "linked", prefix, wheel, tmp_path / "statistics.json")
 
 

@@ -1,0 +1,169 @@
+/// What fortran/swapmeet.f90 calls beside the public functions: handles are integers here, as Fortran has them.
+#include <mpi.h>
+
+#include <swapmeet/swapmeet.h>
+
+#include <climits>
+#include <list>
+#include <vector>
+
+#include "api/export.hpp"
+#include "api/failure.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+MPI_Comm communicator_from(MPI_Fint comm) {
+  require_mpi();
+  return PMPI_Comm_f2c(comm);
+}
+
+MPI_Datatype type_from(MPI_Fint type) {
+  require_mpi();
+  return PMPI_Type_f2c(type);
+}
+
+/// How many ranks there are to exchange with; 0 if that is an error, which the call proper reports.
+int peers_of(MPI_Comm comm) {
+  int inter = 0, ranks = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
+  if (inter)
+    PMPI_Comm_remote_size(comm, &ranks);
+  else
+    PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+/// The types of an Alltoallw; of the send side in place they mean nothing, and need not be there.
+std::vector<MPI_Datatype> types_of(const void* buffer, const MPI_Fint* types, MPI_Comm comm) {
+  std::vector<MPI_Datatype> converted(buffer == MPI_IN_PLACE ? 0 : static_cast<std::size_t>(peers_of(comm)));
+  for (MPI_Datatype& type : converted) type = type_from(*types++);
+  return converted;
+}
+
+/// An optional spec that is not there is empty.
+const char* given(const char* spec) { return *spec ? spec : nullptr; }
+
+/// Stores a plan if the caller wants one (`plan`), else makes the exchange now.
+template <class Call, class Make, class... Arguments>
+int call_or_plan(Call call, Make make, const char* spec, swapmeet_plan** plan, MPI_Comm comm, Arguments... arguments) {
+  return plan ? make(arguments..., comm, given(spec), plan) : call(arguments..., comm);
+}
+
+#if MPI_VERSION < 4
+/// Large counts for an MPI that has none: those that an int holds.
+class Narrowed {
+ public:
+  template <class Integer>
+  int operator()(Integer value) {
+    fit_ = fit_ && value >= INT_MIN && value <= INT_MAX;
+    return static_cast<int>(value);
+  }
+
+  template <class Integer>
+  const int* operator()(const void* buffer, const Integer* values, MPI_Fint comm) {
+    std::vector<int>& narrow = kept_.emplace_back(buffer == MPI_IN_PLACE ? 0 : peers_of(communicator_from(comm)));
+    for (int& value : narrow) value = (*this)(*values++);
+    return narrow.data();
+  }
+
+  /// Of an exchange, raised; of a plan, returned.
+  int error(MPI_Fint comm, bool planned) const {
+    if (fit_) return MPI_SUCCESS;
+    if (planned) return failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
+    PMPI_Comm_call_errhandler(communicator_from(comm), MPI_ERR_COUNT);
+    return MPI_ERR_COUNT;
+  }
+
+ private:
+  std::list<std::vector<int>> kept_;
+  bool fit_ = true;
+};
+#endif
+
+}  // namespace
+
+/// The address of a buffer as C has it. Each argument is what a compiler passes for `type(*), dimension(..)`: by the
+/// standard that begins with the address, and what else there is differs between compilers.
+SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* in_place, void* const* bottom) {
+  return *buffer == *in_place ? MPI_IN_PLACE : *buffer == *bottom ? MPI_BOTTOM : *buffer;
+}
+
+#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                       \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,            \
+                                                        void* recvbuf, Count recvcount, MPI_Fint recvtype, MPI_Fint comm,   \
+                                                        const char* spec, swapmeet_plan** plan) {                           \
+    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                   \
+                        communicator_from(comm), sendbuf, sendcount, type_from(sendtype), recvbuf, recvcount,                 \
+                        type_from(recvtype));                                                                            \
+  }                                                                                                                         \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallv##suffix(                                                                   \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,          \
+      const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,             \
+      swapmeet_plan** plan) {                                                                                               \
+    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                 \
+                        communicator_from(comm), sendbuf, sendcounts, sdispls, type_from(sendtype), recvbuf, recvcounts,      \
+                        rdispls, type_from(recvtype));                                                                   \
+  }                                                                                                                         \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallw##suffix(                                                                   \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Fint* sendtypes, void* recvbuf,  \
+      const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, const char* spec,     \
+      swapmeet_plan** plan) {                                                                                               \
+    const MPI_Comm with = communicator_from(comm);                                                                               \
+    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                              \
+    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                          \
+    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,  \
+                        sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());                   \
+  }
+
+SWAPMEET_FORTRAN(, int, int)
+#if MPI_VERSION >= 4
+SWAPMEET_FORTRAN(_c, MPI_Count, MPI_Aint)
+#else
+SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Fint sendtype, void* recvbuf,
+                                                MPI_Count recvcount, MPI_Fint recvtype, MPI_Fint comm, const char* spec,
+                                                swapmeet_plan** plan) {
+  Narrowed narrow;
+  const int sent = sendbuf == MPI_IN_PLACE ? 0 : narrow(sendcount), received = narrow(recvcount);
+  const int error = narrow.error(comm, plan);
+  return error ? error
+               : swapmeet_fortran_alltoall(sendbuf, sent, sendtype, recvbuf, received, recvtype, comm, spec, plan);
+}
+
+#define SWAPMEET_NARROWED(function, Type)                                                                            \
+  SWAPMEET_EXPORT int function##_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,        \
+                                   Type sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, \
+                                   Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {           \
+    Narrowed narrow;                                                                                                 \
+    const int* const counts = narrow(sendbuf, sendcounts, comm);                                                     \
+    const int* const places = narrow(sendbuf, sdispls, comm);                                                        \
+    const int* const received = narrow(recvbuf, recvcounts, comm);                                                   \
+    const int* const into = narrow(recvbuf, rdispls, comm);                                                          \
+    const int error = narrow.error(comm, plan);                                                                      \
+    return error ? error                                                                                             \
+                 : function(sendbuf, counts, places, sendtype, recvbuf, received, into, recvtype, comm, spec, plan); \
+  }
+SWAPMEET_NARROWED(swapmeet_fortran_alltoallv, MPI_Fint)
+SWAPMEET_NARROWED(swapmeet_fortran_alltoallw, const MPI_Fint*)
+#endif
+
+SWAPMEET_EXPORT int swapmeet_fortran_set_algorithm(MPI_Fint comm, const char* spec) {
+  return swapmeet_set_algorithm(communicator_from(comm), given(spec));
+}
+
+SWAPMEET_EXPORT int swapmeet_fortran_memory_allocate(MPI_Fint comm, MPI_Aint bytes, void** base) {
+  return swapmeet_memory_allocate(communicator_from(comm), bytes, base);
+}
+
+SWAPMEET_EXPORT int swapmeet_fortran_phases_begin(MPI_Fint comm) { return swapmeet_phases_begin(communicator_from(comm)); }
+
+SWAPMEET_EXPORT int swapmeet_fortran_phases_end(MPI_Fint comm, double* seconds) {
+  return swapmeet_phases_end(communicator_from(comm), seconds);
+}
+
+SWAPMEET_EXPORT int swapmeet_fortran_trace(MPI_Fint comm, const char* file) {
+  return swapmeet_trace(communicator_from(comm), file);
+}
+
+}  // namespace swapmeet

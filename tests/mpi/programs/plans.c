@@ -54,7 +54,7 @@ static void exchanges(const char *spec, int n, int repetitions) {
   }
   swapmeet_plan_description about;
   must(!swapmeet_plan_describe(a, &about) && about.spec && about.reason, "describe");
-  if (strcmp(about.spec, "native") && ranks > 1) {
+  if (strncmp(about.spec, "native", 6) && ranks > 1) {
     must(about.messages >= 1 && about.bytes >= (long long)(bytes - bytes / ranks), "messages and bytes of equal blocks");
     must(about.expected_seconds > 0 && about.scratch_bytes >= 0, "expected time");
     must(!swapmeet_plan_describe(b, &about) && about.messages >= 0, "messages of unequal blocks, once exchanged");

@@ -1,7 +1,5 @@
 /* What is not blocking: each collective in each form, and several under way together. The forms share their arguments
  * with the blocking one, so a few kinds of exchange will do. */
-#include <stdio.h>
-
 #include "cases.h"
 #include "communicators.h"
 #include "exchange.h"
@@ -41,8 +39,8 @@ static Exchange of_kind(const Suite *suite, size_t kind, Collective collective, 
   return exchange;
 }
 
-static void run_or_skip(Suite *suite, const Exchange *exchange, MPI_Comm comm) {
-  const char *why = exchange_unsuitable(exchange, comm);
+static void run_or_skip(Suite *suite, const Exchange *exchange, MPI_Comm comm, bool inter) {
+  const char *why = exchange_unsuitable(exchange, inter);
   if (why) suite_skip(suite, why);
   else exchange_run_several(suite, exchange, &comm, 1, comm);
 }
@@ -53,7 +51,7 @@ static void alone(Suite *suite, Collective collective, Form form) {
     char name[200];
     if (!suite_begin(suite, "%s/%s", exchange_name(&exchange, name, sizeof name), communicator_name(kinds[kind].comm)))
       continue;
-    run_or_skip(suite, &exchange, communicator(kinds[kind].comm));
+    run_or_skip(suite, &exchange, communicator(kinds[kind].comm), false);
     suite_end(suite);
   }
 }
@@ -69,7 +67,7 @@ static void between_groups(Suite *suite, Form form) {
       MPI_Comm comm;
       MPI_Intercomm_create(communicator(PARITY), 0, MPI_COMM_WORLD, suite->rank % 2 ? 0 : 1, 11, &comm);
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-      run_or_skip(suite, &exchange, comm);
+      run_or_skip(suite, &exchange, comm, true);
       MPI_Comm_free(&comm);
     }
     suite_end(suite);
@@ -87,7 +85,7 @@ static void together(Suite *suite, const char *name, const Form *forms, int numb
     comms[k] = communicator(two_communicators && k % 2 ? REVERSED : DUPLICATE);
     exchanges[k] = of_kind(suite, (size_t)k % 5, (Collective)((k + number) % COLLECTIVES), forms[k]);
     exchanges[k].seed += 1000 * (uint64_t)k;
-    if (!why) why = exchange_unsuitable(&exchanges[k], comms[k]);
+    if (!why) why = exchange_unsuitable(&exchanges[k], false);
   }
   if (why) suite_skip(suite, why);
   else exchange_run_several(suite, exchanges, comms, number, comms[0]);

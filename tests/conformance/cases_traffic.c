@@ -161,7 +161,7 @@ static void run_case(Suite *suite, size_t which, Collective collective, Form for
   if (!suite_begin(suite, "traffic/%s/%s/%ldB%s", scenes[which].name, collective_name(collective), (long)block_bytes,
                    forms[form]))
     return;
-  const char *why = exchange_unsuitable(&exchange, MPI_COMM_WORLD);
+  const char *why = exchange_unsuitable(&exchange, false);
   if (why) suite_skip(suite, why);
   else run_scene(suite, which, &exchange);
   suite_end(suite);

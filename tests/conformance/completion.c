@@ -79,9 +79,10 @@ void start_together(Operation operations[], int number, Ring *ring, Suite *suite
 
 static void complete_plans(Operation operations[], int number, Suite *suite, uint64_t seed) {
   for (int left = 1; left > 0;) {
+    const int first = (int)(seed % (uint64_t)number);
     left = 0;
     for (int k = 0; k < number; ++k) {
-      Operation *one = &operations[(k + (int)(seed % 7)) % number];
+      Operation *one = &operations[(first + k) % number];
       int done = 1, code = MPI_SUCCESS;
       if (!one->under_way) continue;
       seed = oracle_mix(seed);

@@ -7,7 +7,7 @@ int draw_below(Random *random, int limit) {
   return (int)(oracle_mix(random->seed + ++random->drawn) % (uint64_t)limit);
 }
 
-Exchange draw_exchange(Random *random) {
+static Exchange draw(Random *random) {
   static const MPI_Aint sizes[] = {0, 1, 3, 8, 12, 64, 100, 256, 1000, 4096, 8193, 20000};
   Exchange exchange = {.collective = (Collective)draw_below(random, COLLECTIVES),
                        .seed = oracle_mix(random->seed + (++random->drawn << 32))};
@@ -27,9 +27,9 @@ Exchange draw_exchange(Random *random) {
   return exchange;
 }
 
-Exchange draw_exchange_for(Random *random, MPI_Comm comm) {
+Exchange draw_exchange(Random *random, bool inter) {
   Exchange exchange;
-  do exchange = draw_exchange(random);
-  while (exchange_unsuitable(&exchange, comm));
+  do exchange = draw(random);
+  while (exchange_unsuitable(&exchange, inter));
   return exchange;
 }

@@ -11,10 +11,7 @@ typedef struct {
 /** @return 0 to limit - 1 */
 int draw_below(Random *random, int limit);
 
-/** Any exchange, for any communicator. Its form may not suit there: see exchange_unsuitable(). */
-Exchange draw_exchange(Random *random);
-
-/** Draw until it suits the MPI and the communicator. */
-Exchange draw_exchange_for(Random *random, MPI_Comm comm);
+/** An exchange that this MPI can do on an intercommunicator, or on another one. */
+Exchange draw_exchange(Random *random, bool inter);
 
 #endif

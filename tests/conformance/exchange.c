@@ -51,12 +51,11 @@ const char *exchange_name(const Exchange *exchange, char *name, size_t bytes) {
   return name;
 }
 
-const char *exchange_unsuitable(const Exchange *exchange, MPI_Comm comm) {
-  int inter;
-  MPI_Comm_test_inter(comm, &inter);
+const char *exchange_unsuitable(const Exchange *exchange, bool inter) {
   if (exchange->form == PERSISTENT && MPI_VERSION < 4) return "this MPI has no persistent collectives";
   if (exchange->form == PLAN && !plans()->found) return "no library with plans is loaded";
   if (exchange->form == PLAN && inter) return "plans are for intracommunicators";
+  if (exchange->in_place && inter) return "MPI_IN_PLACE is for intracommunicators";
   return NULL;
 }
 

@@ -56,8 +56,8 @@ const char *collective_name(Collective collective);
 /** A name that tells all: the words of the description, slash-separated. @return name */
 const char *exchange_name(const Exchange *exchange, char *name, size_t bytes);
 
-/** Why it cannot be done here; NULL if it can. The same on all ranks of comm. */
-const char *exchange_unsuitable(const Exchange *exchange, MPI_Comm comm);
+/** Why it cannot be done here, on an intercommunicator or on another one; NULL if it can. The same on all ranks. */
+const char *exchange_unsuitable(const Exchange *exchange, bool inter);
 
 /** Run it twice with different data, checking both buffers to the last byte, and report to the suite.
  *  Collective over comm, which may be an intercommunicator. */

@@ -67,7 +67,7 @@ static Exchange as_possible(const Exchange *wanted, Group group) {
   Exchange exchange = *wanted;
 #ifdef OPEN_MPI
   if (!has_types(exchange.collective)) return exchange;
-  if (exchange.form == BLOCKING && group.peers == 1) {
+  if (exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
     exchange.types_by_peer = false;
     exchange.send_placement = exchange.recv_placement = DENSE;
   }

@@ -40,14 +40,22 @@ def preloaded() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile programs/NAME.c for an MPI, once."""
+    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix; once."""
     done: dict[tuple[str, ...], Path] = {}
 
     def compiled(mpi: str, name: str, *flags: str) -> Path:
         key = (mpi, name, *flags)
         if key not in done:
             output = tmp_path_factory.mktemp(mpi) / name
-            words = [mpis.find(mpi).mpicc, PROGRAMS / f"{name}.c", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+            words = [
+                mpis.find(mpi).mpicc,
+                PROGRAMS / (name if "." in name else f"{name}.c"),
+                "-g",
+                "-O1",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+            ]
             subprocess.run([*words, *flags, "-o", output], check=True)
             done[key] = output
         return done[key]

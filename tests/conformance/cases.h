@@ -6,6 +6,8 @@
 
 void cases_blocks(Suite *suite);         /* block sizes, type pairs, communicators, in place, MPI_BOTTOM */
 void cases_vector(Suite *suite);         /* Alltoallv's counts and displacements */
+void cases_typed(Suite *suite);          /* Alltoallw: a type for each block */
+void cases_forms(Suite *suite);          /* non-blocking, persistent, planned */
 void cases_workload(Suite *suite);       /* Alltoallv's counts as applications and papers have them */
 void cases_communicators(Suite *suite);  /* lifetimes, attributes, error handlers, intercommunicators */
 void cases_traffic(Suite *suite);        /* the user's own messages and progress */

@@ -149,21 +149,30 @@ static void run_scene(Suite *suite, size_t which, const Exchange *exchange) {
   MPI_Comm_free(&scene.comm);
 }
 
+static void run_case(Suite *suite, size_t which, Collective collective, Form form, MPI_Aint block_bytes) {
+  const Exchange exchange = {.collective = collective,
+                             .form = form,
+                             .send = type_find("double/basic"),
+                             .recv = type_find("double/basic"),
+                             .block_bytes = block_bytes,
+                             .pattern = is_vector(collective) ? VARIED : UNIFORM,
+                             .seed = suite->options.seed};
+  static const char *const forms[FORMS] = {"", "/nonblocking", "/persistent", "/plan"};
+  if (!suite_begin(suite, "traffic/%s/%s/%ldB%s", scenes[which].name, collective_name(collective), (long)block_bytes,
+                   forms[form]))
+    return;
+  const char *why = exchange_unsuitable(&exchange, false);
+  if (why) suite_skip(suite, why);
+  else run_scene(suite, which, &exchange);
+  suite_end(suite);
+}
+
 void cases_traffic(Suite *suite) {
   static const MPI_Aint sizes[] = {8, 40000};
-  for (size_t which = 0; which < sizeof scenes / sizeof scenes[0]; ++which)
+  for (size_t which = 0; which < sizeof scenes / sizeof scenes[0]; ++which) {
     for (Collective collective = ALLTOALL; collective < COLLECTIVES; ++collective)
-      for (size_t size = is_large_count(collective); size < sizeof sizes / sizeof sizes[0]; ++size) {
-        const Exchange exchange = {.collective = collective,
-                                   .send = type_find("double/basic"),
-                                   .recv = type_find("double/basic"),
-                                   .block_bytes = sizes[size],
-                                   .pattern = is_vector(collective) ? VARIED : UNIFORM,
-                                   .seed = suite->options.seed};
-        if (!suite_begin(suite, "traffic/%s/%s/%ldB", scenes[which].name, collective_name(collective),
-                         (long)sizes[size]))
-          continue;
-        run_scene(suite, which, &exchange);
-        suite_end(suite);
-      }
+      for (size_t size = collective > ALLTOALLV; size < sizeof sizes / sizeof sizes[0]; ++size)
+        run_case(suite, which, collective, BLOCKING, sizes[size]);
+    for (Form form = NONBLOCKING; form < FORMS; ++form) run_case(suite, which, ALLTOALLV, form, sizes[1]);
+  }
 }

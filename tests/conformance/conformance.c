@@ -1,4 +1,4 @@
-/* MPI conformance suite for MPI_Alltoall and MPI_Alltoallv: the command line and the order of the groups. */
+/* MPI conformance suite for MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: the command line and the order of the groups. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +50,11 @@ int main(int argc, char **argv) {
   communicators_open();
   cases_blocks(&suite);
   cases_vector(&suite);
+  cases_typed(&suite);
   cases_workload(&suite);
   cases_communicators(&suite);
   cases_traffic(&suite);
+  cases_forms(&suite);
   cases_reuse(&suite);
   cases_random(&suite);
   cases_far(&suite);

@@ -16,8 +16,12 @@ typedef struct {
   int send_count, recv_count;
   int *send_counts, *send_displacements, *recv_counts, *recv_displacements;
   MPI_Datatype send_type, recv_type;
+  MPI_Datatype *send_types, *recv_types; /* Alltoallw's: the same for all, unless a case changes one */
   MPI_Comm comm;
 } Call;
+
+typedef enum { ALLTOALL, ALLTOALLV, ALLTOALLW, COLLECTIVES } Collective;
+static const char *const collective_names[COLLECTIVES] = {"alltoall", "alltoallv", "alltoallw"};
 
 static MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
 
@@ -28,6 +32,9 @@ static void null_send_type(Call *c) { c->send_type = MPI_DATATYPE_NULL; }
 static void null_recv_type(Call *c) { c->recv_type = MPI_DATATYPE_NULL; }
 static void uncommitted_send_type(Call *c) { c->send_type = uncommitted; }
 static void uncommitted_recv_type(Call *c) { c->recv_type = uncommitted; }
+static void one_null_send_type(Call *c) { c->send_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
+static void one_null_recv_type(Call *c) { c->recv_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
+static void one_negative_count(Call *c) { c->recv_counts[c->ranks - 1] = -1; }
 static void null_comm(Call *c) { c->comm = MPI_COMM_NULL; }
 static void in_place_recv(Call *c) { c->recv = MPI_IN_PLACE; }
 static void same_buffer(Call *c) { c->send = c->recv; }
@@ -62,7 +69,7 @@ static void in_place_null_recv_type(Call *c) {
 static const struct {
   const char *name;
   void (*spoil)(Call *call);
-  int not_vector;
+  unsigned without; /* the collectives that it is not for, a bit each */
 } cases[] = {
     {"correct", correct, 0},
     {"negative-send-count", negative_send_count, 0},
@@ -73,10 +80,13 @@ static const struct {
     {"uncommitted-recv-type", uncommitted_recv_type, 0},
     {"null-comm", null_comm, 0},
     {"in-place-as-recv-buffer", in_place_recv, 0},
-    {"same-buffer", same_buffer, 1},
+    {"same-buffer", same_buffer, 1 << ALLTOALLV | 1 << ALLTOALLW},
     {"zero-counts", zero_counts, 0},
     {"zero-counts-null-buffers", zero_counts_null_buffers, 0},
-    {"zero-counts-null-types", zero_counts_null_types, 0},
+    {"zero-counts-null-types", zero_counts_null_types, 1 << ALLTOALLW}, /* Swapmeet takes them, Open MPI does not */
+    {"one-null-send-type", one_null_send_type, 1 << ALLTOALL | 1 << ALLTOALLV},
+    {"one-null-recv-type", one_null_recv_type, 1 << ALLTOALL | 1 << ALLTOALLV},
+    {"one-negative-count", one_negative_count, 1 << ALLTOALL},
     {"in-place-null-send-type", in_place_null_send_type, 0},
     {"in-place-null-recv-type", in_place_null_recv_type, 0},
     {"correct-again", correct, 0},
@@ -97,12 +107,26 @@ static const char *class_name(int class) {
   return "another class";
 }
 
+static int call(const Call *c, Collective collective) {
+  switch (collective) {
+    case ALLTOALLV:
+      return MPI_Alltoallv(c->send, c->send_counts, c->send_displacements, c->send_type, c->recv, c->recv_counts,
+                           c->recv_displacements, c->recv_type, c->comm);
+    case ALLTOALLW:
+      return MPI_Alltoallw(c->send, c->send_counts, c->send_displacements, c->send_types, c->recv, c->recv_counts,
+                           c->recv_displacements, c->recv_types, c->comm);
+    default:
+      return MPI_Alltoall(c->send, c->send_count, c->send_type, c->recv, c->recv_count, c->recv_type, c->comm);
+  }
+}
+
 /* @return the error class of the spoilt call. */
-static int run_case(int which, int vector, MPI_Comm comm) {
+static int run_case(int which, Collective collective, MPI_Comm comm) {
   int ranks, class;
   MPI_Comm_size(comm, &ranks);
   const size_t elements = (size_t)ranks * COUNT;
   int *buffers = calloc(2 * elements, sizeof *buffers), *arrays = calloc(4 * (size_t)ranks, sizeof *arrays);
+  MPI_Datatype *types = malloc(2 * (size_t)ranks * sizeof *types);
   Call c = {.ranks = ranks,
             .send = buffers,
             .recv = buffers + elements,
@@ -114,18 +138,24 @@ static int run_case(int which, int vector, MPI_Comm comm) {
             .recv_displacements = arrays + 3 * ranks,
             .send_type = MPI_INT,
             .recv_type = MPI_INT,
+            .send_types = types,
+            .recv_types = types + ranks,
             .comm = comm};
   for (int peer = 0; peer < ranks; ++peer) {
     c.send_counts[peer] = c.recv_counts[peer] = COUNT;
-    c.send_displacements[peer] = c.recv_displacements[peer] = COUNT * peer;
+    c.send_displacements[peer] = c.recv_displacements[peer] = COUNT * peer * (collective == ALLTOALLW ? (int)sizeof(int) : 1);
+    c.send_types[peer] = c.recv_types[peer] = MPI_INT;
   }
   cases[which].spoil(&c);
-  const int code = vector ? MPI_Alltoallv(c.send, c.send_counts, c.send_displacements, c.send_type, c.recv,
-                                          c.recv_counts, c.recv_displacements, c.recv_type, c.comm)
-                          : MPI_Alltoall(c.send, c.send_count, c.send_type, c.recv, c.recv_count, c.recv_type, c.comm);
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (c.send_type != MPI_INT) c.send_types[peer] = c.send_type;
+    if (c.recv_type != MPI_INT) c.recv_types[peer] = c.recv_type;
+  }
+  const int code = call(&c, collective);
   MPI_Error_class(code, &class);
   free(buffers);
   free(arrays);
+  free(types);
   return class;
 }
 
@@ -141,16 +171,16 @@ static void run_all(const char *where, MPI_Comm comm, MPI_Comm report, const cha
   MPI_Comm_rank(report, &rank);
   MPI_Comm_size(report, &ranks);
   int *classes = calloc((size_t)ranks, sizeof *classes);
-  for (int vector = 0; vector < 2; ++vector)
+  for (Collective collective = ALLTOALL; collective < COLLECTIVES; ++collective)
     for (int which = 0; which < CASES; ++which) {
-      if (vector && cases[which].not_vector) continue;
+      if (cases[which].without & 1u << collective) continue;
       if (only && !strstr(cases[which].name, only)) continue;
-      const int class = run_case(which, vector, comm);
+      const int class = run_case(which, collective, comm);
       int differing = 0;
       MPI_Gather(&class, 1, MPI_INT, classes, 1, MPI_INT, 0, report);
       for (int other = 0; other < ranks && rank == 0; ++other) differing += classes[other] != class;
       if (rank == 0) {
-        printf("%s/%s/%s: %s/%d", where, vector ? "alltoallv" : "alltoall", cases[which].name,
+        printf("%s/%s/%s: %s/%d", where, collective_names[collective], cases[which].name,
                class_name(class), class);
         if (differing > 0) printf(" (another on %d ranks)", differing);
         puts("");

@@ -7,11 +7,11 @@
 
 #include "oracle.h"
 
-enum { FAR_AWAY = 12345678 };
+enum { FAR_AWAY = 12345678, ALIGNMENT = 16 };
 
 /* Element numbers are powers of two: the larger size is a multiple of the smaller. */
 MPI_Aint unit_bytes(const Exchange *exchange) {
-  if (exchange->types_by_rank) return type_largest_size(exchange->send);
+  if (exchange->types_by_rank || exchange->types_by_peer) return type_largest_size(exchange->send);
   const MPI_Aint send = type_size(exchange->send), recv = type_size(exchange->recv);
   return send > recv ? send : recv;
 }
@@ -41,16 +41,18 @@ static MPI_Aint block_units(const Exchange *exchange, int ranks, int source, int
   }
 }
 
-static TypeId side_type(const Exchange *exchange, const Group *group, bool sends) {
-  const TypeId type = sends ? exchange->send : exchange->recv;
-  return exchange->types_by_rank ? type_rotate(type, group->me % 16) : type;
+static TypeId side_type(const Side *side, int peer) {
+  const Exchange *exchange = side->exchange;
+  const TypeId type = side->sends ? exchange->send : exchange->recv;
+  if (exchange->types_by_peer) return type_rotate(type, (side->group.me + (side->sends ? 5 : 3) * peer) % 16);
+  return exchange->types_by_rank ? type_rotate(type, side->group.me % 16) : type;
 }
 
 static void set_counts(Side *side) {
   const Exchange *exchange = side->exchange;
   const int ranks = side->group.peers;
-  const MPI_Aint size = type_size(side_type(exchange, &side->group, side->sends));
   for (int peer = 0; peer < ranks; ++peer) {
+    const MPI_Aint size = type_size(side_type(side, peer));
     const int id = side->group.first_peer + peer;
     const MPI_Aint units = side->sends ? block_units(exchange, ranks, side->group.me, id)
                                        : block_units(exchange, ranks, id, side->group.me);
@@ -71,12 +73,31 @@ static void set_order(int *order, int blocks, Placement placement, uint64_t seed
   }
 }
 
+/* Where blocks are placed one by one: what one takes, from `first` to `last`, in items. */
+typedef struct {
+  MPI_Aint first, last, alignment;
+} Room;
+
+/* The same in bytes where each block has a type of its own. */
+static Room room_of(const Side *side, int peer) {
+  const MPI_Aint count = side->count[peer];
+  if (!side->exchange->types_by_peer) return (Room){0, count, 1};
+  const Layout *layout = side_layout(side, peer);
+  if (count == 0 || layout->size == 0) return (Room){0, 0, ALIGNMENT};
+  return (Room){layout->low, (count - 1) * layout->extent + layout->high, ALIGNMENT};
+}
+
+static MPI_Aint rounded_up(MPI_Aint value, MPI_Aint alignment) {
+  while (value % alignment != 0) ++value;
+  return value;
+}
+
 static void set_displacements(Side *side) {
   const Exchange *exchange = side->exchange;
   const Placement placement = side->sends ? exchange->send_placement : exchange->recv_placement;
-  const MPI_Aint size = type_size(side_type(exchange, &side->group, side->sends));
   const int peers = side->group.peers;
   if (placement == SAME_BLOCK || placement == OVERLAPPING) {
+    const MPI_Aint size = type_size(side_type(side, 0));
     const MPI_Aint step = placement == OVERLAPPING && size > 0 ? unit_bytes(exchange) / size : 0;
     for (int peer = 0; peer < peers; ++peer) side->displacement[peer] = peer * step;
     return;
@@ -86,14 +107,15 @@ static void set_displacements(Side *side) {
   MPI_Aint next = 0;
   for (int k = 0; k < peers; ++k) {
     const int peer = order[k];
-    side->displacement[peer] = next;
-    next += side->count[peer];
-    if (placement != DENSE) next += 1 + (k * 7) % 3;
+    const Room room = room_of(side, peer);
+    side->displacement[peer] = rounded_up(next - room.first, room.alignment);
+    next = side->displacement[peer] + room.last;
+    if (placement != DENSE) next += room.alignment * (1 + (k * 7) % 3);
     /* The displacement of nothing means nothing. */
     if (placement != DENSE && side->count[peer] == 0) side->displacement[peer] = peer % 2 ? FAR_AWAY : -FAR_AWAY;
   }
   if (placement == BELOW_ZERO)
-    for (int peer = 0; peer < peers; ++peer) side->displacement[peer] -= next + 2;
+    for (int peer = 0; peer < peers; ++peer) side->displacement[peer] -= rounded_up(next + 2, ALIGNMENT);
   free(order);
 }
 
@@ -111,19 +133,54 @@ static MPI_Aint width_in_items(const Side *side) {
   return last > first ? last - first : 1;
 }
 
+/* Types of their own come before the displacements, which count bytes of them; one type for all comes after, for its
+ * items may be columns of the whole buffer. */
+static void set_layouts(Side *side) {
+  const int peers = side->group.peers;
+  if (side->exchange->types_by_peer) {
+    side->layouts = calloc((size_t)peers, sizeof *side->layouts);
+    for (int peer = 0; peer < peers; ++peer)
+      layout_make(&side->layouts[peer], side_type(side, peer), side->count[peer] > 0 ? side->count[peer] : 1);
+    set_displacements(side);
+    return;
+  }
+  set_displacements(side);
+  side->layouts = calloc(1, sizeof *side->layouts);
+  layout_make(side->layouts, side_type(side, 0), width_in_items(side));
+  for (int peer = 0; has_types(side->exchange->collective) && peer < peers; ++peer)
+    if (side->count[peer] > 0) side->displacement[peer] *= side->layouts->extent;
+}
+
 static void set_bounds(Side *side) {
-  const Layout *layout = &side->layout;
   bool any = false;
   side->low = side->high = 0;
   for (int peer = 0; peer < side->group.peers; ++peer) {
+    const Layout *layout = side_layout(side, peer);
     if (side->count[peer] == 0 || layout->size == 0) continue;
-    const MPI_Aint first = side->displacement[peer] * layout->extent;
+    const MPI_Aint first = side_offset(side, peer);
     const MPI_Aint low = first + layout->low;
     const MPI_Aint high = first + (side->count[peer] - 1) * layout->extent + layout->high;
     if (!any || low < side->low) side->low = low;
     if (!any || high > side->high) side->high = high;
     any = true;
   }
+}
+
+const Layout *side_layout(const Side *side, int peer) {
+  return &side->layouts[side->exchange->types_by_peer ? peer : 0];
+}
+
+MPI_Aint side_offset(const Side *side, int peer) {
+  const MPI_Aint unit = has_types(side->exchange->collective) ? 1 : side->layouts->extent;
+  return side->displacement[peer] * unit;
+}
+
+static int number_of_layouts(const Side *side) { return side->exchange->types_by_peer ? side->group.peers : 1; }
+
+bool side_agrees_with_mpi(const Side *side) {
+  for (int k = 0; k < number_of_layouts(side); ++k)
+    if (!layout_agrees_with_mpi(&side->layouts[k])) return false;
+  return true;
 }
 
 void side_open(Side *side, const Exchange *exchange, Group group, bool sends) {
@@ -134,13 +191,13 @@ void side_open(Side *side, const Exchange *exchange, Group group, bool sends) {
   side->count = calloc((size_t)group.peers, sizeof *side->count);
   side->displacement = calloc((size_t)group.peers, sizeof *side->displacement);
   set_counts(side);
-  set_displacements(side);
-  layout_make(&side->layout, side_type(exchange, &group, sends), width_in_items(side));
+  set_layouts(side);
   set_bounds(side);
 }
 
 void side_close(Side *side) {
-  layout_free(&side->layout);
+  for (int k = 0; k < number_of_layouts(side); ++k) layout_free(&side->layouts[k]);
+  free(side->layouts);
   free(side->count);
   free(side->displacement);
   free(side->allocation);

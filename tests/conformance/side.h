@@ -15,8 +15,8 @@ typedef struct {
   const Exchange *exchange;
   Group group;
   bool sends;
-  Layout layout;
-  MPI_Aint *count, *displacement; /* one a peer, in items */
+  Layout *layouts;                /* one; or one a peer, where types differ by peer */
+  MPI_Aint *count, *displacement; /* one a peer, in items; Alltoallw's displacements in bytes */
   MPI_Aint low, high;             /* lowest byte of data and one past the highest, from the buffer's origin */
 
   unsigned char *allocation;
@@ -28,10 +28,20 @@ typedef struct {
 /** @return bytes of the smallest block that both ends can hold; 0 for empty types. */
 MPI_Aint unit_bytes(const Exchange *exchange);
 
+/** The type of a peer's block; and where that lies, in bytes from the origin. */
+const Layout *side_layout(const Side *side, int peer);
+MPI_Aint side_offset(const Side *side, int peer);
+
 void side_open(Side *side, const Exchange *exchange, Group group, bool sends);
 void side_close(Side *side);
 
-/** Lay out a fresh buffer: background everywhere; data where this side sends, or where in_place makes it do so. */
+/** @return whether MPI agrees with our account of all types. */
+bool side_agrees_with_mpi(const Side *side);
+
+/** Make room for the buffer, elsewhere in each run. */
+void side_allocate(Side *side, int run);
+
+/** Background everywhere; data where this side sends, or where in_place makes it do so. */
 void side_fill(Side *side, int run, bool with_data);
 
 /** State what a receive buffer must hold after the call. */

@@ -33,7 +33,7 @@ static void write_background(const Side *side, int run, unsigned char *to) {
 static MPI_Aint origin_offset(const Side *side) { return side->origin - side->allocation; }
 
 static unsigned char *block_in(const Side *side, unsigned char *allocation, int peer) {
-  return allocation + origin_offset(side) + side->displacement[peer] * side->layout.extent;
+  return allocation + origin_offset(side) + side_offset(side, peer);
 }
 
 static void write_blocks(const Side *side, int run, unsigned char *allocation, bool outgoing) {
@@ -41,11 +41,11 @@ static void write_blocks(const Side *side, int run, unsigned char *allocation, b
     if (side->count[peer] == 0) continue;
     const int id = side->group.first_peer + peer, me = side->group.me;
     const Stream stream = outgoing ? block_stream(side, run, me, id) : block_stream(side, run, id, me);
-    layout_write(&side->layout, block_in(side, allocation, peer), side->count[peer], stream.key, stream.first);
+    layout_write(side_layout(side, peer), block_in(side, allocation, peer), side->count[peer], stream.key, stream.first);
   }
 }
 
-void side_fill(Side *side, int run, bool with_data) {
+void side_allocate(Side *side, int run) {
   /* Guards grow from run to run, so that the buffer moves. */
   const MPI_Aint guard = GUARD_BYTES + ALIGNMENT * run;
   MPI_Aint low = side->low;
@@ -56,6 +56,9 @@ void side_fill(Side *side, int run, bool with_data) {
   side->allocation = malloc((size_t)side->bytes);
   side->expected = malloc((size_t)side->bytes);
   side->origin = side->allocation + guard - low;
+}
+
+void side_fill(Side *side, int run, bool with_data) {
   write_background(side, run, side->allocation);
   if (with_data) write_blocks(side, run, side->allocation, true);
   memcpy(side->expected, side->allocation, (size_t)side->bytes);
@@ -66,8 +69,7 @@ void side_expect_received(Side *side, int run) { write_blocks(side, run, side->e
 /* The block that a byte belongs to, or -1; the position in it. */
 static int find_block(const Side *side, MPI_Aint offset, MPI_Aint *position) {
   for (int peer = 0; peer < side->group.peers; ++peer) {
-    const MPI_Aint start = side->displacement[peer] * side->layout.extent;
-    *position = layout_locate(&side->layout, side->count[peer], offset - start);
+    *position = layout_locate(side_layout(side, peer), side->count[peer], offset - side_offset(side, peer));
     if (*position >= 0) return peer;
   }
   return -1;
@@ -90,7 +92,7 @@ void side_check(const Side *side, Suite *suite, int run) {
     suite_fail(suite,
                "run %d, %s buffer, block %s %d, byte %ld (item %ld, %ld bytes from the origin): expected 0x%02x, got "
                "0x%02x; %ld bytes differ",
-               run, buffer, side->sends ? "to" : "from", peer, (long)position, (long)(position / side->layout.size),
+               run, buffer, side->sends ? "to" : "from", peer, (long)position, (long)(position / side_layout(side, peer)->size),
                (long)offset, expected, got, (long)wrong);
   else
     suite_fail(suite,

@@ -21,7 +21,7 @@ static void write_text(const char *text) {
 
 static void on_signal(int signal_number, siginfo_t *info, void *context) {
   (void)context;
-  static char line[512]; /* in one write, so that ranks do not interleave; psiginfo() is not safe here */
+  static char line[800]; /* in one write, so that ranks do not interleave; psiginfo() is not safe here */
   snprintf(line, sizeof line, "conformance: %s in case %s: signal %d, code %d, address %p\n",
            signal_number == SIGALRM ? "hangs" : "dies", current_case, signal_number, info->si_code, info->si_addr);
   write_text(line);

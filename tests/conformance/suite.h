@@ -20,7 +20,7 @@ typedef struct {
   int rank, ranks;
   int passed, failed, skipped; /* counted on rank 0 */
   bool case_failed, case_skipped; /* failed: on this rank; skipped: the same on every rank */
-  char name[256];
+  char name[640];
   char message[512];
 } Suite;
 

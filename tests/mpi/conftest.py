@@ -41,7 +41,7 @@ def preloaded() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile programs/NAME.c for an MPI, once."""
+    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix; once."""
     done: dict[tuple[str, ...], Path] = {}
 
     def compiled(mpi: str, name: str, *flags: str) -> Path:
@@ -49,7 +49,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         if key not in done:
             output = tmp_path_factory.mktemp(mpi) / name
             target = mpis.find(mpi)
-            words = [*target.compiler, PROGRAMS / f"{name}.c", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+            source = PROGRAMS / (name if "." in name else f"{name}.c")
+            words = [*target.compiler, source, "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
             environment = {**os.environ, **mpis.environment(target, 1)}  # Intel's wrapper is told where it is
             subprocess.run([*words, *flags, "-o", output], check=True, env=environment)
             done[key] = output

@@ -29,3 +29,13 @@ def test_what_is_sent_is_not_what_is_received(launch, compiled, wheel: str, algo
     assert all(line.endswith(" 0 elements outside") for line in lines)
     if algorithm != "pairwise":  # it sends what there is, and says what did not fit
         assert lines == sorted(line for line in plain.stdout.splitlines() if line.startswith("rank "))
+
+
+@pytest.mark.parametrize("algorithm", ["pairwise", "two-phase-bruck"])
+def test_error_handlers_that_do_not_return(launch, compiled, wheel: str, algorithm: str) -> None:
+    argv = [compiled(wheel, "throwing.cpp", "-lstdc++")]
+    plain = launch(3, argv, mpi=wheel, preload=False)
+    ours = launch(3, argv, mpi=wheel, algorithm=algorithm)
+    assert ours.returncode == plain.returncode == 0, ours.stdout + ours.stderr
+    assert ours.stdout == plain.stdout
+    assert plain.stdout.count(" 0 wrong") == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,15 @@ def plans(compiled):
     return plans
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("spec", "ranks"),
+    [
+        *itertools.product(SPECS, [2, 3]),
+        *itertools.product(["bruck", "tuna"], [1, 5]),
+        *(pytest.param(spec, 5, marks=pytest.mark.long) for spec in SPECS),
+    ],
+)
 def test_two_at_a_time(launch, plans, wheel: str, spec: str, ranks: int) -> None:
-    if ranks == 1 and spec != "bruck":
-        pytest.skip("one rank: whatever the spec, the MPI underneath")
     done = launch(ranks, [plans(wheel), spec, "3", "12"], mpi=wheel, preload=False, env={"SWAPMEET_NODES": "2"})
     assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 

@@ -2,6 +2,7 @@
  *
  *   calls [WORD | WORD=N]...
  *     alltoall=N alltoallv=N in-place=N   so many calls on the current communicator
+ *     alltoallw=N nonblocking=N           (the latter of MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw, in turn)
  *     ints=N                              elements of a block from now on (Alltoallv: rank r sends 0..N to each)
  *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
  *     one-buffer=R                        an Alltoallv in which rank R's blocks, in and out, take turns in one buffer
@@ -57,6 +58,46 @@ static void exchange(MPI_Comm comm, int n, int vector, int in_place) {
       must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1),
            vector ? "MPI_Alltoallv" : "MPI_Alltoall");
   free(send), free(receive), free(counts);
+}
+
+static MPI_Request begin(int which, const int *counts, const int *expected, const int *places, const int *offsets,
+                         const MPI_Datatype *types, const int *send, int *receive, int n, MPI_Comm comm) {
+  MPI_Request request;
+  if (which == 0) MPI_Ialltoall(send, n, MPI_INT, receive, n, MPI_INT, comm, &request);
+  else if (which == 1) MPI_Ialltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm, &request);
+  else MPI_Ialltoallw(send, counts, offsets, types, receive, expected, offsets, types, comm, &request);
+  return request;
+}
+
+/* MPI_Alltoallw, or, if `which` is 0, 1 or 2, a non-blocking form. */
+static void exchange_typed(MPI_Comm comm, int n, int which) {
+  enum { WHICH_BLOCKS = -1 };
+  const int peers = peers_of(comm);
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  const size_t room = (size_t)peers * (size_t)n + 1;
+  int *send = malloc(room * sizeof *send), *receive = malloc(room * sizeof *receive);
+  int *counts = malloc(4 * (size_t)peers * sizeof *counts), *places = counts + peers, *expected = places + peers;
+  int *offsets = expected + peers;
+  MPI_Datatype *types = malloc((size_t)peers * sizeof *types);
+  for (int peer = 0; peer < peers; ++peer) {
+    places[peer] = peer * n;
+    offsets[peer] = peer * n * (int)sizeof(int);
+    types[peer] = MPI_INT;
+    counts[peer] = length(which != 0, rank, peer, n);
+    expected[peer] = length(which != 0, peer, rank, n);
+    for (int k = 0; k < n; ++k) send[places[peer] + k] = value(rank, peer, k), receive[places[peer] + k] = -1;
+  }
+  if (which == WHICH_BLOCKS) {
+    MPI_Alltoallw(send, counts, offsets, types, receive, expected, offsets, types, comm);
+  } else {
+    MPI_Request request = begin(which, counts, expected, places, offsets, types, send, receive, n, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  for (int peer = 0; peer < peers; ++peer)
+    for (int k = 0; k < n; ++k)
+      must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1), "MPI_Alltoallw or MPI_Ialltoall*");
+  free(send), free(receive), free(counts), free(types);
 }
 
 /* Legal, for no block overlaps another: but on one rank the two buffers have the same address. */
@@ -115,6 +156,8 @@ int main(int argc, char **argv) {
     if (strncmp(argv[k], "ints=", 5) == 0) ints = n;
     else if (strncmp(argv[k], "alltoall=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 0);
     else if (strncmp(argv[k], "alltoallv=", 10) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 1, 0);
+    else if (strncmp(argv[k], "alltoallw=", 10) == 0) for (int i = 0; i < n; ++i) exchange_typed(comm, ints, -1);
+    else if (strncmp(argv[k], "nonblocking=", 12) == 0) for (int i = 0; i < n; ++i) exchange_typed(comm, ints, i % 3);
     else if (strncmp(argv[k], "in-place=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
     else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
     else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);

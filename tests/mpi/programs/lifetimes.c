@@ -1,0 +1,105 @@
+/* All-to-alls where communicators and MPI itself begin and end. Checks every answer.
+ *
+ *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator, and
+ *                        of MPI_COMM_SELF in MPI_Finalize
+ *   lifetimes session    on communicators of a session, without MPI_Init; some are left when it ends
+ *   lifetimes both       the same, while the world model is there too, and after the session is gone
+ *   lifetimes again      the same, in two sessions one after the other */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANKS = 16, CALLS = 12 };
+
+static int answers;
+
+static void exchange(MPI_Comm comm) {
+  int rank, ranks, sent[MOST_RANKS], received[MOST_RANKS], ones[MOST_RANKS], places[MOST_RANKS], offsets[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  for (int peer = 0; peer < ranks; ++peer) {
+    ones[peer] = 1, places[peer] = peer, offsets[peer] = peer * (int)sizeof(int), types[peer] = MPI_INT;
+    sent[peer] = 100 * rank + peer;
+  }
+  for (int which = 0; which < 3; ++which) {
+    memset(received, -1, sizeof received);
+    if (which == 0) MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm);
+    if (which == 1) MPI_Alltoallv(sent, ones, places, MPI_INT, received, ones, places, MPI_INT, comm);
+    if (which == 2) MPI_Alltoallw(sent, ones, offsets, types, received, ones, offsets, types, comm);
+    for (int peer = 0; peer < ranks; ++peer)
+      if (received[peer] != 100 * peer + rank) {
+        fprintf(stderr, "lifetimes: wrong data\n");
+        abort();
+      }
+    ++answers;
+  }
+}
+
+static int exchange_on_delete(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)key, (void)value, (void)extra;
+  exchange(comm);
+  exchange(MPI_COMM_WORLD);
+  return MPI_SUCCESS;
+}
+
+static MPI_Comm with_callback(int key) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_attr(comm, key, NULL);
+  return comm;
+}
+
+static void delete_callbacks(void) {
+  int key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, exchange_on_delete, &key, NULL);
+  for (int used = 0; used < 2; ++used)
+    for (int disconnected = 0; disconnected < 2; ++disconnected) {
+      MPI_Comm comm = with_callback(key);
+      for (int k = 0; used && k < CALLS; ++k) exchange(comm);
+      if (disconnected) MPI_Comm_disconnect(&comm);
+      else MPI_Comm_free(&comm);
+    }
+  exchange(with_callback(key));
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+static void session(const char *tag) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm, copy;
+  int rank;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  for (int k = 0; k < CALLS; ++k) exchange(comm);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_split(comm, rank % 2, -rank, &copy);
+  for (int k = 0; k < CALLS; ++k) exchange(copy);
+  MPI_Comm_free(&copy);
+  MPI_Group_free(&group);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+#else
+static void session(const char *tag) { (void)tag; }
+#endif
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "session") == 0 || strcmp(what, "again") == 0) {
+    session("first");
+    if (strcmp(what, "again") == 0) session("second");
+  } else {
+    MPI_Init(&argc, &argv);
+    exchange(MPI_COMM_WORLD);
+    if (strcmp(what, "delete") == 0) delete_callbacks();
+    if (strcmp(what, "both") == 0) session("beside");
+    for (int k = 0; k < CALLS; ++k) exchange(MPI_COMM_WORLD);
+    MPI_Finalize();
+  }
+  printf("lifetimes: %d right\n", answers);
+  return 0;
+}

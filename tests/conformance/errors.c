@@ -34,6 +34,8 @@ static void uncommitted_send_type(Call *c) { c->send_type = uncommitted; }
 static void uncommitted_recv_type(Call *c) { c->recv_type = uncommitted; }
 static void one_null_send_type(Call *c) { c->send_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
 static void one_null_recv_type(Call *c) { c->recv_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
+static void one_uncommitted_send_type(Call *c) { c->send_types[0] = uncommitted; }
+static void one_uncommitted_recv_type(Call *c) { c->recv_types[0] = uncommitted; }
 static void one_negative_count(Call *c) { c->recv_counts[c->ranks - 1] = -1; }
 static void null_comm(Call *c) { c->comm = MPI_COMM_NULL; }
 static void in_place_recv(Call *c) { c->recv = MPI_IN_PLACE; }
@@ -86,6 +88,8 @@ static const struct {
     {"zero-counts-null-types", zero_counts_null_types, 1 << ALLTOALLW}, /* Swapmeet takes them, Open MPI does not */
     {"one-null-send-type", one_null_send_type, 1 << ALLTOALL | 1 << ALLTOALLV},
     {"one-null-recv-type", one_null_recv_type, 1 << ALLTOALL | 1 << ALLTOALLV},
+    {"one-uncommitted-send-type", one_uncommitted_send_type, 1 << ALLTOALL | 1 << ALLTOALLV},
+    {"one-uncommitted-recv-type", one_uncommitted_recv_type, 1 << ALLTOALL | 1 << ALLTOALLV},
     {"one-negative-count", one_negative_count, 1 << ALLTOALL},
     {"in-place-null-send-type", in_place_null_send_type, 0},
     {"in-place-null-recv-type", in_place_null_recv_type, 0},

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 CALLS = 200
-LIMIT = 1000  #: instructions a call, at P = 2; not for algorithms that poll while they wait
+#: Instructions a call, at P = 2; not for algorithms that poll while they wait. 300 are below 100 ns on any core of today.
+LIMITS = {"native": 300, "pairwise": 1000, "spread-out": 1000, "bruck-modified": 1000}
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")
 
@@ -70,7 +71,7 @@ def measure(launch, compiled, tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed: apt-get install valgrind")
-@pytest.mark.parametrize("algorithm", ["pairwise", "spread-out", "bruck-modified"])
+@pytest.mark.parametrize("algorithm", LIMITS)
 def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: str) -> None:
     once, twice = (measure(wheel, algorithm, calls) for calls in (CALLS, 2 * CALLS))
     more = twice - once
@@ -78,4 +79,4 @@ def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: s
     parts = ", ".join(f"{name} {cost / CALLS:.0f}" for name, cost in more.most_common())
     with capsys.disabled():
         print(f"\n{algorithm} on {wheel}: {per_call:.0f} instructions a call above MPI (of which or besides: {parts})")
-    assert 20 < per_call < LIMIT
+    assert 20 < per_call < LIMITS[algorithm]

@@ -15,13 +15,11 @@ namespace swapmeet {
 namespace {
 
 MPI_Comm communicator_from(MPI_Fint comm) {
-  require_mpi();
-  return PMPI_Comm_f2c(comm);
+  return mpi_suits() ? PMPI_Comm_f2c(comm) : MPI_Comm{};
 }
 
 MPI_Datatype type_from(MPI_Fint type) {
-  require_mpi();
-  return PMPI_Type_f2c(type);
+  return mpi_suits() ? PMPI_Type_f2c(type) : MPI_Datatype{};
 }
 
 /// How many ranks there are to exchange with; 0 if that is an error, which the call proper reports.

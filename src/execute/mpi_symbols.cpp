@@ -84,7 +84,7 @@ std::string take_all() {
     place = reinterpret_cast<std::remove_reference_t<decltype(place)>>(found);
     if (!place && missing.empty()) missing = name;
   };
-  if (!mpi_symbol("PMPI_Initialized")) return "no MPI was found in this process";
+  if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
   const char* const kind = kind_here();
   if (built_for && std::strcmp(kind, built_for) != 0)
     return std::string("this libswapmeet.so was built for ") + built_for + ", but the application uses " + kind;
@@ -120,13 +120,23 @@ void* mpi_symbol(const char* name) {
   return hidden ? dlsym(hidden, name) : nullptr;
 }
 
+void* needed_mpi_symbol(const char* name) {
+  if (void* const found = mpi_symbol(name)) return found;
+  say(std::string("error: ") + name + " is called, but was not found in any MPI of this process");
+  std::_Exit(EXIT_FAILURE);
+}
+
 bool find_mpi() { return mpi_found.load(std::memory_order_acquire) || try_to_find().empty(); }
 
-void require_mpi_slowly() {
+bool mpi_suits_slowly() {
+  static std::atomic<bool> foreign{false};
+  if (foreign.load(std::memory_order_acquire)) return false;
   const std::string problem = try_to_find();
-  if (problem.empty()) return;
-  say("error: " + problem + ": preload what `swapmeet lib --mpi NAME` prints for its MPI, or start it by `swapmeet run`");
-  std::_Exit(EXIT_FAILURE);
+  if (problem.empty()) return true;
+  if (!foreign.exchange(true))
+    say("warning: " + problem + "; passing everything on to it. Preload what `swapmeet lib --mpi NAME` prints for its MPI, or "
+        "start it by `swapmeet run`.");
+  return false;
 }
 
 }  // namespace swapmeet

@@ -69,18 +69,18 @@ inline decltype(&::OMPI_C_MPI_COMM_NULL_COPY_FN) OMPI_C_MPI_COMM_NULL_COPY_FN = 
 inline std::atomic<bool> mpi_found{false};
 inline bool mpich_underneath = false;  ///< or an MPI that descends from it: known once the MPI is found
 
-/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for.
+/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for. To be called
+/// before anything else of this file is used, constants too.
 bool find_mpi();
-void require_mpi_slowly();
 
-/// Before anything else of this file is used, constants too. Without an MPI that suits us it ends the process, and says
-/// why: the handles of the application's call would mean nothing here.
-inline void require_mpi() {
-  if (!mpi_found.load(std::memory_order_acquire)) [[unlikely]]
-    require_mpi_slowly();
-}
+/// The same, where an MPI of another kind is warned of, once. Its handles mean nothing here.
+bool mpi_suits_slowly();
+inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mpi_suits_slowly(); }
 
 /// The symbol of that name in the MPI underneath, never our own; nullptr if it has none.
 void* mpi_symbol(const char* name);
+
+/// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to go.
+void* needed_mpi_symbol(const char* name);
 
 }  // namespace swapmeet

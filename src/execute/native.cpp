@@ -1,24 +1,15 @@
 #include "execute/native.hpp"
 
-#include <cstdlib>
-
-#include "execute/report.hpp"
-
 namespace swapmeet {
 
 namespace {
 
 template <class Function>
 void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(mpi_symbol(name));
-  if (function) return;
-  // Cannot be: the headers that we were compiled with have it. Without it the application's call has nowhere to go.
-  say(std::string("error: ") + name + " was not found in the MPI of this process");
-  std::abort();
+  function = reinterpret_cast<Function>(needed_mpi_symbol(name));
 }
 
 Native find_all() {
-  require_mpi();
   Native all{};
   find(all.alltoall, "PMPI_Alltoall");
   find(all.alltoallv, "PMPI_Alltoallv");

@@ -2,6 +2,7 @@
 /// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
 #include "api/export.hpp"
 #include "execute/native.hpp"
+#include "interpose/foreign.hpp"
 #include "interpose/serve.hpp"
 
 #include <swapmeet/swapmeet.h>
@@ -103,10 +104,10 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
 
 }  // namespace swapmeet
 
+using swapmeet::Handle;
 using swapmeet::native;
 
 #define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
-  swapmeet::require_mpi();                                                              \
   swapmeet::Passed passed;                                                              \
   int error = MPI_SUCCESS;                                                              \
   if (swapmeet::function(__VA_ARGS__, comm, passed, error)) return error;               \
@@ -114,46 +115,81 @@ using swapmeet::native;
   passed.done();                                                                        \
   return error;
 
-#define SWAPMEET_ALLTOALL(name, underneath, Count)                                                     \
-  SWAPMEET_EXPORT int name(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
-                           Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                    \
-    SWAPMEET_SERVE(alltoall, underneath, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype) \
+// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it came.
+// The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
+#define SWAPMEET_NAMED(name, parameters)             \
+  SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
+  int entry_##name parameters
+
+#define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                              \
+  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,        \
+                        Handle recvtype, Handle comm)) {                                                              \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
+      return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);              \
+    SWAPMEET_SERVE(alltoall, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                            \
+                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype))    \
   }
 
-#define SWAPMEET_ALLTOALLV(name, underneath, Count, Displacement)                                        \
-  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
-                           MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],              \
-                           const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {        \
-    SWAPMEET_SERVE(alltoallv, underneath, comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, \
-                   recvtype)                                                                            \
+#define SWAPMEET_ALLTOALLV(name, Name, underneath, Count, Displacement)                                               \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,   \
+                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,         \
+                        Handle comm)) {                                                                               \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
+      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
+                               comm);                                                                                 \
+    SWAPMEET_SERVE(alltoallv, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls,                 \
+                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,                                \
+                   swapmeet::as<MPI_Datatype>(recvtype))                                                              \
   }
 
-#define SWAPMEET_ALLTOALLW(name, underneath, Count, Displacement)                                        \
-  SWAPMEET_EXPORT int name(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
-                           const MPI_Datatype sendtypes[], void* recvbuf, const Count recvcounts[],     \
-                           const Displacement rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) { \
-    SWAPMEET_SERVE(alltoallw, underneath, comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, \
-                   recvtypes)                                                                           \
+#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                               \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                    \
+                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                        \
+                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                   \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
+      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,          \
+                               recvtypes, comm);                                                                      \
+    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,      \
+                   recvbuf, recvcounts, rdispls, recvtypes)                                                           \
   }
 
-SWAPMEET_ALLTOALL(swapmeet_alltoall, alltoall, int)
-SWAPMEET_ALLTOALLV(swapmeet_alltoallv, alltoallv, int, int)
-SWAPMEET_ALLTOALLW(swapmeet_alltoallw, alltoallw, int, int)
-SWAPMEET_ALLTOALL(MPI_Alltoall, alltoall, int)
-SWAPMEET_ALLTOALL(PMPI_Alltoall, alltoall, int)
-SWAPMEET_ALLTOALLV(MPI_Alltoallv, alltoallv, int, int)
-SWAPMEET_ALLTOALLV(PMPI_Alltoallv, alltoallv, int, int)
-SWAPMEET_ALLTOALLW(MPI_Alltoallw, alltoallw, int, int)
-SWAPMEET_ALLTOALLW(PMPI_Alltoallw, alltoallw, int, int)
+// By both of its names: entry, what MPI calls it, what native() does, types of counts and displacements.
+#define SWAPMEET_ENTRIES(entry, Name, name, ...) \
+  entry(MPI_##Name, PMPI_##Name, name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, name, __VA_ARGS__)
 
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall, alltoall, int)
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv, alltoallv, int, int)
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw, alltoallw, int, int)
 #if MPI_VERSION >= 4
-SWAPMEET_ALLTOALL(swapmeet_alltoall_c, alltoall_c, MPI_Count)
-SWAPMEET_ALLTOALLV(swapmeet_alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
-SWAPMEET_ALLTOALLW(swapmeet_alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
-SWAPMEET_ALLTOALL(MPI_Alltoall_c, alltoall_c, MPI_Count)
-SWAPMEET_ALLTOALL(PMPI_Alltoall_c, alltoall_c, MPI_Count)
-SWAPMEET_ALLTOALLV(MPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
-SWAPMEET_ALLTOALLV(PMPI_Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
-SWAPMEET_ALLTOALLW(MPI_Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
-SWAPMEET_ALLTOALLW(PMPI_Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall_c, alltoall_c, MPI_Count)
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
+SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
+#endif
+
+// The same under our own names, by programs that were compiled for the MPI that we were built for.
+#define SWAPMEET_OWN(suffix, Count, Displacement)                                                                         \
+  SWAPMEET_EXPORT int swapmeet_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
+                                                Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                    \
+    swapmeet::find_mpi();                                                                                                   \
+    SWAPMEET_SERVE(alltoall, alltoall##suffix, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)            \
+  }                                                                                                                         \
+  SWAPMEET_EXPORT int swapmeet_alltoallv##suffix(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+                                                 MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],            \
+                                                 const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {      \
+    swapmeet::find_mpi();                                                                                                   \
+    SWAPMEET_SERVE(alltoallv, alltoallv##suffix, comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,         \
+                   rdispls, recvtype)                                                                                       \
+  }                                                                                                                         \
+  SWAPMEET_EXPORT int swapmeet_alltoallw##suffix(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+                                                 const MPI_Datatype sendtypes[], void* recvbuf, const Count recvcounts[],   \
+                                                 const Displacement rdispls[], const MPI_Datatype recvtypes[],              \
+                                                 MPI_Comm comm) {                                                           \
+    swapmeet::find_mpi();                                                                                                   \
+    SWAPMEET_SERVE(alltoallw, alltoallw##suffix, comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,        \
+                   rdispls, recvtypes)                                                                                      \
+  }
+
+SWAPMEET_OWN(, int, int)
+#if MPI_VERSION >= 4
+SWAPMEET_OWN(_c, MPI_Count, MPI_Aint)
 #endif

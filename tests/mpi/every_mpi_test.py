@@ -99,11 +99,13 @@ def test_the_library_says_what_it_was_built_for() -> None:
         ("abi", "mpich", "built for the MPI-5 ABI, but the application uses MPICH"),
     ],
 )
-def test_a_library_for_another_abi_says_so(launch, compiled, built_for: str, mpi: str, says: str) -> None:
+def test_a_library_for_another_abi_says_so_and_stands_aside(
+    launch, compiled, built_for: str, mpi: str, says: str
+) -> None:
     done = launch(2, preloading(built_for, compiled(mpi, "loaded")), mpi=mpi, preload=False, timeout=60)
-    assert done.returncode != 0
-    assert f"swapmeet: error: this libswapmeet.so was {says}" in done.stderr
-    assert "wrong" not in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count(f"swapmeet: warning: this libswapmeet.so was {says}") == 2  # who is rank 0 it cannot know
+    assert "wrong: 0" in done.stdout
 
 
 @pytest.mark.parametrize("binding", ["lazy", "now"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CALLS = 200
-#: Instructions a call, at P = 2; not for algorithms that poll while they wait. 300 are below 100 ns on any core of today.
+#: Instructions a call, at P = 2; not for algorithms that poll while they wait. 300 take less than 100 ns at 3 a ns.
 LIMITS = {"native": 300, "pairwise": 1000, "spread-out": 1000, "bruck-modified": 1000}
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")

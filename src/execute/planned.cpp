@@ -90,7 +90,7 @@ void Planned::release() {
 
 int Planned::agree() {
   if (const int error = test_native()) return error;
-  if (!executor_.varying->concluded()) return start_native();
+  if (!executor_.varying->concluded()) executor_.varying->send_all_straight();
   stage_ = Stage::exchanging;
   executor_.varying->start(*send_, *receive_, comm_);
   return MPI_SUCCESS;
@@ -127,11 +127,12 @@ std::optional<Traffic> Planned::traffic() const {
 std::int64_t Planned::scratch_bytes() const {
   const Blocks send = sent(), receive = request_.receive.blocks();
   std::int64_t bytes = 0;
-  for (Rank i = 0; i < ranks_; ++i)
+  const bool native = !executor_.plan && !executor_.varying;
+  for (Rank i = 0; i < ranks_ && !native; ++i)
     bytes += (stages_send() ? send.bytes(i) : 0) + (stages_receive() ? receive.bytes(i) : 0);
   if (executor_.varying) bytes += executor_.varying->peak_bytes();
   if (executor_.plan && request_.collective == Collective::alltoall) bytes += executor_.plan->scratch_blocks() * send.bytes(0);
-  return executor_.plan || executor_.varying ? bytes : 0;
+  return bytes;
 }
 
 int UnderWay::start(Planned& plan) {

@@ -62,7 +62,8 @@ class Planned {
 
   Blocks sent() const { return request_.send ? request_.send->blocks() : request_.receive.blocks(); }
   bool stages_send() const { return !request_.send || (needs_bytes_ && !sent().contiguous()); }
-  bool stages_receive() const { return needs_bytes_ && !request_.receive.blocks().contiguous(); }
+  /// In place too: bytes that meet a derived type in one message are more than every MPI can do.
+  bool stages_receive() const { return (needs_bytes_ || !request_.send) && !request_.receive.blocks().contiguous(); }
 
   int begin();
   /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.

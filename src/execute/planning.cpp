@@ -18,6 +18,19 @@ Options without_neighbours(Options options) {
   return options;
 }
 
+/// What all ranks must ask for alike: the spec, if there is one, for the rest of the options was agreed on.
+std::uint64_t fingerprint(const std::optional<Options>& options, const std::optional<Request>& request) {
+  Options asked_for;
+  if (options) asked_for.algorithm = options->algorithm;
+  return mixed(asked_for.fingerprint() + (options ? 1 : 0) + 2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
+}
+
+/// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place takes no
+/// part on a rank without data, and the next on the communicator hangs.
+bool native_hangs(const Request& request) {
+  return !mpich_underneath && !request.send && of_unequal_blocks(request.collective);
+}
+
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its neighbour.
 double exchange_us(std::vector<char>& buffer, int bytes, Rank partner, MPI_Comm comm) {
   constexpr int repetitions = 20;
@@ -60,9 +73,8 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
   const Options wanted = without_neighbours(options ? *options : options_);
-  const std::uint64_t collective = request ? static_cast<std::uint64_t>(request->collective) : 0;
   const bool sound = request && problem.empty();
-  const bool agreed = inter_ || same_everywhere(sound ? mixed(wanted.fingerprint() + collective) : 0, user_);
+  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
   if (!sound || !agreed) return nullptr;
@@ -75,6 +87,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     else choice.reason = unknown;
     if (options && options->algorithm && choice.spec != *wanted.algorithm) return problem = choice.reason, nullptr;
   }
+  if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
+    choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};
   const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
   if (comm == MPI_COMM_NULL) return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   Executor executor = executor_for(choice, *request, comm);

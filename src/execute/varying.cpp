@@ -70,6 +70,11 @@ bool Varying::concluded() {
   return within(agreed_, spec_, bound_bytes_);
 }
 
+void Varying::send_all_straight() {
+  agreed_ = {};
+  courier_.make_room(Courier::straight, static_cast<std::size_t>(ranks_));
+}
+
 bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm, PhaseClock* clock) {
   if (const int numbers = prepare_agreement(send, receive, limit_bytes)) {
     const auto phase = Watch(clock).during(CallPhase::metadata);

@@ -78,6 +78,8 @@ class Varying {
   /// be this one's alone.
   int start_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm, MPI_Request* agreement);
   bool concluded();
+  /// Where it says no: passes nothing on in the exchange that is started next, so that it needs no working memory.
+  void send_all_straight();
   void start(const Blocks& send, const Blocks& receive, MPI_Comm comm);
   int advance();
 

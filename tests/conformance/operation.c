@@ -61,18 +61,23 @@ static void free_types(Operation *operation) {
   arguments_free_types(&operation->to);
 }
 
-/* What Open MPI 5.0.11 can do of Alltoallw. On one rank the blocking form takes displacements for extents: none, then. In
- * place the non-blocking one takes no part on a rank without data, and later ones wait for ever: some data everywhere. */
+/* What Open MPI can do. Blocking Alltoallw on one rank takes displacements for extents: none, then. A non-blocking call
+ * counts for nothing on a rank without data, and later ones wait for ever: in 5.0.11 Alltoallw in place, in 4.1.4 every one,
+ * and there Alltoallw in place crashes, too, with types that were freed. Hence some data everywhere. */
 static Exchange as_possible(const Exchange *wanted, Group group) {
   Exchange exchange = *wanted;
 #ifdef OPEN_MPI
-  if (!has_types(exchange.collective)) return exchange;
-  if (exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
+  const bool typed = has_types(exchange.collective);
+  if (typed && exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
     exchange.types_by_peer = false;
     exchange.send_placement = exchange.recv_placement = DENSE;
   }
-  if (exchange.form == NONBLOCKING && exchange.in_place && exchange.pattern != UNIFORM) exchange.pattern = SKEWED;
-  if (exchange.form == NONBLOCKING && exchange.in_place) exchange.workload = NULL;
+  if (exchange.form != NONBLOCKING) return exchange;
+  if (OMPI_MAJOR_VERSION < 5 || (typed && exchange.in_place)) {
+    if (exchange.pattern != UNIFORM) exchange.pattern = SKEWED;
+    exchange.workload = NULL;
+  }
+  if (OMPI_MAJOR_VERSION < 5 && typed) exchange.in_place = false;
 #else
   (void)group;
 #endif

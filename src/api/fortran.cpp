@@ -12,14 +12,28 @@
 
 namespace swapmeet {
 
+#ifdef MPI_ABI_VERSION
+using MPI_Fint = int;
+#endif
+
 namespace {
 
 MPI_Comm communicator_from(MPI_Fint comm) {
-  return mpi_suits() ? PMPI_Comm_f2c(comm) : MPI_Comm{};
+  if (!mpi_suits()) return MPI_Comm{};
+#ifdef MPI_ABI_VERSION
+  return PMPI_Comm_fromint(comm);
+#else
+  return PMPI_Comm_f2c(comm);
+#endif
 }
 
 MPI_Datatype type_from(MPI_Fint type) {
-  return mpi_suits() ? PMPI_Type_f2c(type) : MPI_Datatype{};
+  if (!mpi_suits()) return MPI_Datatype{};
+#ifdef MPI_ABI_VERSION
+  return PMPI_Type_fromint(type);
+#else
+  return PMPI_Type_f2c(type);
+#endif
 }
 
 /// How many ranks there are to exchange with; 0 if that is an error, which the call proper reports.
@@ -88,31 +102,31 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
   return *buffer == *in_place ? MPI_IN_PLACE : *buffer == *bottom ? MPI_BOTTOM : *buffer;
 }
 
-#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                       \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,            \
-                                                        void* recvbuf, Count recvcount, MPI_Fint recvtype, MPI_Fint comm,   \
-                                                        const char* spec, swapmeet_plan** plan) {                           \
-    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                   \
-                        communicator_from(comm), sendbuf, sendcount, type_from(sendtype), recvbuf, recvcount,                 \
-                        type_from(recvtype));                                                                            \
-  }                                                                                                                         \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoallv##suffix(                                                                   \
-      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,          \
-      const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,             \
-      swapmeet_plan** plan) {                                                                                               \
-    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                 \
-                        communicator_from(comm), sendbuf, sendcounts, sdispls, type_from(sendtype), recvbuf, recvcounts,      \
-                        rdispls, type_from(recvtype));                                                                   \
-  }                                                                                                                         \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoallw##suffix(                                                                   \
-      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Fint* sendtypes, void* recvbuf,  \
-      const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, const char* spec,     \
-      swapmeet_plan** plan) {                                                                                               \
-    const MPI_Comm with = communicator_from(comm);                                                                               \
-    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                              \
-    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                          \
-    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,  \
-                        sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());                   \
+#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                      \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,           \
+                                                        void* recvbuf, Count recvcount, MPI_Fint recvtype, MPI_Fint comm,  \
+                                                        const char* spec, swapmeet_plan** plan) {                          \
+    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                             \
+                        communicator_from(comm), sendbuf, sendcount, type_from(sendtype), recvbuf, recvcount,              \
+                        type_from(recvtype));                                                                              \
+  }                                                                                                                        \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallv##suffix(                                                                  \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,         \
+      const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,            \
+      swapmeet_plan** plan) {                                                                                              \
+    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                           \
+                        communicator_from(comm), sendbuf, sendcounts, sdispls, type_from(sendtype), recvbuf, recvcounts,   \
+                        rdispls, type_from(recvtype));                                                                     \
+  }                                                                                                                        \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallw##suffix(                                                                  \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Fint* sendtypes, void* recvbuf, \
+      const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, const char* spec,    \
+      swapmeet_plan** plan) {                                                                                              \
+    const MPI_Comm with = communicator_from(comm);                                                                         \
+    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                             \
+    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                         \
+    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,            \
+                        sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());                  \
   }
 
 SWAPMEET_FORTRAN(, int, int)
@@ -129,18 +143,18 @@ SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count s
                : swapmeet_fortran_alltoall(sendbuf, sent, sendtype, recvbuf, received, recvtype, comm, spec, plan);
 }
 
-#define SWAPMEET_NARROWED(function, Type)                                                                            \
-  SWAPMEET_EXPORT int function##_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,        \
+#define SWAPMEET_NARROWED(function, Type)                                                                              \
+  SWAPMEET_EXPORT int function##_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,          \
                                    Type sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, \
-                                   Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {           \
-    Narrowed narrow;                                                                                                 \
-    const int* const counts = narrow(sendbuf, sendcounts, comm);                                                     \
-    const int* const places = narrow(sendbuf, sdispls, comm);                                                        \
-    const int* const received = narrow(recvbuf, recvcounts, comm);                                                   \
-    const int* const into = narrow(recvbuf, rdispls, comm);                                                          \
-    const int error = narrow.error(comm, plan);                                                                      \
-    return error ? error                                                                                             \
-                 : function(sendbuf, counts, places, sendtype, recvbuf, received, into, recvtype, comm, spec, plan); \
+                                   Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {             \
+    Narrowed narrow;                                                                                                   \
+    const int* const counts = narrow(sendbuf, sendcounts, comm);                                                       \
+    const int* const places = narrow(sendbuf, sdispls, comm);                                                          \
+    const int* const received = narrow(recvbuf, recvcounts, comm);                                                     \
+    const int* const into = narrow(recvbuf, rdispls, comm);                                                            \
+    const int error = narrow.error(comm, plan);                                                                        \
+    return error ? error                                                                                               \
+                 : function(sendbuf, counts, places, sendtype, recvbuf, received, into, recvtype, comm, spec, plan);   \
   }
 SWAPMEET_NARROWED(swapmeet_fortran_alltoallv, MPI_Fint)
 SWAPMEET_NARROWED(swapmeet_fortran_alltoallw, const MPI_Fint*)

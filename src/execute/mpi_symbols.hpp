@@ -29,8 +29,10 @@ namespace swapmeet {
 #define SWAPMEET_MPI_LARGE_CALLS(CALL)
 #endif
 
-// Functions in Open MPI and the standard ABI; macros in MPICH.
-#ifndef PMPI_Comm_f2c
+// From integers to handles. The standard ABI has names of its own, and no type MPI_Fint; MPICH has macros.
+#ifdef MPI_ABI_VERSION
+#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_fromint) CALL(Type_fromint)
+#elif !defined(PMPI_Comm_f2c)
 #define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_f2c) CALL(Type_f2c)
 #else
 #define SWAPMEET_MPI_CONVERSIONS(CALL)

@@ -166,30 +166,16 @@ SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv_c, alltoallv_c, MPI_Count, MPI_Ai
 SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
 #endif
 
-// The same under our own names, by programs that were compiled for the MPI that we were built for.
-#define SWAPMEET_OWN(suffix, Count, Displacement)                                                                         \
-  SWAPMEET_EXPORT int swapmeet_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
-                                                Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {                    \
-    swapmeet::find_mpi();                                                                                                   \
-    SWAPMEET_SERVE(alltoall, alltoall##suffix, comm, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)            \
-  }                                                                                                                         \
-  SWAPMEET_EXPORT int swapmeet_alltoallv##suffix(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
-                                                 MPI_Datatype sendtype, void* recvbuf, const Count recvcounts[],            \
-                                                 const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {      \
-    swapmeet::find_mpi();                                                                                                   \
-    SWAPMEET_SERVE(alltoallv, alltoallv##suffix, comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,         \
-                   rdispls, recvtype)                                                                                       \
-  }                                                                                                                         \
-  SWAPMEET_EXPORT int swapmeet_alltoallw##suffix(const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], \
-                                                 const MPI_Datatype sendtypes[], void* recvbuf, const Count recvcounts[],   \
-                                                 const Displacement rdispls[], const MPI_Datatype recvtypes[],              \
-                                                 MPI_Comm comm) {                                                           \
-    swapmeet::find_mpi();                                                                                                   \
-    SWAPMEET_SERVE(alltoallw, alltoallw##suffix, comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,        \
-                   rdispls, recvtypes)                                                                                      \
-  }
+// The same code under our own names, which the header declares as mpi.h does.
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+#define SWAPMEET_OWN(name, Name) \
+  extern "C" __attribute__((visibility("default"), alias(#Name))) decltype(name) name;
 
-SWAPMEET_OWN(, int, int)
+SWAPMEET_OWN(swapmeet_alltoall, MPI_Alltoall)
+SWAPMEET_OWN(swapmeet_alltoallv, MPI_Alltoallv)
+SWAPMEET_OWN(swapmeet_alltoallw, MPI_Alltoallw)
 #if MPI_VERSION >= 4
-SWAPMEET_OWN(_c, MPI_Count, MPI_Aint)
+SWAPMEET_OWN(swapmeet_alltoall_c, MPI_Alltoall_c)
+SWAPMEET_OWN(swapmeet_alltoallv_c, MPI_Alltoallv_c)
+SWAPMEET_OWN(swapmeet_alltoallw_c, MPI_Alltoallw_c)
 #endif

@@ -79,15 +79,14 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
 template <class Exchange>
 int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool& touched) {
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
-  if (call.collective == Collective::alltoallw && !call.in_place) {
-    // A type that MPI refuses may be one of many: that must be known before messages of the others are sent.
+  if (as_they_lie && !call.in_place) {
     touched = false;
-    for (const Blocks* side : {&call.send, &call.receive})
-      if (!side->contiguous())
-        if (const int error = Staging::check(*side, communicator.ranks(), communicator.ours())) return error;
-  }
-  if (as_they_lie && !call.in_place)
+    if (call.collective == Collective::alltoallw)  // a type that MPI refuses is to be known before those of others are sent
+      for (const Blocks* side : {&call.send, &call.receive})
+        if (const int error = side->contiguous() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
+          return error;
     return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
+  }
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
   return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(),
                          !call.receive.contiguous(), touched);

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "execute/mixed_step.hpp"
 #include "execute/operations.hpp"
 #include "execute/waiting.hpp"
 
 namespace swapmeet {
-
 
 /// One exchange. `Parts`: BlockParts or RowParts. `Waiting`: Blocking or Nonblocking; where it is the latter, run() may
 /// return `unfinished`, and goes on where it was when it is called again. `Watching`: Watch or Unwatched.

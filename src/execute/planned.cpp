@@ -155,4 +155,9 @@ bool UnderWay::advance(Planned& plan, int& error) {
   return true;
 }
 
+bool UnderWay::has(const Planned& plan) {
+  const std::lock_guard lock(mutex_);
+  return plan.under_way();
+}
+
 }  // namespace swapmeet

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "execute/host_copy.hpp"
@@ -102,6 +103,9 @@ class UnderWay {
 
   /// Moves all of them. Returns whether `plan` is over, and then what it ended with in `error`.
   bool advance(Planned& plan, int& error);
+
+  /// Whether `plan` is one of them.
+  bool has(const Planned& plan);
 
  private:
   std::mutex mutex_;

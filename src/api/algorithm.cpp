@@ -2,18 +2,19 @@
 #include <swapmeet/swapmeet.h>
 
 #include "api/export.hpp"
-#include "execute/context.hpp"
+#include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
-  if (comm == MPI_COMM_NULL) return MPI_ERR_COMM;
-  swapmeet::Communicator* const communicator = swapmeet::communicator_of(comm);
-  if (!communicator) return MPI_ERR_COMM;
+  swapmeet::Communicator* const communicator = swapmeet::known(comm);
+  if (!communicator) return swapmeet::no_communicator();
   std::optional<swapmeet::Options> options;
-  bool valid = true;
+  std::string problem;
   if (spec) {
     options = swapmeet::context().options;
-    valid = swapmeet::read_algorithm(spec, *options).empty();
+    problem = swapmeet::read_algorithm(spec, *options);
+    if (!problem.empty()) problem = '"' + std::string(spec) + "\": " + problem;
     options->algorithm_from = "swapmeet_set_algorithm";
   }
-  return communicator->set_algorithm(options, valid) ? MPI_SUCCESS : MPI_ERR_ARG;
+  if (communicator->set_algorithm(options, problem.empty())) return MPI_SUCCESS;
+  return swapmeet::failed(MPI_ERR_ARG, problem.empty() ? "other ranks gave another spec, or one that is malformed" : problem);
 }

@@ -23,6 +23,8 @@ int failed(int error) {
   return failed(error, text);
 }
 
+int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised"); }
+
 Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : communicator_of(comm); }
 
 }  // namespace swapmeet

@@ -11,7 +11,8 @@ namespace swapmeet {
 int failed(int error, const std::string& what);
 int failed(int error);
 
-/// What we keep for `comm`; nullptr: nothing, for it is no communicator.
+/// What we keep for `comm`; nullptr: nothing, for it is no communicator, which no_communicator() says.
 Communicator* known(MPI_Comm comm);
+int no_communicator();
 
 }  // namespace swapmeet

@@ -4,28 +4,21 @@
 #include <swapmeet/swapmeet.h>
 
 #include "api/export.hpp"
-#include "execute/context.hpp"
-
-namespace {
-
-swapmeet::Communicator* known(MPI_Comm comm) {
-  return comm == MPI_COMM_NULL ? nullptr : swapmeet::communicator_of(comm);
-}
-
-}  // namespace
+#include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
-  swapmeet::Communicator* const communicator = known(comm);
-  if (!communicator) return MPI_ERR_COMM;
+  swapmeet::Communicator* const communicator = swapmeet::known(comm);
+  if (!communicator) return swapmeet::no_communicator();
   communicator->begin_phases();
   return MPI_SUCCESS;
 }
 
 SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]) {
-  swapmeet::Communicator* const communicator = known(comm);
-  if (!communicator) return MPI_ERR_COMM;
+  swapmeet::Communicator* const communicator = swapmeet::known(comm);
+  if (!communicator) return swapmeet::no_communicator();
   const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
-  if (!times || !seconds) return MPI_ERR_ARG;
+  if (!times || !seconds)
+    return swapmeet::failed(MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
   for (std::size_t phase = 0; phase < times->size(); ++phase)
     seconds[phase] = std::chrono::duration<double>((*times)[phase]).count();
   return MPI_SUCCESS;
@@ -36,6 +29,8 @@ SWAPMEET_EXPORT const char* swapmeet_phase_name(int phase) {
 }
 
 SWAPMEET_EXPORT int swapmeet_trace(MPI_Comm comm, const char* file) {
-  swapmeet::Communicator* const communicator = known(comm);
-  return communicator ? communicator->trace(file) : MPI_ERR_COMM;
+  swapmeet::Communicator* const communicator = swapmeet::known(comm);
+  if (!communicator) return swapmeet::no_communicator();
+  const int error = communicator->trace(file);
+  return error ? swapmeet::failed(error) : error;
 }

@@ -57,7 +57,7 @@ template <class Count>
 int plan_equal(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
                MPI_Datatype receive_type, MPI_Comm comm, const char* spec, swapmeet_plan** plan) {
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised");
+  if (!communicator) return swapmeet::no_communicator();
   const bool in_place = send == MPI_IN_PLACE;
   std::string problem = receive == MPI_IN_PLACE ? "the receive buffer is MPI_IN_PLACE" : wrong("receive", &receive_count, &receive_type, 1, false);
   if (problem.empty() && !in_place) problem = wrong("send", &send_count, &send_type, 1, false);
@@ -70,14 +70,14 @@ int plan_equal(const void* send, Count send_count, MPI_Datatype send_type, void*
   return plan_on(*communicator, std::move(request), spec, plan, problem);
 }
 
-/// `Type`: one for all (Alltoallv), or one for each rank.
+/// Types: one for all (Alltoallv), or one for each rank.
 template <class Count, class Displacement>
 int plan_unequal(Collective collective, const void* send, const Count* send_counts, const Displacement* send_displacements,
                  const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
                  const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm, const char* spec,
                  swapmeet_plan** plan) {
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised");
+  if (!communicator) return swapmeet::no_communicator();
   const bool in_place = send == MPI_IN_PLACE, each = collective == Collective::alltoallw;
   const int ranks = communicator->ranks();
   std::string problem;
@@ -147,7 +147,7 @@ SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
 SWAPMEET_EXPORT int swapmeet_plan_free(swapmeet_plan** plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the address of the plan is NULL");
   if (!*plan) return MPI_SUCCESS;
-  if ((*plan)->planned->under_way()) return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
+  if (swapmeet::context().under_way.has(*(*plan)->planned)) return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
   delete *plan;
   *plan = nullptr;
   return MPI_SUCCESS;

@@ -57,7 +57,7 @@ void attach(Context& all) {
   all.process = getpid();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
-  all.options = read_options(environ, all.world_ranks);
+  read_options_once(all.world_ranks);
   if (all.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
   if (all.options.recording())
@@ -92,7 +92,7 @@ void write_statistics(const Context& all) {
 
 /// What is recorded of a process that used MPI, but no all-to-all.
 void leave_unused_record() {
-  const Options options = read_options(environ, 1);
+  const Options& options = read_options_once(1);
   if (options.recording()) Recorder::leave_unused(options.record_file);
 }
 
@@ -110,10 +110,7 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return nullptr;
-  if (!all.attached.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(all.mutex);
-    if (!all.attached) attach(all);
-  }
+  attach_to_mpi();
   void* attribute = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
@@ -131,6 +128,21 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
 Context& context() {
   static Context* const all = new Context;  // never destroyed: callbacks may come late
   return *all;
+}
+
+// Once: what reading needs is gone when the process exits.
+const Options& read_options_once(int world_ranks) {
+  Context& all = context();
+  if (!all.options_read) all.options = read_options(environ, world_ranks);
+  all.options_read = true;
+  return all.options;
+}
+
+void attach_to_mpi() {
+  Context& all = context();
+  if (all.attached.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(all.mutex);
+  if (!all.attached) attach(all);
 }
 
 Communicator* communicator_of(MPI_Comm comm) {

@@ -20,6 +20,7 @@ namespace swapmeet {
 
 struct Context {
   Options options;
+  bool options_read = false;
   Statistics statistics;
   Recorder recorder;
   UnderWay under_way;
@@ -42,6 +43,12 @@ struct Context {
 };
 
 Context& context();
+
+/// The options, read from the environment on the first call, which no other thread makes meanwhile. Local.
+const Options& read_options_once(int world_ranks);
+
+/// Reads the options and prepares for MPI_Finalize, once. Local; requires that MPI is initialised.
+void attach_to_mpi();
 
 /// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: MPI would not let us
 /// (the caller uses the MPI underneath; all ranks get nullptr alike).

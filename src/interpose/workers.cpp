@@ -13,7 +13,7 @@ namespace {
 
 /// MPI calls this when the application frees a communicator that has a worker. What was started is still executed. But Open MPI
 /// cannot free a communicator with a collective under way; and to free it is collective, so it may wait for the others. (MPICH
-/// can; and keeps the other threads out of MPI here.)
+/// can, and may keep other threads out of MPI while it calls this.)
 int close_worker(MPI_Comm, int, void* attribute, void*) {
   Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
   if (!worker) return MPI_SUCCESS;

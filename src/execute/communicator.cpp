@@ -63,7 +63,8 @@ const Spec& Decision::spec() const {
   return varying ? varying->spec() : plan ? plan->spec() : native;
 }
 
-Communicator::Communicator(MPI_Comm user, const Options& options) : options_(options), user_(user) {
+Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
+    : options_(options), user_(user), ours_(ours) {
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);

@@ -47,8 +47,9 @@ struct Repeat {
 
 class Communicator {
  public:
-  /// Collective over `user`. Agrees on the options; serves no intercommunicator.
-  Communicator(MPI_Comm user, const Options& options);
+  /// Collective over `user`. Agrees on the options; serves no intercommunicator. `ours`: MPI_COMM_NULL, or `user` too, which
+  /// is not the application's then, but ours, and is freed at the end.
+  Communicator(MPI_Comm user, const Options& options, MPI_Comm ours = MPI_COMM_NULL);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -152,7 +153,7 @@ class Communicator {
   MPI_Comm user_;
   Shape shape_;
   Rank rank_ = 0;
-  MPI_Comm ours_ = MPI_COMM_NULL;
+  MPI_Comm ours_;
   /// By the automatic choice, a communicator is worth shared memory (milliseconds) only after some calls.
   static constexpr int most_early_calls = 8;
   int early_calls_ = 0;

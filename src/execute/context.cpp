@@ -110,10 +110,7 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return nullptr;
-  if (!all.attached.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(all.mutex);
-    if (!all.attached) attach(all);
-  }
+  attach_to_mpi();
   void* attribute = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
@@ -131,6 +128,13 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
 Context& context() {
   static Context* const all = new Context;  // never destroyed: callbacks may come late
   return *all;
+}
+
+void attach_to_mpi() {
+  Context& all = context();
+  if (all.attached.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(all.mutex);
+  if (!all.attached) attach(all);
 }
 
 Communicator* communicator_of(MPI_Comm comm) {

@@ -43,6 +43,9 @@ struct Context {
 
 Context& context();
 
+/// Reads the options and prepares for MPI_Finalize, once. Local; requires that MPI is initialised.
+void attach_to_mpi();
+
 /// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: MPI would not let us
 /// (the caller uses the MPI underneath; all ranks get nullptr alike).
 Communicator* communicator_of(MPI_Comm comm);

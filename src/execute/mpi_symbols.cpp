@@ -115,7 +115,7 @@ std::string try_to_find() {
 
 void* mpi_symbol(const char* name) {
   if (void* const found = dlsym(RTLD_NEXT, name)) return found;
-  static void* hidden = nullptr;  // looked for under the mutex above
+  static std::atomic<void*> hidden{nullptr};
   if (!hidden) hidden = hidden_mpi();
   return hidden ? dlsym(hidden, name) : nullptr;
 }

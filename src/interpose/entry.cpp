@@ -2,6 +2,7 @@
 /// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
 #include "api/export.hpp"
 #include "execute/native.hpp"
+#include "interpose/arguments.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/serve.hpp"
 
@@ -10,16 +11,6 @@
 namespace swapmeet {
 
 namespace {
-
-bool usable(const void* receive, MPI_Datatype type, MPI_Comm comm) {
-  return comm != MPI_COMM_NULL && type != MPI_DATATYPE_NULL && receive != MPI_IN_PLACE;
-}
-
-/// Whether MPICH refuses the call because its buffers coincide. Where displacements keep blocks apart that is legal, and
-/// then a rank must not leave the others: so only what MPICH itself refuses.
-bool refused_as_aliased(const void* send, const void* receive, bool same_counts, bool same_types) {
-  return mpich_underneath && send == receive && send != nullptr && same_counts && same_types;
-}
 
 // All return false if the MPI underneath is to do it, and `passed` to be told when that is done.
 
@@ -45,13 +36,6 @@ template <class Count>
   return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, passed, error);
 }
 
-template <class Count>
-bool no_negative(const Count* counts, Rank ranks) {
-  for (Rank i = 0; i < ranks; ++i)
-    if (counts[i] < 0) return false;
-  return true;
-}
-
 template <class Count, class Displacement>
 bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements, MPI_Datatype send_type,
                void* receive, const Count* receive_counts, const Displacement* receive_displacements,
@@ -69,14 +53,6 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
   return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, passed, error);
-}
-
-/// MPI_DATATYPE_NULL is a type like any other where nothing is to be sent or received.
-template <class Count>
-bool has_types(const Count* counts, const MPI_Datatype* types, Rank ranks) {
-  for (Rank i = 0; i < ranks; ++i)
-    if (counts[i] > 0 && types[i] == MPI_DATATYPE_NULL) return false;
-  return true;
 }
 
 template <class Count, class Displacement>
@@ -115,12 +91,6 @@ using swapmeet::native;
   passed.done();                                                                        \
   return error;
 
-// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it came.
-// The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
-#define SWAPMEET_NAMED(name, parameters)             \
-  SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
-  int entry_##name parameters
-
 #define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                              \
   SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,        \
                         Handle recvtype, Handle comm)) {                                                              \
@@ -152,10 +122,6 @@ using swapmeet::native;
     SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,      \
                    recvbuf, recvcounts, rdispls, recvtypes)                                                           \
   }
-
-// By both of its names: entry, what MPI calls it, what native() does, types of counts and displacements.
-#define SWAPMEET_ENTRIES(entry, Name, name, ...) \
-  entry(MPI_##Name, PMPI_##Name, name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, name, __VA_ARGS__)
 
 SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall, alltoall, int)
 SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv, alltoallv, int, int)

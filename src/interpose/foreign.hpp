@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "api/export.hpp"
 #include "execute/mpi.hpp"
 
 namespace swapmeet {
@@ -20,10 +21,24 @@ Type as(Handle handle) {
     return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
 }
 
-/// Calls the function of that name of the MPI underneath.
+/// Calls a function of the MPI underneath, by its address or its name.
+template <class... Arguments>
+int pass_on(void* function, Arguments... arguments) {
+  return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
+}
 template <class... Arguments>
 int pass_on(const char* name, Arguments... arguments) {
-  return reinterpret_cast<int (*)(Arguments...)>(needed_mpi_symbol(name))(arguments...);
+  return pass_on(needed_mpi_symbol(name), arguments...);
 }
 
 }  // namespace swapmeet
+
+// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it came.
+// The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
+#define SWAPMEET_NAMED(name, parameters)                      \
+  SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
+  int entry_##name parameters
+
+// By both of its names: entry, what MPI calls it, and what else the entry takes.
+#define SWAPMEET_ENTRIES(entry, Name, ...) \
+  entry(MPI_##Name, PMPI_##Name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, __VA_ARGS__)

@@ -69,6 +69,12 @@ std::string read_device(std::string_view text, Options& options) {
   return "";
 }
 
+std::string read_nonblocking(std::string_view text, Options& options) {
+  if (text != "native" && text != "thread") return "must be native or thread";
+  options.nonblocking_by_threads = text == "thread";
+  return "";
+}
+
 std::vector<Option> make_table() {
   return {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
@@ -115,6 +121,11 @@ std::vector<Option> make_table() {
        "all goes to the MPI underneath, which may know what to do with the memory of devices; host: all is served, and what "
        "lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
+      {"SWAPMEET_NONBLOCKING", "native or thread", "native",
+       "What MPI_Ialltoall, MPI_Alltoall_init and their siblings are left to. native: the MPI underneath; thread: in programs "
+       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a core busy "
+       "while exchanges are under way (docs/plans.md). Set it for all ranks, before MPI_Init.",
+       "keeping native", read_nonblocking},
   };
 }
 

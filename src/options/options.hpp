@@ -30,6 +30,7 @@ struct Options {
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the MPI underneath
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
+  bool nonblocking_by_threads = false;  ///< MPI's non-blocking and persistent all-to-alls are served, too
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

@@ -1,0 +1,123 @@
+#include "interpose/worker.hpp"
+
+#include <sched.h>
+
+#include <chrono>
+
+#include "execute/native_start.hpp"
+#include "interpose/workers.hpp"
+#include "interpose/serve.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// Not MPI_Wait, which in MPICH spins without giving its core away.
+template <class Pause>
+int wait(MPI_Request& request, Pause pause) {
+  constexpr int patience = 64;  // polls before others may have the core
+  for (int polls = 0;; ++polls) {
+    int done = 0;
+    const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (error || done) return error;
+    if (polls >= patience) pause();
+  }
+}
+
+int exchange(const Request& request, Communicator& communicator) {
+  const Blocks receive = request.receive.blocks(), send = request.send ? request.send->blocks() : receive;
+  const MPI_Comm comm = communicator.ours();
+  Passed passed;
+  int error = MPI_SUCCESS;
+  if (serve(Call{request.collective, !request.send, send, receive, comm}, communicator, passed, error)) return error;
+  MPI_Request native = MPI_REQUEST_NULL;
+  error = start_native(request.collective, request.send ? &*request.send : nullptr, request.receive, comm, &native);
+  if (!error) error = wait(native, sched_yield);
+  passed.done();
+  return error;
+}
+
+}  // namespace
+
+Worker::Worker(MPI_Comm user, int number) {
+  const Workers& all = workers();
+  int rank = 0;
+  PMPI_Comm_rank(user, &rank);
+  PMPI_Comm_size(user, &ranks_);
+  PMPI_Comm_group(user, &group_);
+  PMPI_Comm_get_errhandler(user, &handler_);
+  tag_ = number % all.tags;
+  if (rank == 0) meeting_ = static_cast<int>((all.world_rank + std::int64_t{all.world_ranks} * number) % all.tags);
+  PMPI_Iallreduce(MPI_IN_PLACE, &meeting_, 1, MPI_INT, MPI_MAX, user, &arrival_);
+  thread_ = without_signals([this] { work(); });
+}
+
+Worker::~Worker() { thread_.join(); }
+
+int Worker::begin(Exchange exchange, MPI_Request* request) {
+  const std::lock_guard lock(mutex_);
+  if (const int error = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request)) return error;
+  started_.push_back(std::move(exchange));
+  wake_.notify_one();
+  return MPI_SUCCESS;
+}
+
+int Worker::plan(Exchange exchange, MPI_Request* request) {
+  planned_ = std::move(exchange);
+  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
+}
+
+void Worker::start_planned() {
+  const std::lock_guard lock(mutex_);
+  started_.push_back(planned_);
+  wake_.notify_one();
+}
+
+void Worker::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake_.notify_one();
+}
+
+Worker::Exchange Worker::next() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return closed_ || !started_.empty(); });
+  if (started_.empty()) return nullptr;
+  Exchange first = std::move(started_.front());
+  started_.pop_front();
+  return first;
+}
+
+void Worker::work() {
+  std::unique_ptr<Communicator> communicator = meet();
+  while (const Exchange exchange = next())
+    ring(communicator ? swapmeet::exchange(*exchange, *communicator) : MPI_ERR_OTHER);
+  communicator.reset();
+  PMPI_Errhandler_free(&handler_);
+  ended_ = true;
+}
+
+// MPI makes communicators for one thread of a process at a time (MPICH), and others wait, perhaps the application's. So it is
+// not to be asked before the threads of all ranks are there; none of which then waits for the application.
+std::unique_ptr<Communicator> Worker::meet() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  const int error = wait(arrival_, [] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
+  arrived_ = true;
+  arrived_.notify_all();
+  if (error || PMPI_Comm_create_group(workers().job, group_, meeting_, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  PMPI_Group_free(&group_);
+  if (comm != MPI_COMM_NULL) {
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return std::make_unique<Communicator>(comm, context().options, comm);
+  }
+  say_once("error: MPI has no communicator left for SWAPMEET_NONBLOCKING=thread. Set it to native.");
+  return nullptr;
+}
+
+void Worker::ring(int error) {
+  const char too_much = 0;
+  if (error) PMPI_Comm_set_errhandler(workers().bell, handler_);
+  PMPI_Send(&too_much, error ? 1 : 0, MPI_BYTE, 0, tag_, workers().bell);
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,85 @@
+/// A thread, and a communicator of its own, for all-to-alls that the application starts and completes later.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "execute/planned.hpp"
+
+namespace swapmeet {
+
+class Communicator;
+
+/// A thread that leaves the signals of the process to the application's.
+template <class Work>
+std::thread without_signals(Work work) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(work);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+/// Executes exchanges one after the other, in the order of their starts, as the blocking calls do. No rank may start a later
+/// one before an earlier one; then each is reached by all ranks, whatever else the application waits for.
+///
+/// Each exchange is seen by the application as a receive from itself, of nothing, which the thread ends by sending nothing; or
+/// one byte, which does not fit, if there was an error.
+class Worker {
+ public:
+  using Exchange = std::shared_ptr<const Request>;
+
+  /// For the ranks of `user`, all of which are to make one, in the same order as they call collectives of `user`. Local:
+  /// the others may come later. `number`: of the worker in this process.
+  Worker(MPI_Comm user, int number);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  Rank ranks() const { return ranks_; }
+
+  /// Starts an exchange. Local. Returns as MPI does.
+  int begin(Exchange exchange, MPI_Request* request);
+
+  /// Keeps the only exchange that is ever started, and makes its persistent request; this starts it, after the request. Local.
+  int plan(Exchange exchange, MPI_Request* request);
+  void start_planned();
+
+  /// Waits until all ranks have made it.
+  void wait_for_others() const { arrived_.wait(false); }
+
+  /// Ends the thread after what was started. Local. Nothing may be started any more.
+  void close();
+  bool ended() const { return ended_; }
+
+ private:
+  void work();
+  /// Waits for the other ranks, and makes the communicator. nullptr: MPI has none left.
+  std::unique_ptr<Communicator> meet();
+  Exchange next();  ///< nullptr: closed
+  void ring(int error);
+
+  Rank ranks_ = 0;
+  int tag_;                ///< of what ends its exchanges, which come in the order in which they were started
+  int meeting_ = -1;       ///< a number by which the ranks find one another
+  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of all ranks
+  std::atomic<bool> arrived_{false};
+  MPI_Group group_ = MPI_GROUP_NULL;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+  Exchange planned_;
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable wake_;
+  std::deque<Exchange> started_;
+  bool closed_ = false;
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
+}  // namespace swapmeet

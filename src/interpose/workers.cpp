@@ -1,0 +1,191 @@
+#include "interpose/workers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <thread>
+
+#include "execute/agreement.hpp"
+#include "execute/context.hpp"
+#include "execute/report.hpp"
+#include "execute/world_ranks.hpp"
+#include "interpose/requests.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr const char* variable = "SWAPMEET_NONBLOCKING";
+
+/// MPI calls this when the application frees a communicator that has a worker. What was started is still executed. But Open MPI
+/// cannot free a communicator with a collective under way; and to free it is collective, so it may wait for the others. (MPICH
+/// can, and may keep other threads out of MPI while it calls this.)
+int close_worker(MPI_Comm, int, void* attribute, void*) {
+  Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
+  if (!worker) return MPI_SUCCESS;
+  if (!mpich_underneath) worker->wait_for_others();
+  worker->close();
+  return MPI_SUCCESS;
+}
+
+/// At the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF.
+int close_all(MPI_Comm, int, void*, void*) {
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  workers_agreed = false;
+  for (const auto& worker : all.alive) worker->close();
+  all.alive.clear();
+  all.planned.clear();
+  PMPI_Comm_free(&all.bell);
+  PMPI_Comm_free(&all.job);
+  return MPI_SUCCESS;
+}
+
+int most_tag() {
+  int* most = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  return found ? *most : 32767;  // as little as MPI allows
+}
+
+/// Says what MPI_Init waits for, if it takes long.
+class Watch {
+ public:
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    done_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    if (!done_.wait_for(lock, std::chrono::seconds(20), [this] { return over_; }))
+      say("warning: " + std::string(variable) + " still waits in MPI_Init for ranks that do not have that variable. Set it for "
+          "all programs of the job, and preload the library in all, or unset it.");
+  }
+
+  std::mutex mutex_;
+  std::condition_variable done_;
+  bool over_ = false;
+  std::thread thread_ = without_signals([this] { watch(); });
+};
+
+/// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the meantime is
+/// mistaken for a part of this, unlike of any other collective.
+MPI_Comm meet_in_init() {
+  constexpr int tag = 25367;  // MPI keeps these apart from those of messages
+  const Watch watch;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  if (PMPI_Comm_create_group(MPI_COMM_WORLD, all, tag, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  PMPI_Group_free(&all);
+  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
+/// Whether all ranks of `comm` want workers, can have them, and will choose the same algorithms. Collective.
+bool wanted_everywhere(const Options& options, MPI_Comm comm) {
+  int provided = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&provided);
+  const bool wanted = options.nonblocking_by_threads, able = wanted && provided == MPI_THREAD_MULTIPLE;
+  const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able, !wanted};
+  std::uint64_t least[4] = {};
+  if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;
+  if (least[0] == ~least[1] && least[2]) return true;
+  warn_once("SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
+            "non-blocking and persistent all-to-alls to the MPI underneath");
+  return false;
+}
+
+Worker& add_worker(MPI_Comm comm) {
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.alive, [](const auto& worker) { return worker->ended(); });
+  all.alive.push_back(std::make_unique<Worker>(comm, all.made++));
+  return *all.alive.back();
+}
+
+}  // namespace
+
+Workers& workers() {
+  static Workers* const all = new Workers;
+  return *all;
+}
+
+void agree_on_workers() {
+  static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
+  const char* const value = std::getenv(variable);
+  if (!value || !*value || called.exchange(true) || !mpi_suits()) return;
+  attach_to_mpi();
+  const Options& options = context().options;
+  Workers& all = workers();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
+  if (all.world_ranks == 1) return;
+  all.job = meet_in_init();
+  if (all.job == MPI_COMM_NULL) return;
+  if (!wanted_everywhere(options, all.job) || (options.algorithm && options.algorithm->family == Family::native)) {
+    PMPI_Comm_free(&all.job);
+    return;
+  }
+  all.tags = most_tag();
+  all.bell = same_ranks(MPI_COMM_SELF);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_worker, &all.keyval, nullptr);
+  int exit_keyval = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &exit_keyval, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  workers_agreed = true;
+}
+
+bool has_workers(MPI_Comm comm) {
+  int inter = 0, ranks = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return false;
+  PMPI_Comm_size(comm, &ranks);
+  return ranks > 1 && std::ranges::count(world_ranks_of(comm), MPI_UNDEFINED) == 0;
+}
+
+Worker* worker_of(MPI_Comm comm) {
+  void* attribute = nullptr;
+  int found = 0;
+  const int keyval = workers().keyval;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
+  if (found) return static_cast<Worker*>(attribute);
+  Worker* const worker = has_workers(comm) ? &add_worker(comm) : nullptr;
+  PMPI_Comm_set_attr(comm, keyval, worker);
+  return worker;
+}
+
+int plan_on_worker(MPI_Comm comm, Worker::Exchange exchange, MPI_Request* request) {
+  Worker& worker = add_worker(comm);
+  worker.wait_for_others();  // as such calls may; the communicator may be freed then
+  const int error = worker.plan(std::move(exchange), request);
+  if (error) return worker.close(), error;
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  all.planned[*request] = &worker;
+  watch_requests();
+  return MPI_SUCCESS;
+}
+
+Worker* worker_of_planned(MPI_Request request) {
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.planned.find(request);
+  return found == all.planned.end() ? nullptr : found->second;
+}
+
+Worker* take_planned(MPI_Request request) {
+  Worker* const worker = worker_of_planned(request);
+  Workers& all = workers();
+  const std::lock_guard lock(all.mutex);
+  if (worker) all.planned.erase(request);
+  return worker;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,102 @@
+"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, served by threads, on real MPIs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
+THREAD = {"SWAPMEET_NONBLOCKING": "thread"}
+SPECS = ["auto", "random-segmented(segment=8)", "shared-memory", "tuna", "padded-bruck", "leaders(per-node=1)"]
+WARNING = "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks"
+
+
+@pytest.fixture
+def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
+    """Run the program; its standard error, and the algorithms of the calls that were ours."""
+
+    def started(ranks: int, *words: str, level: str = "multiple", algorithm: str = "pairwise", **env: str):
+        statistics = tmp_path / "statistics.json"
+        argv = [compiled(wheel, "nonblocking"), level, *words]
+        env = {"SWAPMEET_STATS": str(statistics), **THREAD, **env}
+        done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
+        assert done.returncode == 0 and "nonblocking: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stderr, {tally["algorithm"] for tally in tallies(statistics)} if statistics.exists() else set()
+
+    return started
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("mode", ["mixed", "persistent"])
+def test_several_under_way(started, mode: str, ranks: int) -> None:
+    complaints, algorithms = started(ranks, mode)
+    assert complaints == "" and len(algorithms) == 1 and "native" not in algorithms
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_kind_of_algorithm(started, spec: str) -> None:
+    started(3, "mixed", "12", algorithm=spec, SWAPMEET_NODES="2")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_goes_on_while_another_rank_waits_for_a_message(started, ranks: int) -> None:
+    """Where Test and Wait alone would move it on, it would hang: docs/plans.md."""
+    assert started(ranks, "blocked")[1] - {"native"}
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_communicator_is_freed_at_once(started, ranks: int) -> None:
+    assert started(ranks, "freed")[1] - {"native"}
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
+    started(ranks, "wrong")
+
+
+def test_one_rank_is_left_alone(started) -> None:
+    assert started(1, "mixed") == ("", set())
+
+
+@pytest.mark.parametrize("value", ["native", ""])
+def test_is_off_by_default(started, value: str) -> None:
+    assert started(2, "mixed", SWAPMEET_NONBLOCKING=value) == ("", set())
+
+
+def test_without_thread_multiple_nothing_is_served(started) -> None:
+    complaints, algorithms = started(2, "mixed", level="single")
+    assert complaints.count(WARNING) == 1 and not algorithms
+
+
+@pytest.mark.parametrize(
+    "different", ["SWAPMEET_NONBLOCKING=native", "SWAPMEET_ALGORITHM=spread-out", "LEVEL=single"], ids=lambda text: text
+)
+def test_ranks_that_disagree_serve_nothing(launch, compiled, wheel: str, different: str) -> None:
+    script = f'LEVEL=multiple; [ "${RANK_VARIABLE[wheel]}" = 1 ] && export {different}; exec "$0" $LEVEL mixed'
+    argv = ["sh", "-c", script, compiled(wheel, "nonblocking")]
+    done = launch(3, argv, mpi=wheel, algorithm="pairwise", env={**THREAD, "SWAPMEET_STATS": "1"}, timeout=60)
+    assert done.returncode == 0 and "nonblocking: right" in done.stdout, done.stdout + done.stderr
+    assert done.stderr.count(WARNING) == 1 and "Alltoall" not in done.stderr
+
+
+def test_says_for_whom_it_waits(launch, compiled, wheel: str) -> None:
+    """A rank without the variable takes no part, for it cannot know of those that have it."""
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && unset SWAPMEET_NONBLOCKING; exec timeout 30 "$0" multiple mixed'
+    argv = ["sh", "-c", script, compiled(wheel, "nonblocking")]
+    done = launch(2, argv, mpi=wheel, algorithm="pairwise", env=THREAD, timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count("still waits in MPI_Init for ranks that do not have that variable") == 1
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
+@pytest.mark.parametrize("name", ["MPI_Start", "PMPI_Start", "MPI_Startall", "PMPI_Request_free"])
+def test_requests_of_others_cost_a_jump(preloaded, wheel: str, name: str) -> None:
+    """Through memory; where to is the MPI underneath, unless there are persistent requests of ours."""
+    words = ["objdump", "--disassemble=" + name, "--no-show-raw-insn", preloaded(wheel)]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    code = re.findall(r"^ +[0-9a-f]+:\t(\w+)", text, re.MULTILINE)
+    assert code[: code.index("jmp") + 1] in (["jmp"], ["mov", "jmp"], ["endbr64", "jmp"])

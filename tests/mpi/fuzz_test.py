@@ -8,8 +8,6 @@ import shlex
 
 import pytest
 
-from swapmeet._core import option_table
-
 LIMIT_S = 400  #: more than the 300 s after which the program names the step that hangs
 STEPS = 50  #: of an episode
 #: MPICH's ranks keep the cores that they share.
@@ -44,8 +42,6 @@ def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_random_programs_with_a_thread_for_what_does_not_block(launch, built, wheel: str, ranks: int) -> None:
-    if THREADED not in {name for name, *_ in option_table()}:
-        pytest.skip(f"{THREADED} does not exist yet")
     variables = {**drawn_variables(3, ranks), THREADED: "thread"}
     run(launch, built, wheel, ranks, 3, EPISODES[wheel][ranks] // 4, variables)
 

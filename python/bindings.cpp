@@ -177,11 +177,13 @@ std::size_t class_of(std::int64_t bytes) {
   return size_class(bytes);
 }
 
-Options options_from(const std::vector<std::string>& environment, Rank world_ranks) {
+Options options_from(const std::vector<std::string>& environment, Rank world_ranks, const std::string& mpi) {
   std::vector<const char*> entries;
   for (const std::string& entry : environment) entries.push_back(entry.c_str());
   entries.push_back(nullptr);
-  return read_options(entries.data(), world_ranks);
+  Options options = read_options(entries.data(), world_ranks);
+  if (!mpi.empty()) read_tuning_for(mpi, options);
+  return options;
 }
 
 Workload parse_workload(const std::string& text) {
@@ -407,6 +409,19 @@ void bind_varying_counts(nb::module_& m) {
 
 void bind_choice(nb::module_& m) {
   nb::enum_<Collective>(m, "Collective").value("alltoall", Collective::alltoall).value("alltoallv", Collective::alltoallv).value("alltoallw", Collective::alltoallw);
+  nb::class_<Rule>(m, "Rule", "One rule of the automatic choice.")
+      .def_ro("collective", &Rule::collective)
+      .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
+      .def_prop_ro("nodes", [](const Rule& r) { return std::make_tuple(r.nodes.least, r.nodes.most); })
+      .def_prop_ro("bytes", [](const Rule& r) { return std::make_tuple(r.bytes.least, r.bytes.most); })
+      .def_ro("spec", &Rule::spec)
+      .def_ro("origin", &Rule::origin);
+  nb::class_<Tuning>(m, "Tuning", "A tuning file that was read.")
+      .def_ro("file", &Tuning::file)
+      .def_ro("mpi", &Tuning::mpi)
+      .def_ro("machine", &Tuning::machine)
+      .def_ro("rules", &Tuning::rules)
+      .def_prop_ro("fingerprint", &Tuning::fingerprint);
   nb::class_<Options>(m, "Options")
       .def_ro("problems", &Options::problems)
       .def_ro("explain", &Options::explain)
@@ -416,27 +431,32 @@ void bind_choice(nb::module_& m) {
       .def_ro("nodes", &Options::nodes)
       .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
+      .def_ro("tuning", &Options::tuning)
       .def_prop_ro("fingerprint", &Options::fingerprint);
-  m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1,
-        "`environment`: a list of 'NAME=value', of a job of so many ranks");
+  m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
+        "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
   m.def("option_table", [] {
     std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
     for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
     return rows;
   }, "(name, type, default, meaning) of each option");
   m.def("choose", [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
-                     bool single_copy) {
+                     bool single_copy, const std::string& nodes) {
     const Means means{shared_memory, single_copy, "it is not to be had"};
-    const Choice choice = choose(collective, shape_of(ranks), block_bytes, options, means);
+    const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means);
     return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
-  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
-        "(spec, reason, largest block with the same choice), of ranks that share a node");
-  m.def("rules", [] {
-    std::vector<std::tuple<Collective, Rank, Rank, std::int64_t, std::int64_t, std::string_view, std::string_view, bool>> rows;
-    for (const Rule& r : rules())
-      rows.emplace_back(r.collective, r.least_ranks, r.most_ranks, r.least_bytes, r.most_bytes, r.spec, r.origin, r.one_node);
-    return rows;
-  });
+  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true, "nodes"_a = "",
+        "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+  m.def("rules", [] { return rules(); });
+  m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
+  m.def("find_tuning", [](const std::string& named, const std::string& mpi) {
+    std::vector<std::string> problems;
+    Tuning tuning = find_tuning(named, mpi, problems);
+    return std::make_tuple(std::move(tuning), std::move(problems));
+  }, "named"_a, "mpi"_a);
+  m.def("standard_tuning_files", &standard_tuning_files, "kind"_a);
+  m.def("machine_signature", &machine_signature);
+  m.def("mpi_signature", &mpi_signature, "library_version"_a);
 }
 
 void bind_workloads(nb::module_& m) {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine is not tested
+        os.environ[name] = tempfile.gettempdir() + "/none"
     config.addinivalue_line("markers", "long: runs with --all only")
 
 

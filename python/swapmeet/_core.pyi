@@ -305,6 +305,9 @@ class Options:
     """The library's options, as read from an environment."""
 
     @property
+    def tuning(self) -> Tuning:
+        """The tuning file that counts, if read_options() was told the MPI."""
+    @property
     def problems(self) -> list[str]:
         """A sentence for each value that could not be used."""
     @property
@@ -332,8 +335,8 @@ class Options:
     def fingerprint(self) -> int:
         """The same on two ranks exactly if their choices will be."""
 
-def read_options(environment: Sequence[str], world_ranks: int = 1) -> Options:
-    """Read options from a list of 'NAME=value', of a job of so many ranks."""
+def read_options(environment: Sequence[str], world_ranks: int = 1, mpi: str = "") -> Options:
+    """Read options from a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given."""
 
 def option_table() -> list[tuple[str, str, str, str]]:
     """(name, type, default, meaning) of each option."""
@@ -345,11 +348,60 @@ def choose(
     options: Options,
     shared_memory: bool = True,
     single_copy: bool = True,
+    nodes: str = "",
 ) -> tuple[Spec, str, int]:
-    """(spec, reason, largest block in bytes with the same choice), of ranks that share a node."""
+    """(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise."""
 
-def rules() -> list[tuple[Collective, int, int, int, int, str, str, bool]]:
-    """(collective, least ranks, most ranks, least bytes, most bytes, spec, origin, on one node only) of each rule."""
+class Rule:
+    """One rule of the automatic choice. Ranges are (least, most), both included."""
+
+    @property
+    def collective(self) -> Collective: ...
+    @property
+    def ranks(self) -> tuple[int, int]: ...
+    @property
+    def nodes(self) -> tuple[int, int]: ...
+    @property
+    def bytes(self) -> tuple[int, int]: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def origin(self) -> str:
+        """Where the thresholds come from."""
+
+class Tuning:
+    """A tuning file that was read."""
+
+    @property
+    def file(self) -> str:
+        """Empty: no file."""
+    @property
+    def mpi(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def rules(self) -> list[Rule]: ...
+    @property
+    def fingerprint(self) -> int:
+        """The same for files with the same rules."""
+
+def rules() -> list[Rule]:
+    """The rules that every library has."""
+
+def parse_tuning(text: str) -> Tuning:
+    """Read what a tuning file says; ValueError with line and reason if it is none."""
+
+def find_tuning(named: str, mpi: str) -> tuple[Tuning, list[str]]:
+    """The file that the library would use, and what is wrong with those before it."""
+
+def standard_tuning_files(kind: str) -> list[str]:
+    """Where a file for an MPI of that kind is looked for, the first one first."""
+
+def machine_signature() -> str:
+    """The processor and how many cores of it this machine has."""
+
+def mpi_signature(library_version: str) -> str:
+    """As in "openmpi 5.0.11", of what MPI_Get_library_version() says; empty for others."""
 
 class Workload:
     """The sizes of the blocks of a non-uniform exchange. str() is its text, every parameter included."""

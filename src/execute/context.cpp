@@ -53,11 +53,19 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
 void attach(Context& all) {
   all.process = getpid();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
+  read_tuning_for(mpi_signature(library_version()), all.options);
   if (all.world_rank == 0)
     for (const std::string& problem : all.options.problems) warn(problem);
   if (all.options.recording())

@@ -106,6 +106,10 @@ std::vector<Option> make_table() {
        "the number given, of its communicator; of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first. "
        "Set it for all ranks.",
        "not tracing", read_trace},
+      {"SWAPMEET_TUNING_FILE", "a file name, or none", "the usual places",
+       "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
+       "swapmeet/openmpi.tuning (mpich, intel) in $XDG_CONFIG_HOME, ~/.config, $XDG_CONFIG_DIRS or /etc/xdg. none: no file.",
+       "trying the others", [](std::string_view text, Options& options) { return options.tuning_file = text, std::string(); }},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
        "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "
@@ -170,6 +174,7 @@ std::uint64_t Options::fingerprint() const {
   if (devices_through_host) hash = mixed(hash, "devices through the host");
   if (recording()) hash = mixed(hash, "recording");  // this and the next take part of every rank
   if (!trace.file.empty()) hash = mixed(hash, "trace " + std::to_string(trace.call));
+  if (!tuning.rules.empty()) hash = mixed(hash, std::to_string(tuning.fingerprint()));
   for (const std::string& problem : problems) hash = mixed(hash, problem);  // what one rank alone has wrong is to be told
   return hash;
 }
@@ -192,6 +197,11 @@ Options read_options(const char* const* environment, Rank world_ranks) {
     }
   }
   return options;
+}
+
+void read_tuning_for(const std::string& mpi, Options& options) {
+  if (options.tuning_file == "none") return;
+  options.tuning = find_tuning(options.tuning_file, mpi, options.problems);
 }
 
 }  // namespace swapmeet

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "options/tuning.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -16,6 +17,8 @@ struct Options {
   /// The algorithm asked for; nothing: the automatic choice.
   std::optional<Spec> algorithm;
   std::string algorithm_from = "SWAPMEET_ALGORITHM";  ///< who asked
+  std::string tuning_file;  ///< "": one of the standard places; "none": no file
+  Tuning tuning;            ///< where rules come from; from read_tuning_for(), once the MPI is known
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error
@@ -59,5 +62,8 @@ const std::vector<Option>& option_table();
 /// Reads `environment` (a null-terminated array of "NAME=value", as `environ`). Variables that begin with SWAPMEET_ and
 /// are no option are problems too: probably misspelt.
 Options read_options(const char* const* environment, Rank world_ranks);
+
+/// Finds the tuning file for an MPI (mpi_signature()), and reads it into `options`; what is wrong becomes a problem of theirs.
+void read_tuning_for(const std::string& mpi, Options& options);
 
 }  // namespace swapmeet

@@ -8,14 +8,22 @@ namespace swapmeet {
 
 namespace {
 
-bool covers(const Rule& rule, Collective collective, const Shape& shape) {
-  return rule.collective == collective && rule.least_ranks <= shape.ranks && shape.ranks <= rule.most_ranks;
+/// How many nodes the ranks are on. One if nobody says, for then only ranks of one node ask.
+std::int64_t nodes_of(const Shape& shape) {
+  if (shape.hierarchy.empty()) return 1;
+  std::vector<std::int32_t> nodes = shape.hierarchy.front();
+  std::ranges::sort(nodes);
+  const auto same = std::ranges::unique(nodes);
+  return same.begin() - nodes.begin();
 }
 
-bool one_node(const Shape& shape) {
-  if (shape.hierarchy.empty()) return true;
-  const std::vector<std::int32_t>& nodes = shape.hierarchy.front();
-  return std::ranges::all_of(nodes, [&](std::int32_t node) { return node == nodes.front(); });
+/// Calls `visit` for each rule for such calls on so many ranks, the first one first, until it returns true. Whether it did.
+template <class Visit>
+bool any_rule(Collective collective, Rank ranks, const Options& options, Visit visit) {
+  const auto visited = [&](const Rule& rule) {
+    return rule.collective == collective && rule.ranks.has(ranks) && visit(rule);
+  };
+  return std::ranges::any_of(options.tuning.rules, visited) || std::ranges::any_of(rules(), visited);
 }
 
 /// Why messages within nodes cannot travel as `spec` says; "" if they can.
@@ -38,37 +46,49 @@ Choice by_order(Collective collective, const Options& options, const Shape& shap
 
 }  // namespace
 
+bool tuned(Collective collective, const Shape& shape, const Options& options) {
+  return std::ranges::any_of(options.tuning.rules, [&](const Rule& rule) {
+    return rule.collective == collective && rule.ranks.has(shape.ranks);
+  });
+}
+
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {
-  if (options.algorithm) {
-    const Spec& spec = *options.algorithm;
+  const auto wants = [](const Spec& spec) {
     return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes || spec.family == Family::leaders;
-  }
-  return std::ranges::any_of(rules(), [&](const Rule& rule) { return rule.one_node && covers(rule, collective, shape); });
+  };
+  if (options.algorithm) return wants(*options.algorithm);
+  return any_rule(collective, shape.ranks, options, [&](const Rule& rule) { return rule.nodes.bounded() || wants(rule.spec); });
 }
 
 bool wants_means(Collective collective, const Shape& shape, const Options& options) {
   if (options.algorithm) return options.algorithm->intra != Transport::mpi;
-  return wants_nodes(collective, shape, options) && one_node(shape);
+  return wants_nodes(collective, shape, options) && any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
+           return rule.spec.intra != Transport::mpi && rule.nodes.has(nodes_of(shape));
+         });
 }
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means) {
   if (options.algorithm) return by_order(collective, options, shape, means);
-  std::int64_t least = 0, most = INT64_MAX;  // sizes that the rules so far leave open, around this one
-  for (const Rule& rule : rules()) {
-    if (!covers(rule, collective, shape) || (rule.one_node && !one_node(shape))) continue;
-    const Spec spec = *parse_spec(rule.spec);
-    if (!unavailable(spec, means).empty() || !proved(spec, shape)) continue;
-    if (block_bytes < rule.least_bytes) {
-      most = std::min(most, rule.least_bytes - 1);
-    } else if (block_bytes > rule.most_bytes) {
-      least = std::max(least, rule.most_bytes + 1);
+  const std::int64_t nodes = nodes_of(shape);
+  Choice choice{Spec{}, "no rule of the automatic choice is faster here"};
+  Range open{0};  // sizes that the rules so far leave open, around this one
+  any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
+    if (!rule.nodes.has(nodes) || !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape)) return false;
+    if (block_bytes < rule.bytes.least) {
+      open.most = std::min(open.most, rule.bytes.least - 1);
+    } else if (block_bytes > rule.bytes.most) {
+      open.least = std::max(open.least, rule.bytes.most + 1);
     } else {
-      return {spec, "rule: " + std::string(rule.origin), "", std::max(least, rule.least_bytes),
-              std::min(most, rule.most_bytes)};
+      choice = {rule.spec, "rule: " + rule.origin};
+      open = {std::max(open.least, rule.bytes.least), std::min(open.most, rule.bytes.most)};
+      return true;
     }
-  }
-  return {Spec{}, "no rule of the automatic choice is faster here", "", least, most};
+    return false;
+  });
+  choice.least_bytes = open.least;
+  choice.most_bytes = open.most;
+  return choice;
 }
 
 }  // namespace swapmeet

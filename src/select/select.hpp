@@ -1,4 +1,5 @@
-/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM) or the table of rules.
+/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), or rules: those of a tuning file, then
+/// our own.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,7 @@
 
 namespace swapmeet {
 
-enum class Collective : std::uint8_t { alltoall, alltoallv, alltoallw };
-inline constexpr std::array<std::string_view, 3> collective_names{"Alltoall", "Alltoallv", "Alltoallw"};
-
-constexpr std::string_view name_of(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
-
-/// Whether blocks differ in size, and no rank knows the sizes of all.
-constexpr bool of_unequal_blocks(Collective collective) { return collective != Collective::alltoall; }
-
-/// One rule of the automatic choice: the first that fits wins.
-struct Rule {
-  Collective collective;
-  std::int32_t least_ranks, most_ranks;
-  std::int64_t least_bytes, most_bytes;  ///< of a block; sizes of unequal blocks are not shared, so rules for these leave this open
-  std::string_view spec;
-  std::string_view origin;  ///< where the thresholds come from
-  bool one_node = false;    ///< only where all ranks share a node
-};
-
+/// The rules that every library has. The first that fits wins.
 const std::vector<Rule>& rules();
 
 struct Choice {
@@ -43,6 +27,9 @@ struct Choice {
 /// (verify/verify.hpp).
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means);
+
+/// Whether a tuning file has rules for such calls on so many ranks.
+bool tuned(Collective collective, const Shape& shape, const Options& options);
 
 /// Whether choose() wants to know Shape::hierarchy, and then `means`: ranks must ask one another for these.
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options);

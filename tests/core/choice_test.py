@@ -60,12 +60,13 @@ def test_the_choice_changes_where_it_says() -> None:
 
 
 def test_rules_are_sound() -> None:
-    for collective, least_ranks, most_ranks, least_bytes, most_bytes, text, origin, _ in _core.rules():
-        assert collective in BOTH
+    for rule in _core.rules():
+        least_ranks, most_ranks = rule.ranks
+        assert rule.collective in BOTH
         assert 1 <= least_ranks <= most_ranks
-        assert 0 <= least_bytes <= most_bytes
-        assert origin
-        spec = _core.parse_spec(text)
+        assert 0 <= rule.bytes[0] <= rule.bytes[1]
+        assert rule.origin
+        spec = rule.spec
         for ranks in (least_ranks, least_ranks + 1, min(most_ranks, 97)):
             assert spec.unsuitable(ranks) or _core.proved(spec, ranks)
 

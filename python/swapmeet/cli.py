@@ -26,12 +26,14 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import Nodes, tables_console
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.errors import SwapmeetError
+from swapmeet.explain_command import explain
 from swapmeet.library import built, library, source_tree
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
+from swapmeet.tuning.command import tune
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 FINDINGS = 1
@@ -195,6 +197,8 @@ app.command("compare")(compare_command)
 app.command()(plot)
 app.command(context_settings=PASSING)(profile)
 app.command()(topology)
+app.command()(tune)
+app.command()(explain)
 app.command("model")(model_command)
 
 

@@ -29,24 +29,35 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
     bool
         Whether all data were right.
     """
-    if resume:
-        request = _resumed(request, read(file))
-    settings = request.settings()
-    new = not file.exists()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the end of a batch job, say
     try:
-        with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
-            Campaign(settings, writer, watch).run()
-        if new and not read(file).cells():
-            problems = read(file).problems
-            file.unlink()
-            raise SwapmeetError(f"nothing was measured{': ' + problems[0].message if problems else ''}")
+        campaign(request, file, resume)
     except KeyboardInterrupt:
         with suppress(SwapmeetError):  # there may be nothing yet
             report(file, columns)
         print(f"swapmeet: go on by `swapmeet bench --resume {file}`", file=sys.stderr)
         raise
     return report(file, columns)
+
+
+def campaign(request: Request, file: Path, resume: bool) -> None:
+    """Measure into `file`.
+
+    Raises
+    ------
+    SwapmeetError
+        If nothing can be measured.
+    """
+    if resume:
+        request = _resumed(request, read(file))
+    settings = request.settings()
+    new = not file.exists()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the end of a batch job, say
+    with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
+        Campaign(settings, writer, watch).run()
+    if new and not read(file).cells():
+        problems = read(file).problems
+        file.unlink()
+        raise SwapmeetError(f"nothing was measured{': ' + problems[0].message if problems else ''}")
 
 
 def compare(before: Path, after: Path, tie: float, everything: bool, form: str) -> bool:

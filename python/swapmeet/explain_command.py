@@ -1,0 +1,59 @@
+"""The command `swapmeet explain`: what the library would do with a call, and why."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from swapmeet import _core, machines, prices
+from swapmeet import mpi as mpis
+from swapmeet.arguments import tables_console
+from swapmeet.errors import SwapmeetError
+from swapmeet.specs import parse_bytes
+
+COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
+
+
+def explain(
+    ranks: Annotated[int, typer.Option("-P", "--ranks", help="Number of ranks.")],
+    block: Annotated[str, typer.Option("-S", "--block", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
+    per_node: Annotated[
+        int | None, typer.Option("-Q", "--per-node", help="Ranks on a node. Default: all share one.")
+    ] = None,
+    collective: Annotated[str, typer.Option(help="alltoall, alltoallv or alltoallw.")] = "alltoall",
+    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`, whose tuning file counts.")] = None,
+    machine: Annotated[
+        str | None, typer.Option(help="Also what the models say there: a name or file of `swapmeet model --machine`.")
+    ] = None,
+) -> None:
+    """Say what the library would do with a call, and why.
+
+    The SWAPMEET_ variables count as they are set now. SWAPMEET_EXPLAIN=1 says it of the calls of a program.
+    """
+    if collective not in COLLECTIVES:
+        raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')
+    if ranks < 1 or (per_node is not None and per_node < 1):
+        raise SwapmeetError("-P and -Q are numbers from 1 on")
+    size = parse_bytes(block, "-S")
+    target = mpis.find(mpi) if mpi else mpis.default()
+    name = f"{target.kind} {target.version}"
+    environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
+    options = _core.read_options(environment, ranks, name)
+    for problem in options.problems:
+        print(f"warning: {problem}")
+    print(f"tuning file for {name}: {options.tuning.file or 'none'}")
+    nodes = "" if per_node is None or per_node >= ranks else str(per_node)
+    kind = getattr(_core.Collective, collective)
+    spec, reason, most = _core.choose(kind, ranks, 0 if collective != "alltoall" else size, options, nodes=nodes)
+    until = "" if collective != "alltoall" or most == 2**63 - 1 else f", up to {most} B"
+    print(
+        f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
+    )
+    print(f"because: {reason}")
+    if machine is not None:
+        pricing = prices.Pricing(machines.load(machine))
+        tables_console().print(
+            *prices.best_tables(prices.best([spec], ranks, [size], pricing, nodes), pricing), sep="\n"
+        )

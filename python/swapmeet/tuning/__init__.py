@@ -1,0 +1,1 @@
+"""Tuning files: from measurements to rules that the library follows (docs/tuning.md)."""

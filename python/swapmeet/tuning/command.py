@@ -1,0 +1,73 @@
+"""The command `swapmeet tune`: its options."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swapmeet import mpi as mpis
+from swapmeet.errors import SwapmeetError
+
+SIZES = "8,64,512,2KiB,8KiB,32KiB,128KiB,512KiB"
+
+
+def tune(
+    specs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SPEC]...", help="Candidates, as of swapmeet bench, instead of the usual ones."),
+    ] = None,
+    ranks: Annotated[
+        str | None, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
+    ] = None,
+    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
+    sizes: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block.")] = SIZES,
+    nodes: Annotated[
+        str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
+    launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
+    launcher: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Results go to NAME-alltoall.jsonl, NAME-alltoallv.jsonl; if there, on with them."
+        ),
+    ] = None,
+    measured: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="FILE", help="Measure nothing: use results of swapmeet bench. May be repeated."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The tuning file; default: where the library looks for it."
+        ),
+    ] = None,
+) -> None:
+    """Find out what is fastest on this machine, and write it down for the library.
+
+    All candidates get a first look; those that are among the fastest somewhere, a second one. From then on the library
+    follows the tuning file (docs/tuning.md).
+    """
+    target = mpis.find(mpi) if mpi else mpis.default()
+    try:
+        from swapmeet.bench import running
+        from swapmeet.tuning import file, measuring
+    except ImportError as problem:
+        raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
+    place = output or file.standard_place(target.kind)
+    sources = list(measured or [])
+    if not sources:
+        name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+        sources = [Path(f"{name}-{collective}.jsonl") for collective in ("alltoall", "alltoallv")]
+        measuring.measure(measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher), sources)
+    page, table = measuring.fitted(sources, target)
+    file.write(place, page)
+    running.console().print(table)
+    when = "where SWAPMEET_TUNING_FILE names it" if output else "from now on (SWAPMEET_TUNING_FILE=none: not)"
+    print(f"swapmeet: the library follows {place} {when}")

@@ -1,0 +1,60 @@
+"""`swapmeet explain`, and what `swapmeet tune` refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from swapmeet import _core
+from swapmeet.cli import app
+
+RULE = "rule: alltoall ranks=2..64 nodes=2..8 bytes=0..512 use=two-layer(r1=2)  # measured"
+
+
+def said(*words: str, status: int = 0, **variables: str) -> str:
+    done = CliRunner().invoke(app, [*words, "--mpi", "openmpi"], env=variables)
+    assert done.exit_code == status, done.output
+    return done.output
+
+
+def test_the_rule_that_wins_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.tuning"
+    machine = _core.machine_signature()
+    file.write_text(f"swapmeet-tuning 1\nmpi: openmpi 5.0.11\nmachine: {machine}\n{RULE}\nend\n")
+    lines = said("explain", "-P", "32", "-Q", "16", "-S", "64", SWAPMEET_TUNING_FILE=str(file)).splitlines()
+    assert lines[0] == f"tuning file for openmpi 5.0.11: {file}"
+    assert lines[1].endswith(f"blocks of 64 B: {_core.parse_spec('two-layer(r1=2)')}, up to 512 B")
+    assert lines[2] == f"because: rule: {file}, line 4"
+    assert "docs/measurements/node.md" in said("explain", "-P", "32", "-S", "64", SWAPMEET_TUNING_FILE=str(file))
+
+
+def test_variables_count_and_what_is_wrong_is_said() -> None:
+    assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "8", SWAPMEET_ALGORITHM="pairwise")
+    output = said("explain", "-P", "8", SWAPMEET_TUNING_FILE="/nowhere")
+    assert 'warning: tuning file "/nowhere": No such file or directory; doing without it' in output
+
+
+def test_the_models_are_asked(tmp_path: Path) -> None:
+    output = said("explain", "-P", "1024", "-Q", "32", "-S", "512", "--machine", "theta")
+    assert "P = 1,024, S = 512 B: the best of" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["explain", "-P", "0"], "numbers from 1 on"),
+        (["explain", "-P", "8", "--collective", "allgather"], "expected alltoall, alltoallv, alltoallw"),
+        (["explain", "-P", "8", "-S", "much"], '-S "much"'),
+        (["tune", "--budget", "soon"], '--budget "soon"'),
+        (["tune", "-n", "two"], '-n "two"'),
+        (["tune", "nonsense"], "nonsense"),
+        (["tune", "--from", "/nowhere.jsonl"], "/nowhere.jsonl"),
+    ],
+)
+def test_bad_input(words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (line,) = said(*words, status=2).splitlines()
+    assert says in line
+    assert list(tmp_path.iterdir()) == []

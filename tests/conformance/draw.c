@@ -1,25 +1,10 @@
 /* Drawing exchanges. */
 #include "draw.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "oracle.h"
 
 int draw_below(Random *random, int limit) {
   return (int)(oracle_mix(random->seed + ++random->drawn) % (uint64_t)limit);
-}
-
-/* Open MPI 5.0.11's own non-blocking all-to-alls hang, or deliver wrong data, now and then: some one in 10^5, where few ranks
- * exchange much else on many communicators. Served by threads they are ours. */
-static bool reliable(Form form) {
-#ifdef OPEN_MPI
-  const char *served = getenv("SWAPMEET_NONBLOCKING");
-  return form != NONBLOCKING || (served && strcmp(served, "thread") == 0);
-#else
-  (void)form;
-  return true;
-#endif
 }
 
 static Exchange draw(Random *random) {
@@ -32,7 +17,6 @@ static Exchange draw(Random *random) {
   exchange.bottom = draw_below(random, 8) == 0;
   exchange.types_by_rank = draw_below(random, 4) == 0;
   if (draw_below(random, 2) == 0) exchange.form = (Form)draw_below(random, FORMS);
-  if (!reliable(exchange.form)) exchange.form = BLOCKING;
   if (exchange.in_place) exchange.send = exchange.recv;
   if (!is_vector(exchange.collective)) return exchange;
   exchange.pattern = (Pattern)draw_below(random, PATTERNS);

@@ -17,6 +17,16 @@ inline bool refused_as_aliased(const void* send, const void* receive, bool same_
   return mpich_underneath && send == receive && send != nullptr && same_counts && same_types;
 }
 
+/// Those of an exchange of equal blocks. Inline: it is on the way of every such call.
+template <class Count>
+[[gnu::always_inline]] inline bool usable(const void* send, Count send_count, MPI_Datatype send_type, const void* receive,
+                                          Count receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+  return usable(receive, receive_type, comm) && receive_count >= 0 &&
+         (send == MPI_IN_PLACE ||
+          (send_type != MPI_DATATYPE_NULL && send_count >= 0 &&
+           !refused_as_aliased(send, receive, send_count == receive_count && send_count > 0, send_type == receive_type)));
+}
+
 template <class Count>
 bool no_negative(const Count* counts, Rank ranks) {
   for (Rank i = 0; i < ranks; ++i)

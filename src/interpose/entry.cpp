@@ -18,14 +18,10 @@ template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                                             Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
                                             Passed& passed, int& error) {
-  const bool in_place = send == MPI_IN_PLACE;
-  if (!usable(receive, receive_type, comm) || receive_count < 0 ||
-      (!in_place && (send_type == MPI_DATATYPE_NULL || send_count < 0 ||
-                     refused_as_aliased(send, receive, send_count == receive_count && send_count > 0,
-                                        send_type == receive_type))))
-    return false;
+  if (!usable(send, send_count, send_type, receive, receive_count, receive_type, comm)) return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator) return false;
+  const bool in_place = send == MPI_IN_PLACE;
   if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type) &&
       (!may_be_on_device() || (!device_of(send) && !device_of(receive)))) [[likely]]
     return serve_again(send, receive, comm, *communicator, error);

@@ -14,14 +14,9 @@ namespace {
 template <class Count>
 Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
                     MPI_Datatype receive_type, MPI_Comm comm) {
-  const bool in_place = send == MPI_IN_PLACE;
-  if (!usable(receive, receive_type, comm) || receive_count < 0 ||
-      (!in_place && (send_type == MPI_DATATYPE_NULL || send_count < 0 ||
-                     refused_as_aliased(send, receive, send_count == receive_count && send_count > 0,
-                                        send_type == receive_type))))
-    return nullptr;
+  if (!usable(send, send_count, send_type, receive, receive_count, receive_type, comm)) return nullptr;
   Request exchange{Collective::alltoall, std::nullopt, {receive, std::int64_t{receive_count}, receive_type}};
-  if (!in_place) exchange.send.emplace(send, std::int64_t{send_count}, send_type);
+  if (send != MPI_IN_PLACE) exchange.send.emplace(send, std::int64_t{send_count}, send_type);
   return std::make_shared<const Request>(std::move(exchange));
 }
 

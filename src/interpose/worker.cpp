@@ -97,7 +97,7 @@ void Worker::work() {
   ended_ = true;
 }
 
-// MPI makes communicators for one thread of a process at a time (MPICH), and others wait, perhaps the application's. So it is
+// An MPI may make communicators for one thread of a process at a time, while others wait, perhaps the application's. So it is
 // not to be asked before the threads of all ranks are there; none of which then waits for the application.
 std::unique_ptr<Communicator> Worker::meet() {
   MPI_Comm comm = MPI_COMM_NULL;

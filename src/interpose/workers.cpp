@@ -193,11 +193,10 @@ Worker* worker_of_planned(MPI_Request request) {
 }
 
 Worker* take_planned(MPI_Request request) {
-  Worker* const worker = worker_of_planned(request);
   Workers& all = workers();
   const std::lock_guard lock(all.mutex);
-  if (worker) all.planned.erase(request);
-  return worker;
+  const auto taken = all.planned.extract(request);
+  return taken ? taken.mapped() : nullptr;
 }
 
 }  // namespace swapmeet

@@ -6,6 +6,7 @@
 
 #include "algorithms/orders.hpp"
 #include "network/text.hpp"
+#include "schedule/text_hash.hpp"
 
 namespace swapmeet {
 
@@ -82,14 +83,11 @@ Result<Placement> parse_placement(std::string_view text, const Network& network,
 }
 
 std::uint64_t network_key(const Network& network, int spread, std::uint64_t seed, const Placement& placement) {
-  std::uint64_t key = 14695981039346656037u;  // FNV-1a
-  const auto add = [&](const std::string& text) {
-    for (const char c : text) key = (key ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  };
-  add(to_text(network));
-  add("spread " + std::to_string(spread) + (spread == 2 ? " " + std::to_string(seed) : ""));
-  for (const Vertex host : placement) add(' ' + std::to_string(host));
-  return key;
+  TextHash key;
+  key.add(to_text(network));
+  key.add("spread " + std::to_string(spread) + (spread == 2 ? " " + std::to_string(seed) : ""));
+  for (const Vertex host : placement) key.add(' ' + std::to_string(host));
+  return key.value();
 }
 
 }  // namespace swapmeet

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "schedule/text_hash.hpp"
 #include "topology/node_map.hpp"
 
 namespace swapmeet {
@@ -133,11 +134,6 @@ std::vector<Option> make_table() {
   };
 }
 
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return (hash ^ 0xff) * 0x100000001b3u;
-}
-
 std::string complaint(std::string_view name, std::string_view value, std::string_view problem, std::string_view instead) {
   return std::string(name) + '=' + quoted(value, 120) + ": " + std::string(problem) + "; " +
          std::string(instead);
@@ -168,15 +164,17 @@ const std::vector<Option>& option_table() {
 }
 
 std::uint64_t Options::fingerprint() const {
-  std::uint64_t hash = mixed(0xcbf29ce484222325u, algorithm ? to_text(*algorithm) : "auto");
-  hash = mixed(hash, hierarchy ? nodes : "unusable");
-  hash = mixed(hash, std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
-  if (devices_through_host) hash = mixed(hash, "devices through the host");
-  if (recording()) hash = mixed(hash, "recording");  // this and the next take part of every rank
-  if (!trace.file.empty()) hash = mixed(hash, "trace " + std::to_string(trace.call));
-  if (!tuning.rules.empty()) hash = mixed(hash, std::to_string(tuning.fingerprint()));
-  for (const std::string& problem : problems) hash = mixed(hash, problem);  // what one rank alone has wrong is to be told
-  return hash;
+  TextHash hash;
+  const auto mix = [&hash](const std::string& text) { hash.add(text + '\xff'); };
+  mix(algorithm ? to_text(*algorithm) : "auto");
+  mix(hierarchy ? nodes : "unusable");
+  mix(std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
+  if (devices_through_host) mix("devices through the host");
+  if (recording()) mix("recording");  // this and the next take part of every rank
+  if (!trace.file.empty()) mix("trace " + std::to_string(trace.call));
+  if (!tuning.rules.empty()) mix(std::to_string(tuning.fingerprint()));
+  for (const std::string& problem : problems) mix(problem);  // what one rank alone has wrong is to be told
+  return hash.value();
 }
 
 Options read_options(const char* const* environment, Rank world_ranks) {

@@ -16,7 +16,6 @@ struct Range {
   bool has(std::int64_t value) const { return least <= value && value <= most; }
   bool meets(const Range& other) const { return least <= other.most && other.least <= most; }
   bool bounded() const { return least > 1 || most < INT64_MAX; }
-  bool operator==(const Range&) const = default;
 };
 
 /// For such calls on so many ranks, which are spread over so many nodes, with blocks of so many bytes.

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "schedule/names.hpp"
+#include "schedule/text_hash.hpp"
 
 namespace swapmeet {
 
@@ -279,16 +280,13 @@ std::string mpi_signature(std::string_view library_version) {
 }
 
 std::uint64_t Tuning::fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  const auto mix = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  };
+  TextHash hash;
   for (const Rule& rule : rules) {
     for (const Range& range : {rule.ranks, rule.nodes, rule.bytes})
-      mix(std::to_string(range.least) + ".." + std::to_string(range.most) + ' ');
-    mix(std::string(name_of(rule.collective)) + ' ' + to_text(rule.spec) + '\n');
+      hash.add(std::to_string(range.least) + ".." + std::to_string(range.most) + ' ');
+    hash.add(std::string(name_of(rule.collective)) + ' ' + to_text(rule.spec) + '\n');
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace swapmeet

@@ -17,12 +17,14 @@ std::int64_t nodes_of(const Shape& shape) {
   return same.begin() - nodes.begin();
 }
 
+bool concerns(const Rule& rule, Collective collective, Rank ranks) {
+  return rule.collective == collective && rule.ranks.has(ranks);
+}
+
 /// Calls `visit` for each rule for such calls on so many ranks, the first one first, until it returns true. Whether it did.
 template <class Visit>
 bool any_rule(Collective collective, Rank ranks, const Options& options, Visit visit) {
-  const auto visited = [&](const Rule& rule) {
-    return rule.collective == collective && rule.ranks.has(ranks) && visit(rule);
-  };
+  const auto visited = [&](const Rule& rule) { return concerns(rule, collective, ranks) && visit(rule); };
   return std::ranges::any_of(options.tuning.rules, visited) || std::ranges::any_of(rules(), visited);
 }
 
@@ -47,9 +49,8 @@ Choice by_order(Collective collective, const Options& options, const Shape& shap
 }  // namespace
 
 bool tuned(Collective collective, const Shape& shape, const Options& options) {
-  return std::ranges::any_of(options.tuning.rules, [&](const Rule& rule) {
-    return rule.collective == collective && rule.ranks.has(shape.ranks);
-  });
+  return std::ranges::any_of(options.tuning.rules,
+                             [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });
 }
 
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {

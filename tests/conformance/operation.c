@@ -61,26 +61,18 @@ static void free_types(Operation *operation) {
   arguments_free_types(&operation->to);
 }
 
-/* What Open MPI can do. Blocking Alltoallw on one rank takes displacements for extents: none, then. A non-blocking call
- * counts for nothing on a rank without data, and later ones wait for ever: in 5.0.11 Alltoallw in place, in 4.1.4 every one,
- * and there Alltoallw in place crashes, too, with types that were freed. Hence some data everywhere. */
+/* What the MPI can do. Open MPI's blocking Alltoallw on one rank takes displacements for extents: none, then. */
 static Exchange as_possible(const Exchange *wanted, Group group) {
-  Exchange exchange = *wanted;
 #ifdef OPEN_MPI
-  const bool typed = has_types(exchange.collective);
-  if (typed && exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
+  const bool one_rank = group.peers == 1 && group.first_peer == group.me;
+#else
+  const bool one_rank = false;
+#endif
+  Exchange exchange = *wanted;
+  if (one_rank && has_types(exchange.collective) && exchange.form == BLOCKING) {
     exchange.types_by_peer = false;
     exchange.send_placement = exchange.recv_placement = DENSE;
   }
-  if (exchange.form != NONBLOCKING) return exchange;
-  if (OMPI_MAJOR_VERSION < 5 || (typed && exchange.in_place)) {
-    if (exchange.pattern != UNIFORM) exchange.pattern = SKEWED;
-    exchange.workload = NULL;
-  }
-  if (OMPI_MAJOR_VERSION < 5 && typed) exchange.in_place = false;
-#else
-  (void)group;
-#endif
   return exchange;
 }
 

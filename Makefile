@@ -35,12 +35,13 @@ demo: build  ## Run an unmodified application without and with Swapmeet, and com
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
-# Tests that launch ranks want the cores for themselves; the others share them.
+# Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
 LAUNCHING := tests/mpi tests/cli tests/examples tests/transport
+TWO_AT_A_TIME := --numprocesses=2 --dist=worksteal
 
 test: build system-packages  ## Run all tests
 	@status=0; $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(BIN)/python -m pytest $(LAUNCHING) || status=$$?; exit $$status
+	$(BIN)/python -m pytest $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -12,6 +12,17 @@ list(FILTER mpi_compile_flags INCLUDE REGEX "^-(I|D|isystem|pthread)")
 set(mpi_link_flags ${words})
 list(FILTER mpi_link_flags EXCLUDE REGEX "^-(I|D|isystem|W[^l]|O|g|f)")
 
+# Not after minutes of compiling other things.
+set(probe ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mpi.c)
+file(WRITE ${probe} "#include <mpi.h>\nMPI_Comm everybody(void) { return MPI_COMM_WORLD; }\n")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+try_compile(mpi_h_is_usable ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles SOURCES ${probe}
+            COMPILE_DEFINITIONS ${mpi_compile_flags} OUTPUT_VARIABLE complaint)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+if(NOT mpi_h_is_usable)
+  message(FATAL_ERROR "SWAPMEET_MPICC=${SWAPMEET_MPICC}: its mpi.h cannot be compiled: ${complaint}")
+endif()
+
 add_library(mpi_headers INTERFACE)
 target_compile_options(mpi_headers INTERFACE ${mpi_compile_flags})
 target_compile_definitions(mpi_headers INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

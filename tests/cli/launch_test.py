@@ -115,7 +115,7 @@ def test_no_launcher_beside_the_wrapper(tmp_path: Path) -> None:
     done = swapmeet("lib", "--mpi", str(tmp_path / "bin" / "mpicc"), env={"XDG_CACHE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert "building libswapmeet for" in done.stderr
-    assert "build.log" in done.stderr
+    assert "configure.log" in done.stderr
     shutil.rmtree(library.build_folder(mpis.find(str(tmp_path / "bin" / "mpicc"))))
 
 

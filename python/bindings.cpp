@@ -500,6 +500,7 @@ NB_MODULE(_core, m) {
   bind_varying_counts(m);
   bind_prices(m);
   bind_choice(m);
+  bind_trials(m);
   bind_workloads(m);
   bind_networks(m);
 }

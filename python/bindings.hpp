@@ -37,6 +37,9 @@ inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes
   return shape;
 }
 
+/// Trials of the online choice: trials_bindings.cpp.
+void bind_trials(nanobind::module_& m);
+
 /// Machines, work and prices: price_bindings.cpp.
 void bind_prices(nanobind::module_& m);
 

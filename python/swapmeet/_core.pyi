@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 _Messages = list[tuple[int, list[str]]]  # (peer, runs in their text form)
 _Bundles = list[tuple[int, bool, list[int]]]  # (peer, whether it is the last of all its blocks, numbers of the blocks)
@@ -368,6 +369,40 @@ class Rule:
     @property
     def origin(self) -> str:
         """Where the thresholds come from."""
+
+class Trials:
+    """Finds the fastest of several algorithms while an application runs (src/select/trials.hpp)."""
+
+    def __init__(self, share: float, seed: int) -> None: ...
+    @property
+    def pause(self) -> int:
+        """Calls that go as usual before the next trial."""
+    @property
+    def wants_arms(self) -> bool: ...
+    def begin(self, arms: int, usual: int) -> None: ...
+    def next(self) -> int:
+        """The arm of the trial that begins."""
+    @property
+    def usual(self) -> int: ...
+    def took(self, waiting_s: float, call_s: float) -> None: ...
+    @property
+    def round_over(self) -> bool: ...
+    @property
+    def times(self) -> list[float]: ...
+    def learn(self, times: list[float]) -> None:
+        """Replaces the times by those of all ranks, and learns from them."""
+    @property
+    def settled(self) -> bool: ...
+    def seconds(self, arm: int) -> float:
+        """Median; negative: it was never tried."""
+    @property
+    def trials(self) -> int: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def cost_s(self) -> float: ...
+    setup_s: ClassVar[float]
+    """What it is assumed to cost to prepare the arms."""
 
 class Tuning:
     """A tuning file that was read."""

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -46,6 +47,12 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   }
   return levels;
 }
+
+/// Of sizes within a factor of four.
+std::size_t trial_class(std::int64_t block_bytes) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(block_bytes)) + 1) / 2;
+}
+constexpr std::size_t trial_classes = 33;
 
 /// Half of what is left of this rank's share of the node's shared memory, which is taken from it.
 std::int64_t take_share(std::int64_t whole) {
@@ -140,18 +147,24 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
-    const bool varies = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-    if (varies || choice.spec.family != Family::native) {
-      if (!make_ours())
-        decision->reason = "MPI has no communicator left for us";
-      else if (varies)
-        decision->varying = varying_for(choice.spec);
-      else
-        decision->plan = plan_for(choice.spec);
-    }
+    const std::string problem = execute_by(choice.spec, collective, *decision);
+    if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
+    const bool tries = options_.trials_share > 0 && !options_.algorithm && !tuned(collective, shape_, options_);
+    if (tries) decision->trying.resize(trial_classes);
   }
   return keep(collective, std::move(decision));
+}
+
+std::string Communicator::execute_by(const Spec& spec, Collective collective, Decision& decision) {
+  const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
+  if (!varies && spec.family == Family::native) return "";
+  if (!make_ours()) return "MPI has no communicator left for us";
+  if (varies)
+    decision.varying = varying_for(spec);
+  else
+    decision.plan = plan_for(spec);
+  return "";
 }
 
 Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
@@ -163,6 +176,35 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
   auto& decisions = decisions_[static_cast<std::size_t>(collective)];
   decisions.push_back(std::move(decision));
   return *decisions.back();
+}
+
+Trying* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
+  if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
+  const std::size_t size = trial_class(block_bytes);
+  std::unique_ptr<Trying>& found = decision.trying[size];
+  if (!found) found = std::make_unique<Trying>(*this, collective, decision, size);
+  return found.get();
+}
+
+Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
+  auto decision = std::make_unique<Decision>();
+  execute_by(spec, collective, *decision);
+  decision->reason = "on trial";
+  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  Decision& kept = keep(collective, std::move(decision));
+  kept.explained = true;
+  return kept;
+}
+
+std::vector<Decision*> Communicator::arms(Collective collective, std::int64_t block_bytes, Decision& usual) {
+  std::vector<Decision*> arms;
+  if (usual.spec().family != Family::native) arms.push_back(&on_trial(collective, Spec{}));
+  arms.push_back(&usual);
+  if (!find_nodes().empty() || !make_ours()) return arms;
+  join();
+  for (const Spec& spec : candidates(collective, shape_, block_bytes, means_))
+    if (spec != usual.spec()) arms.push_back(&on_trial(collective, spec));
+  return arms;
 }
 
 Decision& Communicator::decline(Collective collective, const std::string& reason) {

@@ -14,6 +14,7 @@
 #include "execute/record.hpp"
 #include "execute/staging.hpp"
 #include "execute/statistics.hpp"
+#include "execute/trying.hpp"
 #include "execute/varying.hpp"
 #include "model/machine.hpp"
 #include "options/options.hpp"
@@ -31,6 +32,7 @@ struct Decision {
   const Spec& spec() const;  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;  ///< where such calls are counted
+  std::vector<std::unique_ptr<Trying>> trying;  ///< of other algorithms, for each class of sizes; none: they are not tried
 };
 
 /// The last MPI_Alltoall that a plan served. One that is like it, but for its addresses, gets the same decision.
@@ -39,6 +41,10 @@ struct Repeat {
   std::int64_t send_count = 0, receive_count = 0;
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< predefined
   Rows rows{};
+  Trying* trying = nullptr;  ///< what counts such calls
+
+  /// Counts one more. False: a new decision is due.
+  bool again() { return !trying || !trying->due(); }
 
   bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
     return plan && send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
@@ -57,6 +63,7 @@ class Communicator {
   Rank ranks() const { return shape_.ranks; }
   Rank rank() const { return rank_; }
   MPI_Comm ours() const { return ours_; }
+  MPI_Comm user() const { return user_; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
@@ -95,6 +102,14 @@ class Communicator {
     return make_decision(collective, block_bytes);
   }
 
+  /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0: unequal
+  /// ones); nullptr: nothing does.
+  Trying* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
+
+  /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first two; the
+  /// first is the MPI underneath. Collective.
+  std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
+
   /// The decision to leave a call to the MPI underneath for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
@@ -118,6 +133,8 @@ class Communicator {
  private:
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
+  /// Has `decision` execute `spec`. Collective. "", or why it cannot.
+  std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
   /// The plan of `spec`, made if it is new. Collective then. For blocks of unequal size: how `spec` exchanges them.
   Plan* plan_for(const Spec& spec);
   Varying* varying_for(const Spec& spec);
@@ -142,6 +159,7 @@ class Communicator {
   double expected_seconds(const Spec& spec, double block_bytes, MPI_Comm comm);
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
+  Decision& on_trial(Collective collective, const Spec& spec);
 
   Observer& observe();
   /// Forgets the observer, if nobody wants to know any more.

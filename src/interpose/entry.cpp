@@ -23,7 +23,7 @@ template <class Count>
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
   if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type) &&
-      (!may_be_on_device() || (!device_of(send) && !device_of(receive)))) [[likely]]
+      (!may_be_on_device() || (!device_of(send) && !device_of(receive))) && communicator->repeat().again()) [[likely]]
     return serve_again(send, receive, comm, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);

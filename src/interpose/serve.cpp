@@ -92,10 +92,29 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool&
                          !call.receive.contiguous(), touched);
 }
 
-/// The decision for `call`, explained. Collective over call.comm on its first use.
-Decision& decide(const Call& call, Communicator& communicator) {
+std::uint64_t bytes_of(const Call& call, Rank ranks) {
+  const Blocks& sent = call.in_place ? call.receive : call.send;
+  std::uint64_t bytes = 0;
+  for (Rank i = 0; i < ranks; ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
+  return bytes;
+}
+
+/// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
+[[gnu::noinline]] Decision& tried(const Call& call, Communicator& communicator, std::int64_t block_bytes, Trying& trying, Trying*& trial) {
+  if (!trying.due()) return trying.usual();
+  Decision& decision = trying.next(block_bytes, bytes_of(call, communicator.ranks()));
+  if (trying.under_way()) trial = &trying;
+  return decision;
+}
+
+/// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if anything does.
+Decision& decide(const Call& call, Communicator& communicator, Trying*& trying, Trying*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
+  if (!decision->trying.empty()) [[unlikely]]
+    trying = communicator.trying(call.collective, *decision, block_bytes);
+  if (trying) [[unlikely]]
+    decision = &tried(call, communicator, block_bytes, *trying, trial);
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &within_limits(call, communicator, *decision, block_bytes);
   std::chrono::nanoseconds agreement{};
@@ -113,13 +132,6 @@ Decision& decide(const Call& call, Communicator& communicator) {
   return *decision;
 }
 
-std::uint64_t bytes_of(const Call& call, Rank ranks) {
-  const Blocks& sent = call.in_place ? call.receive : call.send;
-  std::uint64_t bytes = 0;
-  for (Rank i = 0; i < ranks; ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
-  return bytes;
-}
-
 void note(const Call& call, Communicator& communicator, Passed& passed) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
@@ -127,13 +139,13 @@ void note(const Call& call, Communicator& communicator, Passed& passed) {
 }
 
 /// Remembers a call that was served, if the next one may do without a decision.
-void remember(const Call& call, Communicator& communicator, const Decision& decision) {
+void remember(const Call& call, Communicator& communicator, const Decision& decision, Trying* trying) {
   Repeat& repeat = communicator.repeat();
   if (!decision.plan || call.collective != Collective::alltoall || call.in_place) return;
   const Blocks &send = call.send, &receive = call.receive;
   const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
   if (!rows || !send.contiguous() || !receive.contiguous()) return;
-  repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows};
+  repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows, trying};
 }
 
 /// Whether `error` leaves nothing to do for the MPI underneath: it is raised on the communicator, if it is one.
@@ -183,11 +195,12 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]
     communicator.call_begins();
-  Decision& decision = decide(call, communicator);
+  Trying* trying = nullptr;
+  Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.plan || decision.varying;
-  if (!communicator.options().statistics && !communicator.recorded() && !observed) [[likely]] {
+  if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
     if (!ours || !run(call, communicator, decision, error)) return false;
-    remember(call, communicator, decision);
+    remember(call, communicator, decision, trying);
     return true;
   }
   if (communicator.options().statistics) {

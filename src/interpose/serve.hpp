@@ -30,9 +30,11 @@ struct Passed {
   std::chrono::steady_clock::time_point begin{};
   Noted noted{};
   Observed observed{};
+  Trying* trial = nullptr;  ///< of an algorithm that the call may be
 
   void done() const {
-    noted.done();
+    if (trial) trial->ends();
+    if (noted.communicator) noted.done();
     if (decision || observed.communicator) count();
   }
 

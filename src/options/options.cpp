@@ -64,6 +64,15 @@ std::string read_nodes(std::string_view text, Options& options) {
   return options.hierarchy ? "" : options.hierarchy.problem().text();
 }
 
+std::string read_trials(std::string_view text, Options& options) {
+  double percent = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc{} || stop != end || !(percent >= 0 && percent <= 1e6)) return "must be a percentage, such as 1 or 0.5";
+  options.trials_share = percent / 100;
+  return "";
+}
+
 std::string read_device(std::string_view text, Options& options) {
   if (text != "native" && text != "host") return "must be native or host";
   options.devices_through_host = text == "host";
@@ -111,6 +120,11 @@ std::vector<Option> make_table() {
        "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
        "swapmeet/openmpi.tuning (mpich, intel) in $XDG_CONFIG_HOME, ~/.config, $XDG_CONFIG_DIRS or /etc/xdg. none: no file.",
        "trying the others", [](std::string_view text, Options& options) { return options.tuning_file = text, std::string(); }},
+      {"SWAPMEET_TRIALS", "a percentage, such as 1 or 0.5; 0: none", "1",
+       "By the automatic choice, how much of the time of its all-to-alls a communicator may lose by trying other algorithms now "
+       "and then, to use what turns out to be fastest here (docs/tuning.md). Kinds of calls for which a tuning file has rules are "
+       "not tried. 0: the same messages in each run.",
+       "keeping 1", read_trials},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
        "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "
@@ -169,6 +183,7 @@ std::uint64_t Options::fingerprint() const {
   mix(algorithm ? to_text(*algorithm) : "auto");
   mix(hierarchy ? nodes : "unusable");
   mix(std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
+  if (trials_share != Options{}.trials_share) mix("trials " + std::to_string(trials_share));
   if (devices_through_host) mix("devices through the host");
   if (recording()) mix("recording");  // this and the next take part of every rank
   if (!trace.file.empty()) mix("trace " + std::to_string(trace.call));

@@ -19,6 +19,7 @@ struct Options {
   std::string algorithm_from = "SWAPMEET_ALGORITHM";  ///< who asked
   std::string tuning_file;  ///< "": one of the standard places; "none": no file
   Tuning tuning;            ///< where rules come from; from read_tuning_for(), once the MPI is known
+  double trials_share = 0.01;  ///< of the time of all-to-alls, that trying other algorithms may cost; 0: none is tried
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error

@@ -1,4 +1,4 @@
-/// The automatic choice where nothing was measured, as data: a spec, and where its thresholds come from.
+/// The automatic choice where nothing was measured, as data: a spec, and where its thresholds come from; and what to try.
 #include "select/select.hpp"
 
 namespace swapmeet {
@@ -11,6 +11,28 @@ const std::vector<Rule>& rules() {
       {Collective::alltoall, {64}, any, {512, 16384}, *parse_spec("random-sendrecv"), "slimfly, section 2: 512 B to 16 KiB"},
       {Collective::alltoall, {64}, any, {16385}, *parse_spec("random-segmented"), "slimfly, section 2: above 16 KiB"},
   };
+  return table;
+}
+
+const std::vector<Rule>& trial_rules() {
+  constexpr Range one_node{1, 1}, nodes{2}, any{1};
+  const auto rule = [](Collective collective, Range ranks, Range on, Range bytes, const char* spec) {
+    return Rule{collective, ranks, on, bytes, *parse_spec(spec), "on trial"};
+  };
+  static const std::vector<Rule> table = [&] {
+    std::vector<Rule> all;
+    for (const Collective collective : {Collective::alltoall, Collective::alltoallv}) {
+      all.push_back(rule(collective, {2, 64}, one_node, {}, "shared-memory"));
+      all.push_back(rule(collective, {2}, any, {}, "spread-out"));
+      all.push_back(rule(collective, {3}, any, {}, "pairwise"));
+      all.push_back(rule(collective, {8}, any, {512}, "random-sendrecv"));
+      all.push_back(rule(collective, {4}, nodes, {0, 16384}, "two-layer(intra=auto)"));
+      all.push_back(rule(collective, {4}, nodes, {0, 4096}, "node-leaders"));
+      all.push_back(rule(collective, {6}, any, {0, 2048}, "bruck(radix=root,layout=zero-rotation,window=all)"));
+      all.push_back(rule(collective, {12}, any, {0, 128}, "bruck(radix=2,layout=zero-rotation)"));
+    }
+    return all;
+  }();
   return table;
 }
 

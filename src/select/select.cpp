@@ -48,6 +48,16 @@ Choice by_order(Collective collective, const Options& options, const Shape& shap
 
 }  // namespace
 
+std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means) {
+  std::vector<Spec> specs;
+  const std::int64_t nodes = nodes_of(shape);
+  for (const Rule& rule : trial_rules())
+    if (concerns(rule, collective, shape.ranks) && rule.nodes.has(nodes) && rule.bytes.has(block_bytes) &&
+        unavailable(rule.spec, means).empty() && std::ranges::count(specs, rule.spec) == 0 && proved(rule.spec, shape))
+      specs.push_back(rule.spec);
+  return specs;
+}
+
 bool tuned(Collective collective, const Shape& shape, const Options& options) {
   return std::ranges::any_of(options.tuning.rules,
                              [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });

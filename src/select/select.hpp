@@ -15,6 +15,9 @@ namespace swapmeet {
 /// The rules that every library has. The first that fits wins.
 const std::vector<Rule>& rules();
 
+/// What may be worth trying where nothing was measured. All that fit are.
+const std::vector<Rule>& trial_rules();
+
 struct Choice {
   Spec spec;
   std::string reason;
@@ -27,6 +30,10 @@ struct Choice {
 /// (verify/verify.hpp).
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means);
+
+/// The algorithms that may be worth trying for blocks of so many bytes on average, where messages within nodes can travel by `means`.
+/// Pure, and the same on every rank. Each is proved, as those of choose().
+std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means);
 
 /// Whether a tuning file has rules for such calls on so many ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);

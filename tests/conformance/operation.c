@@ -61,18 +61,23 @@ static void free_types(Operation *operation) {
   arguments_free_types(&operation->to);
 }
 
-/* What the MPI can do. Open MPI's blocking Alltoallw on one rank takes displacements for extents: none, then. */
+/* What the MPI can do. Open MPI's Alltoallw on one rank takes displacements for extents: none, then; and non-blocking and in
+ * place (where it is not ours) it takes no part on a rank without data, and later ones wait for ever: some data everywhere. */
 static Exchange as_possible(const Exchange *wanted, Group group) {
-#ifdef OPEN_MPI
-  const bool one_rank = group.peers == 1 && group.first_peer == group.me;
-#else
-  const bool one_rank = false;
-#endif
   Exchange exchange = *wanted;
-  if (one_rank && has_types(exchange.collective) && exchange.form == BLOCKING) {
+#ifdef OPEN_MPI
+  if (!has_types(exchange.collective)) return exchange;
+  if (exchange.form == BLOCKING && group.peers == 1 && group.first_peer == group.me) {
     exchange.types_by_peer = false;
     exchange.send_placement = exchange.recv_placement = DENSE;
   }
+  if (exchange.form == NONBLOCKING && exchange.in_place) {
+    if (exchange.pattern != UNIFORM) exchange.pattern = SKEWED;
+    exchange.workload = NULL;
+  }
+#else
+  (void)group;
+#endif
   return exchange;
 }
 

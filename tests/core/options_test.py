@@ -56,6 +56,10 @@ BAD = [
     ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the MPI underneath"),
     ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
     ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),
+    ("SWAPMEET_TRIALS", "often", "must be a percentage", "keeping 1"),
+    ("SWAPMEET_TRIALS", "-1", "must be a percentage", "keeping 1"),
+    ("SWAPMEET_TRIALS", "1%", "must be a percentage", "keeping 1"),
+    ("SWAPMEET_TRIALS", "nan", "must be a percentage", "keeping 1"),
     ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_SCRATCH_LIMIT", "-1", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_ALGORITM", "pairwise", "no such option; did you mean SWAPMEET_ALGORITHM?", "ignoring it"),
@@ -102,6 +106,7 @@ def test_the_table_names_every_option_once_with_a_default_that_is_accepted() -> 
 def test_the_fingerprint_tells_choices_apart() -> None:
     settings: list[list[str]] = [[], ["SWAPMEET_ALGORITHM=native"], ["SWAPMEET_ALGORITHM=pairwise"]]
     settings += [["SWAPMEET_NODES=4+2"], ["SWAPMEET_NODES=4+2/8"], ["SWAPMEET_NODES=4+"]]
+    settings += [["SWAPMEET_TRIALS=0"], ["SWAPMEET_TRIALS=2"]]
     settings += [["SWAPMEET_SCRATCH_LIMIT=1MiB"], ["SWAPMEET_ALGORITHM=direct(seed=1)"], ["SWAPMEET_ALGORITHM=direct"]]
     assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
     settings += [["SWAPMEET_TRACE=/a,call=2"], ["SWAPMEET_TRACE=/a"]]  # which all ranks take part in

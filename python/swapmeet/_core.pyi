@@ -58,6 +58,9 @@ class Schedule:
     def steps(self) -> list[tuple[int, str, str, list[tuple[str, str]], _Messages, _Messages]]:
         """(window, completion, posting, copies [(from, to)], sends, receives) of each step."""
     @property
+    def purposes(self) -> list[str]:
+        """What the copies of each step are for: 'copy', 'pack' or 'unpack'."""
+    @property
     def memory_bytes(self) -> int:
         """The room that it takes."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -101,6 +104,9 @@ def parse_node_map(text: str, ranks: int) -> list[list[int]]:
 
 def grid_sizes(text: str, ranks: int) -> list[int]:
     """The sizes of the dimensions in which a node map arranges ranks."""
+
+def coordinates(spec: Spec, ranks: int, nodes: str = "") -> list[list[int]]:
+    """The coordinates of each rank on the grid of a spec, in the order of its dimensions; of leaders: none."""
 
 def shuffled_ranks(n: int, seed: int) -> list[int]:
     """0..n-1 in random order, the same for a seed on every machine."""

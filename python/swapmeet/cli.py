@@ -25,6 +25,7 @@ from swapmeet import (
 from swapmeet import mpi as mpis
 from swapmeet.arguments import Nodes, tables_console
 from swapmeet.bench.command import bench, compare_command
+from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
 from swapmeet.library import built, library, source_tree
@@ -195,6 +196,7 @@ def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progre
 app.command()(bench)
 app.command("compare")(compare_command)
 app.command()(plot)
+app.command()(draw)
 app.command(context_settings=PASSING)(profile)
 app.command()(topology)
 app.command()(tune)

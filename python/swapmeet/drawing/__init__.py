@@ -1,0 +1,1 @@
+"""Pictures of schedules: `swapmeet draw` (docs/drawing.md)."""

@@ -1,0 +1,187 @@
+"""All rounds of a schedule in one still picture: who sends to whom, and what the buffers hold then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from swapmeet.drawing.colours import LINE, rank_colours
+from swapmeet.drawing.picture import Picture
+from swapmeet.drawing.replay import Frame, Transfer
+from swapmeet.plots.style import new_figure, wrapped
+
+PANEL = 2.9  #: inches
+MOST_LABELLED = 10  #: ranks whose blocks are named
+PALE = 0.25  #: of a block's colour is left where it has moved on
+EMPTY = "#eef0f3"
+INK, FAINT = "#1d2129", "#667085"
+
+
+class Contents:
+    """What the buffers hold, as frames go by."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.ranks = ranks = picture.ranks
+        self.rows = [
+            [r * ranks + d for d in range(ranks)] + [-1] * (ranks + picture.scratch_blocks) for r in range(ranks)
+        ]
+        self._written = {block: divmod(block, ranks) for block in range(ranks * ranks)}  # where each was written last
+
+    def advance(self, transfers: Sequence[Transfer]) -> None:
+        for transfer in transfers:
+            for _, place, block in transfer.moves:
+                self.rows[transfer.target][place] = block
+                self._written[block] = transfer.target, place
+
+    def live(self, rank: int, place: int) -> bool:
+        return self._written[self.rows[rank][place]] == (rank, place)
+
+
+def still(picture: Picture, rounds: Sequence[int]) -> Any:
+    """A figure with a panel for each of the rounds, numbered from 1, and one for the end."""
+    strip = 0.75 if picture.ranks <= 16 else 1.1
+    columns = min(len(rounds) + 1, max(3, math.ceil(math.sqrt(1.6 * (len(rounds) + 1)))))
+    lines = math.ceil((len(rounds) + 1) / columns)
+    width, height = columns * PANEL + 0.3, lines * (PANEL + strip + 0.2) + 0.7
+    figure = new_figure(width, height)
+    title = f"{picture.spec} on {picture.ranks} ranks" + (
+        f", nodes {picture.nodes}" if len(picture.nodes) in range(1, 30) else ""
+    )
+    figure.suptitle(
+        wrapped(title, int(width * 11)), fontsize=11, color=INK, x=0.02, ha="left", y=1 - 0.12 / height, va="top"
+    )
+    figure.text(
+        0.02,
+        0.1 / height,
+        "Below each circle: send buffer, receive buffer, working memory of each rank, as the round begins; "
+        "colour: destination; framed: leaves now; pale: has moved on.",
+        fontsize=7,
+        color=FAINT,
+    )
+    grid = figure.add_gridspec(
+        2 * lines, columns, height_ratios=[PANEL, strip] * lines,
+        left=0.02, right=0.98, top=1 - 0.62 / height, bottom=0.3 / height, hspace=0.12, wspace=0.08,
+    )  # fmt: skip
+    contents, panel, number = Contents(picture), 0, 0
+    for frame, (name, _) in zip(picture.frames, picture.titles, strict=True):
+        contents.advance(frame.copies)
+        number += bool(frame.messages)
+        if frame.messages and number in rounds:
+            _panel(figure, grid, panel, columns, picture, frame, name, contents)
+            panel += 1
+        contents.advance(frame.messages)
+    _panel(figure, grid, panel, columns, picture, None, "The end", contents)
+    return figure
+
+
+def _panel(
+    figure: Any,
+    grid: Any,
+    panel: int,
+    columns: int,
+    picture: Picture,
+    frame: Frame | None,
+    name: str,
+    contents: Contents,
+) -> None:
+    line, column = divmod(panel, columns)
+    axes = figure.add_subplot(grid[2 * line, column])
+    axes.set_title(name.replace(": ", ":\n"), fontsize=8, color=INK, pad=2)
+    _draw_ring(axes, picture, frame)
+    _draw_buffers(figure.add_subplot(grid[2 * line + 1, column]), picture, frame, contents)
+
+
+def _angles(picture: Picture) -> list[float]:
+    """Of the ranks, clockwise from the top, with gaps between nodes."""
+    node_of, order = picture.node_of, picture.order
+    gap = 0.8 if len(set(node_of)) > 1 else 0.0
+    places, at = {}, 0.0
+    for before, rank in zip([order[0], *order], order, strict=False):
+        at += gap if node_of[before] != node_of[rank] else 0
+        places[rank] = at
+        at += 1
+    return [2 * math.pi * places[rank] / (at + gap) for rank in range(picture.ranks)]
+
+
+def _draw_ring(axes: Any, picture: Picture, frame: Frame | None) -> None:
+    from matplotlib.patches import FancyArrowPatch, Wedge
+
+    axes.set(xlim=(-1.22, 1.22), ylim=(-1.22, 1.22), aspect="equal")
+    axes.axis("off")
+    angles = _angles(picture)
+    points = [(math.sin(angle), math.cos(angle)) for angle in angles]
+    nodes = sorted(set(picture.node_of))
+    half = math.pi / (picture.ranks + 0.8 * len(nodes))
+    for node in nodes if len(nodes) > 1 else []:
+        mine = [angles[rank] for rank in range(picture.ranks) if picture.node_of[rank] == node]
+        begin, end = (90 - math.degrees(angle) for angle in (max(mine) + half, min(mine) - half))
+        axes.add_patch(Wedge((0, 0), 1.17, begin, end, width=0.34, facecolor=EMPTY, edgecolor="#dfe3e8", linewidth=0.6))
+    glyph = min(0.115, 2.2 / picture.ranks)
+    points_per_unit = PANEL * 72 / 2.6
+    lines = rank_colours(picture.node_of, LINE)
+    for message in frame.messages if frame else []:
+        thick = min(0.9, 0.25 + 10 * glyph / 2) * (1 + 0.35 * math.log2(len(message.moves)))
+        axes.add_patch(
+            FancyArrowPatch(
+                points[message.source], points[message.target], connectionstyle="arc3,rad=0.18",
+                arrowstyle=f"-|>,head_length={1.2 + thick},head_width={0.6 + thick / 2}", linewidth=thick,
+                color=lines[message.source], shrinkA=glyph * points_per_unit, shrinkB=glyph * points_per_unit,
+            )
+        )  # fmt: skip
+    axes.scatter(
+        *zip(*points, strict=True), s=(2 * glyph * points_per_unit) ** 2 * 0.8,
+        c=rank_colours(picture.node_of), zorder=3, edgecolors="white", linewidths=0.5,
+    )  # fmt: skip
+    for rank, (x, y) in enumerate(points if picture.ranks <= 32 else []):
+        axes.text(x, y, str(rank), fontsize=min(7, 65 * glyph), ha="center", va="center_baseline", color=INK, zorder=4)
+
+
+def _draw_buffers(axes: Any, picture: Picture, frame: Frame | None, contents: Contents) -> None:
+    from matplotlib.colors import to_rgb
+
+    ranks, gap = picture.ranks, max(1, picture.ranks // 12)
+    fills = [to_rgb(fill) for fill in rank_colours(picture.node_of)]
+    cell = lambda place: place + gap * min(place // ranks, 2)  # noqa: E731
+    width = cell(2 * ranks + picture.scratch_blocks - 1) + 1
+    image = [[(1.0, 1.0, 1.0)] * width for _ in range(ranks)]
+    for y, rank in enumerate(picture.order):
+        for place, block in enumerate(contents.rows[rank]):
+            colour = to_rgb(EMPTY) if block < 0 else fills[block % ranks]
+            if block >= 0 and not contents.live(rank, place):
+                colour = tuple(PALE * channel + 1 - PALE for channel in colour)  # type: ignore[assignment]
+            image[y][cell(place)] = colour
+            if block >= 0 and ranks <= MOST_LABELLED:
+                text = f"{block // ranks}\n{block % ranks}"
+                live = contents.live(rank, place)
+                axes.text(
+                    cell(place),
+                    y,
+                    text,
+                    fontsize=2.6,
+                    linespacing=0.9,
+                    ha="center",
+                    va="center",
+                    color=INK,
+                    alpha=1 if live else 0.3,
+                )
+    axes.imshow(image, aspect="auto", interpolation="nearest")
+    axes.axis("off")
+    leaving = [
+        (message.source, place) for message in (frame.messages if frame else []) for place, _, _ in message.moves
+    ]
+    _outline(axes, {(cell(place), picture.order.index(rank)) for rank, place in leaving})
+
+
+def _outline(axes: Any, cells: set[tuple[int, int]]) -> None:
+    """A line around cells that lie together."""
+    from matplotlib.collections import LineCollection
+
+    sides = {(-1, 0): ((0, 0), (0, 1)), (1, 0): ((1, 0), (1, 1)), (0, -1): ((0, 0), (1, 0)), (0, 1): ((0, 1), (1, 1))}
+    segments = [
+        [(x - 0.5 + dx, y - 0.5 + dy) for dx, dy in ends]
+        for x, y in cells
+        for (right, down), ends in sides.items()
+        if (x + right, y + down) not in cells
+    ]
+    axes.add_collection(LineCollection(segments, colors=INK, linewidths=0.6, capstyle="projecting"))

@@ -47,6 +47,9 @@ def draw(
         raise SwapmeetError(f'-o "{output}": expected a file that ends in {", ".join((PAGES[0], *STILLS))}')
     if rounds and suffix in PAGES:
         raise SwapmeetError("--rounds is for stills: the page has all rounds")
+    for option, value, default in (("--place", placement, "block"), ("--routing", routing, "destination")):
+        if value != default and not topology:
+            raise SwapmeetError(f"{option} says nothing without --on")
     point = parse_spec(spec, "SPEC")
     require_schedule(point, spec)
     if ranks > MOST_RANKS:

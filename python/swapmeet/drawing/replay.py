@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from swapmeet import _core
@@ -56,9 +56,9 @@ def replay(schedules: Sequence[_core.Schedule]) -> list[Frame]:
         for rank, schedule in enumerate(schedules)
     ]
     frames: list[Frame] = []
-    steps = [schedule.steps for schedule in schedules]
+    steps, purposes = zip(*((schedule.steps, schedule.purposes) for schedule in schedules), strict=True)
     for number in range(max(map(len, steps))):
-        purpose = next(s.purposes[number] for s in schedules if number < len(s.purposes))
+        purpose = next(row[number] for row in purposes if number < len(row))
         sides = [_Side(row[number], ranks) for row in steps if number < len(row)]
         frame = Frame(number, purpose)
         for rank, side in enumerate(sides):
@@ -139,7 +139,7 @@ def _batches(sides: Sequence[_Side]) -> list[list[tuple[int, int, list[int], lis
     return batches
 
 
-def _read(contents: Sequence[Sequence[int]], source: int, target: int, pairs) -> Transfer:  # type: ignore[no-untyped-def]
+def _read(contents: Sequence[Sequence[int]], source: int, target: int, pairs: Iterable[tuple[int, int]]) -> Transfer:
     return Transfer(source, target, [(place, to, contents[source][place]) for place, to in pairs])
 
 

@@ -29,28 +29,29 @@ class Contents:
         self._written = {block: divmod(block, ranks) for block in range(ranks * ranks)}  # where each was written last
 
     def advance(self, transfers: Sequence[Transfer]) -> None:
+        """Make the moves of copies or messages."""
         for transfer in transfers:
             for _, place, block in transfer.moves:
                 self.rows[transfer.target][place] = block
                 self._written[block] = transfer.target, place
 
     def live(self, rank: int, place: int) -> bool:
+        """Whether what is there has not moved on since."""
         return self._written[self.rows[rank][place]] == (rank, place)
 
 
 def still(picture: Picture, rounds: Sequence[int]) -> Any:
     """A figure with a panel for each of the rounds, numbered from 1, and one for the end."""
-    strip = 0.75 if picture.ranks <= 16 else 1.1
-    columns = min(len(rounds) + 1, max(3, math.ceil(math.sqrt(1.6 * (len(rounds) + 1)))))
+    strip = 0.75 if MOST_LABELLED < picture.ranks <= 16 else 1.1
+    columns = min(len(rounds) + 1, max(4, math.ceil(math.sqrt(1.6 * (len(rounds) + 1)))))
     lines = math.ceil((len(rounds) + 1) / columns)
-    width, height = columns * PANEL + 0.3, lines * (PANEL + strip + 0.2) + 0.7
+    width, height = columns * PANEL + 0.3, lines * (PANEL + strip + 0.5) + 0.6
     figure = new_figure(width, height)
     title = f"{picture.spec} on {picture.ranks} ranks" + (
         f", nodes {picture.nodes}" if len(picture.nodes) in range(1, 30) else ""
     )
-    figure.suptitle(
-        wrapped(title, int(width * 11)), fontsize=11, color=INK, x=0.02, ha="left", y=1 - 0.12 / height, va="top"
-    )
+    lines_of_title = wrapped(title, int(width * 11))
+    figure.suptitle(lines_of_title, fontsize=11, color=INK, x=0.02, ha="left", y=1 - 0.12 / height, va="top")
     figure.text(
         0.02,
         0.1 / height,
@@ -61,35 +62,26 @@ def still(picture: Picture, rounds: Sequence[int]) -> Any:
     )
     grid = figure.add_gridspec(
         2 * lines, columns, height_ratios=[PANEL, strip] * lines,
-        left=0.02, right=0.98, top=1 - 0.62 / height, bottom=0.3 / height, hspace=0.12, wspace=0.08,
+        left=0.02, right=0.98, top=1 - 0.62 / height, bottom=0.3 / height, hspace=0.22, wspace=0.08,
     )  # fmt: skip
-    contents, panel, number = Contents(picture), 0, 0
+    cells = iter([(2 * line, column) for line in range(lines) for column in range(columns)])
+
+    def panel(name: str, frame: Frame | None) -> None:
+        line, column = next(cells)
+        axes = figure.add_subplot(grid[line, column])
+        axes.set_title(name.replace(": ", ":\n"), fontsize=8, color=INK, pad=2)
+        _draw_ring(axes, picture, frame)
+        _draw_buffers(figure.add_subplot(grid[line + 1, column]), picture, frame, contents)
+
+    contents, number = Contents(picture), 0
     for frame, (name, _) in zip(picture.frames, picture.titles, strict=True):
         contents.advance(frame.copies)
         number += bool(frame.messages)
         if frame.messages and number in rounds:
-            _panel(figure, grid, panel, columns, picture, frame, name, contents)
-            panel += 1
+            panel(name, frame)
         contents.advance(frame.messages)
-    _panel(figure, grid, panel, columns, picture, None, "The end", contents)
+    panel("The end", None)
     return figure
-
-
-def _panel(
-    figure: Any,
-    grid: Any,
-    panel: int,
-    columns: int,
-    picture: Picture,
-    frame: Frame | None,
-    name: str,
-    contents: Contents,
-) -> None:
-    line, column = divmod(panel, columns)
-    axes = figure.add_subplot(grid[2 * line, column])
-    axes.set_title(name.replace(": ", ":\n"), fontsize=8, color=INK, pad=2)
-    _draw_ring(axes, picture, frame)
-    _draw_buffers(figure.add_subplot(grid[2 * line + 1, column]), picture, frame, contents)
 
 
 def _angles(picture: Picture) -> list[float]:
@@ -142,34 +134,28 @@ def _draw_buffers(axes: Any, picture: Picture, frame: Frame | None, contents: Co
 
     ranks, gap = picture.ranks, max(1, picture.ranks // 12)
     fills = [to_rgb(fill) for fill in rank_colours(picture.node_of)]
-    cell = lambda place: place + gap * min(place // ranks, 2)  # noqa: E731
+
+    def cell(place: int) -> int:
+        return place + gap * min(place // ranks, 2)
+
     width = cell(2 * ranks + picture.scratch_blocks - 1) + 1
     image = [[(1.0, 1.0, 1.0)] * width for _ in range(ranks)]
     for y, rank in enumerate(picture.order):
         for place, block in enumerate(contents.rows[rank]):
-            colour = to_rgb(EMPTY) if block < 0 else fills[block % ranks]
-            if block >= 0 and not contents.live(rank, place):
-                colour = tuple(PALE * channel + 1 - PALE for channel in colour)  # type: ignore[assignment]
-            image[y][cell(place)] = colour
-            if block >= 0 and ranks <= MOST_LABELLED:
-                text = f"{block // ranks}\n{block % ranks}"
-                live = contents.live(rank, place)
-                axes.text(
-                    cell(place),
-                    y,
-                    text,
-                    fontsize=2.6,
-                    linespacing=0.9,
-                    ha="center",
-                    va="center",
-                    color=INK,
-                    alpha=1 if live else 0.3,
-                )
+            if block < 0:
+                image[y][cell(place)] = to_rgb(EMPTY)
+                continue
+            strength = 1 if contents.live(rank, place) else PALE
+            red, green, blue = (strength * channel + 1 - strength for channel in fills[block % ranks])
+            image[y][cell(place)] = red, green, blue
+            if ranks <= MOST_LABELLED:
+                name = f"{block // ranks}\n{block % ranks}"
+                centred = {"ha": "center", "va": "center"}
+                axes.text(cell(place), y, name, fontsize=3.4, linespacing=0.9, color=INK, alpha=strength, **centred)
     axes.imshow(image, aspect="auto", interpolation="nearest")
     axes.axis("off")
-    leaving = [
-        (message.source, place) for message in (frame.messages if frame else []) for place, _, _ in message.moves
-    ]
+    messages = frame.messages if frame else []
+    leaving = [(message.source, place) for message in messages for place, _, _ in message.moves]
     _outline(axes, {(cell(place), picture.order.index(rank)) for rank, place in leaving})
 
 

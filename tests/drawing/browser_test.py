@@ -1,0 +1,224 @@
+"""The page in a real browser: steps, keys, following a block, buffers, nodes, links; and not a word to the network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapmeet import _core
+from swapmeet.drawing.page import page
+from swapmeet.drawing.picture import take
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="takes selenium: pip install selenium")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("takes a browser: Debian's chromium and chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for word in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1500,1000",
+    ):
+        options.add_argument(word)
+    options.add_argument("--force-prefers-reduced-motion")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield started
+    started.quit()
+
+
+class Page:
+    """A page that is open, and what a reader sees of it."""
+
+    def __init__(self, browser: Any, folder: Path, text: str, address: str = "") -> None:
+        self.browser = browser
+        file = folder / "page.html"
+        file.write_text(text, encoding="utf-8")
+        browser.get("about:blank")
+        browser.get(f"{file.as_uri()}{address}")
+        errors = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+        assert not errors
+
+    def text(self, name: str) -> str:
+        return str(self.browser.find_element(By.ID, name).text)
+
+    def press(self, *keys: str) -> None:
+        self.browser.switch_to.active_element.send_keys(*keys)
+
+    def click(self, css: str) -> None:
+        self.browser.find_element(By.CSS_SELECTOR, css).click()
+
+    def count(self, css: str) -> int:
+        return len(self.browser.find_elements(By.CSS_SELECTOR, css))
+
+    def run(self, script: str) -> Any:
+        return self.browser.execute_script(script)
+
+    def costs(self) -> list[list[str]]:
+        return [
+            [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
+            for row in self.browser.find_elements(By.CSS_SELECTOR, "#costs tr")
+        ]
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path):
+    def show(spec: str, ranks: int, nodes: str = "", address: str = "", network: str = "") -> Page:
+        placed = None
+        if network:
+            placed = _core.PlacedNetwork(_core.named_network(network), placement="block", ranks=ranks)
+            nodes = ",".join(map(str, placed.placement))
+        return Page(browser, tmp_path, page(take(_core.parse_spec(spec), ranks, nodes, placed)), address)
+
+    return show
+
+
+def test_steps_by_keys_and_buttons(show) -> None:
+    it = show("tra(r=2)", 8)
+    assert it.text("title") == "Start"
+    it.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert it.text("title") == "3. Round 1 of 3: digit of weight 1"
+    assert it.count("#ring .chord") == 8
+    it.click("#back")
+    assert it.text("title") == "2. Pack"
+    assert it.count("#ring .chord") == 0
+    it.press(Keys.END)
+    assert "every block is where it belongs" in it.text("meaning")
+    assert not it.browser.find_element(By.ID, "forward").is_enabled()
+    it.press(Keys.HOME)
+    assert it.text("title") == "Start"
+    it.click("#ticks span:nth-child(6)")
+    assert it.text("title").startswith("6. Round 2 of 3")
+    it.run(
+        "const slider = document.getElementById('position'); slider.value = 9; slider.dispatchEvent(new Event('input'))"
+    )
+    assert it.text("title").startswith("9.")
+
+
+def test_plays_and_pauses(show) -> None:
+    it = show("tra(r=2)", 4)
+    it.press(" ")
+    assert it.text("title").startswith("1.")
+    assert it.browser.find_element(By.ID, "play").get_attribute("aria-label") == "Pause"
+    it.press(" ")
+    assert it.browser.find_element(By.ID, "play").get_attribute("aria-label") == "Play"
+
+
+def test_follows_a_block(show) -> None:
+    it = show("tra(r=2)", 8, address="#step=3&block=1-6")
+    assert "1→6 is 5 ahead" in it.text("journey")
+    digits = it.browser.find_element(By.ID, "digits").text.split("\n")
+    assert digits == ["weight 4 2 1", "digit 1 0 1"]
+    assert [item.text for item in it.browser.find_elements(By.CSS_SELECTOR, "#journey .hop")] == [
+        "3. rank 1 → rank 2",
+        "8. rank 2 → rank 6",
+    ]
+    assert it.count("#ring .chord.marked") == 1
+    assert it.count("#ring .trail") == 2
+    it.click("#journey .hop:last-of-type button, #journey li:nth-child(5) button")
+    assert it.text("title").startswith("8. Round 3 of 3")
+    it.press(Keys.ESCAPE)
+    assert "Choose one here" in it.text("journey")
+
+
+def test_a_block_is_picked_in_a_buffer(show) -> None:
+    it = show("pairwise", 5)
+    it.run(
+        "const canvas = document.querySelector('#grids canvas:not([hidden])'), box = canvas.getBoundingClientRect();"
+        "const at = {clientX: box.left + 30 + 34 * 3.5, clientY: box.top + 30 + 26 * 2.5};"
+        "canvas.dispatchEvent(new MouseEvent('click', at))"
+    )
+    assert "2→3 is 1 ahead" in it.text("journey")
+    assert it.run("return location.hash") == "#block=2-3"
+
+
+def test_a_rank_is_chosen_and_its_costs_grow(show) -> None:
+    it = show("tra(r=2)", 8)
+    it.click("#ring [data-rank='5'] circle")
+    it.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert "sends to 6" in it.text("rank-detail") and "receives from 4" in it.text("rank-detail")
+    assert it.count("#ring .chord:not(.faded)") == 2
+    assert it.costs()[:3] == [
+        ["messages, K", "1", "3"],
+        ["blocks sent, D", "4", "12"],
+        ["bytes sent", "256 B", "768 B"],
+    ]
+    field = it.browser.find_element(By.ID, "bytes")
+    field.clear()
+    field.send_keys("1024")
+    assert it.costs()[2] == ["bytes sent", "4 KiB", "12 KiB"]
+    it.click("#title")
+    it.press("r")
+    assert "sends to 7" in it.text("rank-detail")
+
+
+def test_buffers_show_before_and_after(show) -> None:
+    """The colour of a cell is the destination's, and it is there exactly after the block has come."""
+    it = show("pairwise", 4, address="#step=1")
+    script = (
+        "const pixel = (n, x, y) => { const canvas = document.querySelectorAll('#grids canvas')[n];"
+        "const scale = canvas.width / canvas.clientWidth; return [...canvas.getContext('2d').getImageData("
+        "Math.round(x * scale), Math.round(y * scale), 1, 1).data.slice(0, 3)]; };"
+        "const x = 30 + 34 * 4 + 14 + 34 * 3 + 5, y = 30 + 6;"  # receive[3] of rank 0
+        "return [pixel(0, x, y), pixel(1, x, y)]"
+    )
+    before, after = it.run(script)
+    colour = it.browser.find_element(By.CSS_SELECTOR, "#ring [data-rank='0'] circle").get_attribute("fill")
+    assert after == [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    assert before != after
+    it.press("v")
+    assert [one.is_displayed() for one in it.browser.find_elements(By.CSS_SELECTOR, "#grids canvas")] == [True, False]
+
+
+def test_nodes_are_drawn(show) -> None:
+    it = show("two-layer", 6, "4+2")
+    assert it.count("#ring .node") == 2
+    assert "2 nodes (4+2)" in it.text("summary")
+    it.press(Keys.END)
+    assert it.costs()[0] == ["messages, K", "3", "3"]
+
+
+def test_links_are_loaded(show) -> None:
+    it = show("pairwise", 8, network="fat-tree(leaves=4,hosts=2,spines=2)", address="#step=3")
+    assert "Busiest link now: 1 block." in it.text("load")
+    assert it.count("#rounds span") == 7
+    assert it.count("#links line") == 8 + 8
+    assert it.count("#busiest tr") == 8
+
+
+def test_many_ranks(show) -> None:
+    it = show("tra(r=2)", 64, address="#step=6")
+    assert it.count("#ring .chord") == 64
+    assert it.run("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_address_that_makes_no_sense_is_passed_over(show) -> None:
+    it = show("pairwise", 3, address="#step=99&rank=x&block=7-1&__proto__=1")
+    assert it.text("title") == "Start"
+    assert "Choose one here" in it.text("journey")
+
+
+def test_one_rank(show) -> None:
+    it = show("pairwise", 1)
+    it.press(Keys.ARROW_RIGHT)
+    assert it.text("meaning").endswith("Now every block is where it belongs.")
+
+
+def test_nothing_is_fetched(show) -> None:
+    it = show("pairwise", 4)
+    it.press(Keys.END)
+    assert it.run("return performance.getEntriesByType('resource').map((one) => one.name)") == []

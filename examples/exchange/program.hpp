@@ -1,0 +1,95 @@
+/// What the programs of this folder share beside their exchanges: MPI's begin and end, options, the answer in a file.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "exchange.hpp"
+
+class Program {
+ public:
+  /// `usage`: the options, each --NAME with a value.
+  Program(int argc, char** argv, std::string usage) : arguments_(argv + 1, argv + argc), usage_(std::move(usage)) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (std::size_t i = 0; i < arguments_.size(); i += 2)
+      if (arguments_[i].rfind("--", 0) != 0 || usage_.find(arguments_[i] + " ") == std::string::npos || i + 1 == arguments_.size())
+        refuse("what is " + arguments_[i] + "?");
+    begin_ = MPI_Wtime();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { MPI_Finalize(); }
+
+  std::string option(const std::string& name, const std::string& standard) const {
+    for (std::size_t i = 0; i + 1 < arguments_.size(); i += 2)
+      if (arguments_[i] == name) return arguments_[i + 1];
+    return standard;
+  }
+
+  /// A whole number of at least `least`.
+  long long number(const std::string& name, long long standard, long long least) const {
+    const std::string text = option(name, std::to_string(standard));
+    char* end = nullptr;
+    const long long value = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || value < least) refuse(name + " " + text + ": expected a number from " + std::to_string(least));
+    return value;
+  }
+
+  /// Ends the job on all ranks, which must all come here: rank 0 says why.
+  [[noreturn]] void refuse(const std::string& why) const {
+    if (rank == 0) std::fprintf(stderr, "%s\noptions: %s\n", why.c_str(), usage_.c_str());
+    MPI_Finalize();
+    std::exit(2);
+  }
+
+  /// Gathers `mine` of all ranks, one after the other, on rank 0.
+  template <class Element>
+  std::vector<Element> gathered(const std::vector<Element>& mine) const {
+    const int bytes = static_cast<int>(mine.size() * sizeof(Element));
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    MPI_Gather(&bytes, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const Shares parts(all);
+    std::vector<Element> whole(static_cast<std::size_t>(rank == 0 ? parts.all() : 0) / sizeof(Element));
+    MPI_Gatherv(mine.data(), bytes, MPI_BYTE, whole.data(), parts.counts(), parts.begins(), MPI_BYTE, 0, MPI_COMM_WORLD);
+    return whole;
+  }
+
+  /// Writes the answer on rank 0, if --output was given.
+  void write(const void* bytes, std::size_t count) const {
+    const std::string file = option("--output", "");
+    if (rank != 0 || file.empty()) return;
+    std::ofstream out(file, std::ios::binary);
+    out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+    if (!out.flush()) {
+      std::fprintf(stderr, "--output %s: cannot be written\n", file.c_str());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+
+  /// Rank 0 says whether the answer is right, and (on standard error, for it differs from run to run) where the time went;
+  /// on all ranks: the exit status. `seconds`: in all; negative: since the beginning.
+  int end(const std::string& told, bool right, double seconds = -1) const {
+    double spent[2] = {seconds < 0 ? MPI_Wtime() - begin_ : seconds, exchange_seconds}, sums[2];
+    int all_right = right;
+    MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Reduce(spent, sums, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+      std::printf("%s: %s\n", told.c_str(), all_right ? "right" : "WRONG");
+      std::fprintf(stderr, "time %.6f s, in all-to-alls %.6f s (means of %d ranks): %.0f %%\n", sums[0] / ranks, sums[1] / ranks,
+                   ranks, sums[0] > 0 ? 100 * sums[1] / sums[0] : 0.0);
+    }
+    return all_right ? 0 : 1;
+  }
+
+  int rank = 0, ranks = 1;
+
+ private:
+  std::vector<std::string> arguments_;
+  std::string usage_;
+  double begin_ = 0;
+};

@@ -1,0 +1,198 @@
+/// A parallel Fourier transform in three dimensions on pencils: each rank holds one axis whole and a part of the two others, as
+/// equal as can be, so that blocks differ (MPI_Alltoallv). Compared with FFTW's own transform of the whole grid.
+///
+///   x / rows, y / columns, z        transform along z; exchange among the ranks of a row
+///   x / rows, y, z / columns        transform along y; exchange among the ranks of a column
+///   x, y / rows, z / columns        transform along x
+///
+/// Source:  fft, section 4 (distributed FFTs); L. Dalcin et al., J. Parallel Distrib. Comput. 128 (2019) 137-150
+#include <fftw3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <memory>
+
+#include "../exchange/program.hpp"
+#include "../exchange/random.hpp"
+
+namespace {
+
+using Complex = std::complex<double>;
+using Triple = std::array<int, 3>;
+
+fftw_complex* raw(Complex* numbers) { return reinterpret_cast<fftw_complex*>(numbers); }
+
+/// A part of the grid, kept with z fastest.
+struct Box {
+  Triple begin{}, end{};
+
+  int extent(int axis) const { return std::max(0, end[axis] - begin[axis]); }
+  int size() const { return extent(0) * extent(1) * extent(2); }
+  int index(int x, int y, int z) const { return ((x - begin[0]) * extent(1) + y - begin[1]) * extent(2) + z - begin[2]; }
+
+  Box common(const Box& other) const {
+    Box both;
+    for (int axis = 0; axis < 3; ++axis) {
+      both.begin[axis] = std::max(begin[axis], other.begin[axis]);
+      both.end[axis] = std::min(end[axis], other.end[axis]);
+    }
+    return both;
+  }
+
+  /// Calls use(x, y, z) for all points, z fastest.
+  template <class Use>
+  void for_each(Use use) const {
+    for (int x = begin[0]; x < end[0]; ++x)
+      for (int y = begin[1]; y < end[1]; ++y)
+        for (int z = begin[2]; z < end[2]; ++z) use(x, y, z);
+  }
+};
+
+/// Ranks as a matrix of rows and columns; who has which part of the grid.
+struct Pencils {
+  Triple grid;
+  int rows, columns;
+
+  /// The part of rank (row, column) while `axis` is whole; `others`: which axes are shared out by rows and by columns.
+  Box box(int row, int column, int by_rows, int by_columns) const {
+    Box all{{0, 0, 0}, grid};
+    const auto share = [&](int axis, int part, int parts) {
+      all.begin[axis] = static_cast<int>(static_cast<long long>(grid[axis]) * part / parts);
+      all.end[axis] = static_cast<int>(static_cast<long long>(grid[axis]) * (part + 1) / parts);
+    };
+    share(by_rows, row, rows);
+    share(by_columns, column, columns);
+    return all;
+  }
+};
+
+/// From one way of sharing the grid out to another. Boxes are those of the ranks of `comm`.
+class Redistribution {
+ public:
+  Redistribution(const std::vector<Box>& before, const std::vector<Box>& after, MPI_Comm comm) {
+    int me = 0;
+    MPI_Comm_rank(comm, &me);
+    from_ = before[static_cast<std::size_t>(me)];
+    to_ = after[static_cast<std::size_t>(me)];
+    for (const Box& box : after) leaving_.push_back(from_.common(box));
+    for (const Box& box : before) coming_.push_back(to_.common(box));
+    out_.resize(static_cast<std::size_t>(from_.size()));
+    in_.resize(static_cast<std::size_t>(to_.size()));
+    exchange_ = std::make_unique<Exchange>(out_.data(), counts(leaving_), in_.data(), counts(coming_), MPI_C_DOUBLE_COMPLEX, comm);
+  }
+
+  void run(const std::vector<Complex>& before, std::vector<Complex>& after) {
+    Complex* next = out_.data();
+    for (const Box& box : leaving_)
+      box.for_each([&](int x, int y, int z) { *next++ = before[static_cast<std::size_t>(from_.index(x, y, z))]; });
+    exchange_->run();
+    const Complex* come = in_.data();
+    for (const Box& box : coming_)
+      box.for_each([&](int x, int y, int z) { after[static_cast<std::size_t>(to_.index(x, y, z))] = *come++; });
+  }
+
+ private:
+  static Shares counts(const std::vector<Box>& boxes) {
+    std::vector<int> counts;
+    for (const Box& box : boxes) counts.push_back(box.size());
+    return Shares(counts);
+  }
+
+  Box from_, to_;
+  std::vector<Box> leaving_, coming_;
+  std::vector<Complex> out_, in_;
+  std::unique_ptr<Exchange> exchange_;
+};
+
+/// Transforms all lines of a box along an axis, which it has whole.
+void transform_lines(const Box& box, int axis, std::vector<Complex>& numbers) {
+  if (numbers.empty()) return;
+  const Triple strides{box.extent(1) * box.extent(2), box.extent(2), 1};
+  const auto dimension = [&](int a) { return fftw_iodim{box.extent(a), strides[a], strides[a]}; };
+  const fftw_iodim line = dimension(axis), others[2] = {dimension(axis == 0 ? 1 : 0), dimension(axis == 2 ? 1 : 2)};
+  const fftw_plan plan = fftw_plan_guru_dft(1, &line, 2, others, raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
+  fftw_execute(plan);
+  fftw_destroy_plan(plan);
+}
+
+Complex value(const Triple& grid, int x, int y, int z) {
+  const std::uint64_t i = (static_cast<std::uint64_t>(x) * grid[1] + y) * grid[2] + z;
+  return {random_unit(3, i) - 0.5, random_unit(4, i) - 0.5};
+}
+
+/// The whole grid, out of the parts of all ranks as they were gathered.
+std::vector<Complex> assembled(const Pencils& pencils, const std::vector<Complex>& parts) {
+  std::vector<Complex> whole(parts.size());
+  const Box all{{0, 0, 0}, pencils.grid};
+  auto next = parts.begin();
+  for (int row = 0; row < pencils.rows; ++row)
+    for (int column = 0; column < pencils.columns; ++column)
+      pencils.box(row, column, 1, 2).for_each([&](int x, int y, int z) { whole[static_cast<std::size_t>(all.index(x, y, z))] = *next++; });
+  return whole;
+}
+
+double error_of(const Triple& grid, const std::vector<Complex>& found) {
+  const Box all{{0, 0, 0}, grid};
+  std::vector<Complex> numbers;
+  all.for_each([&](int x, int y, int z) { numbers.push_back(value(grid, x, y, z)); });
+  const fftw_plan whole = fftw_plan_dft_3d(grid[0], grid[1], grid[2], raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
+  fftw_execute(whole);
+  fftw_destroy_plan(whole);
+  double most = 0, difference = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    most = std::max(most, std::abs(numbers[i]));
+    difference = std::max(difference, std::abs(numbers[i] - found[i]));
+  }
+  return difference / most;
+}
+
+/// The factors of the ranks that are nearest to each other, the larger one first.
+std::pair<int, int> rows_and_columns(int ranks) {
+  int columns = static_cast<int>(std::sqrt(static_cast<double>(ranks)));
+  while (ranks % columns != 0) --columns;
+  return {ranks / columns, columns};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Program program(argc, argv, "--x POINTS --y POINTS --z POINTS --repeat TIMES --check 0|1 --output FILE");
+  const auto points = [&](const char* name, int standard) { return static_cast<int>(std::min(2048LL, program.number(name, standard, 1))); };
+  const auto [rows, columns] = rows_and_columns(program.ranks);
+  const Pencils pencils{{points("--x", 20), points("--y", 18), points("--z", 15)}, rows, columns};
+  const int row = program.rank / columns, column = program.rank % columns;
+  MPI_Comm in_row, in_column;
+  MPI_Comm_split(MPI_COMM_WORLD, row, column, &in_row);
+  MPI_Comm_split(MPI_COMM_WORLD, column, row, &in_column);
+  std::vector<Box> first, second, third, fourth;  // of the ranks of the row before and after, of the column before and after
+  for (int c = 0; c < columns; ++c) first.push_back(pencils.box(row, c, 0, 1)), second.push_back(pencils.box(row, c, 0, 2));
+  for (int r = 0; r < rows; ++r) third.push_back(pencils.box(r, column, 0, 2)), fourth.push_back(pencils.box(r, column, 1, 2));
+  const Box by_z = pencils.box(row, column, 0, 1), by_y = pencils.box(row, column, 0, 2), by_x = pencils.box(row, column, 1, 2);
+  std::vector<Complex> along_z, along_y(static_cast<std::size_t>(by_y.size())), along_x(static_cast<std::size_t>(by_x.size()));
+  double seconds = 0;
+  {
+    Redistribution z_to_y(first, second, in_row), y_to_x(third, fourth, in_column);
+    for (long long i = program.number("--repeat", 1, 1); i > 0; --i) {
+      along_z.clear();
+      by_z.for_each([&](int x, int y, int z) { along_z.push_back(value(pencils.grid, x, y, z)); });
+      MPI_Barrier(MPI_COMM_WORLD);
+      const double start = MPI_Wtime();
+      transform_lines(by_z, 2, along_z);
+      z_to_y.run(along_z, along_y);
+      transform_lines(by_y, 1, along_y);
+      y_to_x.run(along_y, along_x);
+      transform_lines(by_x, 0, along_x);
+      seconds += MPI_Wtime() - start;
+    }
+  }
+  MPI_Comm_free(&in_row);
+  MPI_Comm_free(&in_column);
+  const std::vector<Complex> parts = program.gathered(along_x);
+  const std::vector<Complex> found = program.rank == 0 ? assembled(pencils, parts) : parts;
+  program.write(found.data(), found.size() * sizeof(Complex));
+  const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || error_of(pencils.grid, found) < 1e-14;
+  const auto name = [&](int axis) { return std::to_string(pencils.grid[static_cast<std::size_t>(axis)]); };
+  return program.end("fft3d of " + name(0) + " x " + name(1) + " x " + name(2), right, seconds);
+}

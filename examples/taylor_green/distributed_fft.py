@@ -16,7 +16,7 @@ Source:  L. Dalcin, M. Mortensen, D. E. Keyes, Fast parallel multidimensional FF
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from mpi4py import MPI
@@ -24,6 +24,19 @@ from numpy.typing import NDArray
 from scipy import fft
 
 X, Y, Z = -3, -2, -1  # axes, counted from the end so that fields may be stacked in front
+
+
+Exchange = Callable[[MPI.Intracomm, tuple[NDArray, Sequence[int]], tuple[NDArray, Sequence[int]], bool], None]
+
+
+def by_mpi(
+    comm: MPI.Intracomm, send: tuple[NDArray, Sequence[int]], receive: tuple[NDArray, Sequence[int]], equal: bool
+) -> None:
+    """Exchange blocks, each buffer given with its counts; `equal`: all blocks of all ranks are."""
+    if equal:
+        comm.Alltoall(send[0], receive[0])
+    else:
+        comm.Alltoallv(send, receive)
 
 
 class DistributedFFT:
@@ -37,6 +50,8 @@ class DistributedFFT:
         Points per axis, N.
     rows, columns : int
         Shape of the rank grid. rows <= N and columns <= N // 2 + 1, so that nobody is left empty.
+    exchange : callable
+        What exchanges blocks: by MPI's calls, or as `planned_exchange` does.
 
     Attributes
     ----------
@@ -44,8 +59,9 @@ class DistributedFFT:
         Time that this rank has spent in all-to-all calls, waiting for other ranks included.
     """
 
-    def __init__(self, comm: MPI.Intracomm, grid: int, rows: int, columns: int) -> None:
+    def __init__(self, comm: MPI.Intracomm, grid: int, rows: int, columns: int, exchange: Exchange = by_mpi) -> None:
         self.comm = comm
+        self.exchange = exchange
         self.grid = grid
         my_row, my_column = divmod(comm.rank, columns)
         self.row = comm.Split(color=my_row, key=my_column)
@@ -101,10 +117,8 @@ class DistributedFFT:
         received = np.empty(sum(receive_counts), local.dtype)
 
         start = MPI.Wtime()
-        if local.shape[split] % comm.size == 0 and extent % comm.size == 0:
-            comm.Alltoall(send, received)
-        else:
-            comm.Alltoallv((send, send_counts), (received, receive_counts))
+        equal = local.shape[split] % comm.size == 0 and extent % comm.size == 0
+        self.exchange(comm, (send, send_counts), (received, receive_counts), equal)
         self.exchange_seconds += MPI.Wtime() - start
 
         pieces = np.split(received, np.cumsum(receive_counts)[:-1])

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-from distributed_fft import DistributedFFT, rank_grid
+from distributed_fft import DistributedFFT, by_mpi, rank_grid
 from early_time_series import enstrophy_series
 from mpi4py import MPI
 from numpy.typing import NDArray
@@ -190,7 +190,12 @@ def check_exact_decay(deviation: float) -> Check:
 def run(arguments: argparse.Namespace, shape: tuple[int, int]) -> int:
     """Integrate, report on rank 0, and return the exit status, the same on every rank."""
     comm = MPI.COMM_WORLD
-    transform = DistributedFFT(comm, arguments.grid, *shape)
+    exchange = by_mpi
+    if arguments.plan is not None:
+        from planned_exchange import Plans
+
+        exchange = Plans(arguments.plan)
+    transform = DistributedFFT(comm, arguments.grid, *shape, exchange)
     solver = NavierStokes(transform, 1 / arguments.reynolds, arguments.dt)
     initial = taylor_green_velocity(arguments.flow, transform)
     if comm.rank == 0:
@@ -302,6 +307,7 @@ def parse_arguments() -> tuple[argparse.Namespace, tuple[int, int]]:
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--dt", type=float, default=0.05, help="time step")
     parser.add_argument("--reynolds", type=float, default=100.0, help="1 / viscosity")
+    parser.add_argument("--plan", metavar="SPEC", help="call Swapmeet, with planned exchanges; auto: of its choice")
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="all digits, no timings")
     arguments = parser.parse_args()
 

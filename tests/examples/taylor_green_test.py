@@ -79,6 +79,15 @@ def test_equal_runs_write_equal_bytes(launch, tmp_path) -> None:
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+@pytest.mark.parametrize("decomposition", ["slab", "pencil"])
+def test_planned_exchanges_give_the_same_bytes(launch, tmp_path, decomposition: str) -> None:
+    outputs = [tmp_path / "plain.json", tmp_path / "planned.json"]
+    for output, plan in zip(outputs, ([], ["--plan", "radix(r=2)"]), strict=True):
+        arguments = [*SMALL, "--decomposition", decomposition, *plan, "--output", str(output)]
+        assert solve(launch, 6, *arguments).returncode == 0
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
 def test_too_long_a_time_step_fails_the_checks(launch) -> None:
     completed = solve(launch, 2, *SMALL, "--dt", "1.0")
     assert completed.returncode == 1

@@ -1,4 +1,4 @@
-/// The same numbers on every machine, without order: the n-th is had at once. (splitmix64: steele2014.)
+/// The same numbers on every machine, without order: the n-th is had at once. (splitmix64: G. L. Steele et al., OOPSLA 2014.)
 #pragma once
 
 #include <cstdint>

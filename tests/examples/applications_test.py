@@ -149,7 +149,7 @@ def test_pointers_of_a_random_program(answer, tmp_path: Path) -> None:
     forms = {"address": "p{} = &p{}", "copy": "p{} = p{}", "load": "p{} = *p{}", "store": "*p{} = p{}"}
     kinds = ["address", "address", "copy", "copy", "copy", "load", "store"]
     draw = lambda n, most: random_bits(11, n) % most  # noqa: E731
-    statements = [(kinds[draw(3 * i, 7)], draw(3 * i + 1, 40), draw(3 * i + 2, 40)) for i in range(60)]
+    statements = [(kinds[draw(3 * i, 7)], draw(3 * i + 1, 40), draw(3 * i + 2, 40)) for i in range(110)]
     file = tmp_path / "program.txt"
     file.write_text("\n".join(forms[kind].format(left, right) for kind, left, right in statements))
     found = pairs(answer("points_to", 3, "--program", f"file:{file}", algorithm="bruck"))

@@ -19,7 +19,7 @@ def test_a_page_fetches_nothing(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     done = draw("two-layer", "-P", 6, "--nodes", "4+2", "-o", file)
     assert done.exit_code == 0, done.stderr
-    assert "6 ranks, 3 rounds" in done.stdout
+    assert "P = 6 ranks, rounds: 3" in done.stdout
     text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")  # the name of a namespace
     for word in ("http", "//cdn", "@import", "url(", "src=", "<!--"):
         assert word not in text

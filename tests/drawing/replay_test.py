@@ -122,6 +122,12 @@ def test_titles_tell_the_phases() -> None:
         "within nodes, digit of weight 2",
         "between nodes",
     ]
+    told = [title for title, _ in picture_of("two-layer", 8, "2/4").titles if title.startswith("Round")]
+    assert [title.split(": ")[1] for title in told] == [
+        "within nodes",
+        "between nodes of a group",
+        "between groups of nodes",
+    ]
     title, meaning = picture_of("tra(r=2)", 8).titles[2]
     assert title == "Round 1 of 3: digit of weight 1"
     assert meaning == "8 messages with 32 blocks. Each rank sends to rank + 1 (modulo 8)."

@@ -67,7 +67,7 @@ def draw(
         _write(output, page(picture))
     else:
         _draw_still(picture, output, parse_ranks(rounds, "--rounds") if rounds else None)
-    print(f"{output}: {point} on {ranks} ranks, {len(picture.rounds)} rounds")
+    print(f"{output}: {point} on P = {ranks} ranks, rounds: {len(picture.rounds)}")
 
 
 def _write(file: Path, text: str) -> None:

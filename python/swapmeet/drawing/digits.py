@@ -96,9 +96,11 @@ def _digit_name(counted: Digits, number: int, nodes: bool) -> str:
         return name
     if not nodes:
         return f"dimension {digit.dimension + 1}, {name}"
-    level = "within nodes" if digit.dimension == 0 else "between nodes"
+    middle = "between nodes" if len(counted.sizes) == 2 else "between nodes of a group"
+    outermost = digit.dimension + 1 == len(counted.sizes) > 2
+    level = "within nodes" if digit.dimension == 0 else "between groups of nodes" if outermost else middle
     alone = sum(other.dimension == digit.dimension for other in counted.all) == 1
-    return level if alone and len(counted.sizes) == 2 else f"{level}, {name}"
+    return level if alone else f"{level}, {name}"
 
 
 def _phase(frame: Frame, frames: Sequence[Frame], node_of: Sequence[int]) -> str:

@@ -65,7 +65,7 @@ function drawJourney({ position, block, go }) {
     const now = position > 0 ? frames[position - 1].digit : null;
     const digitsDone = Math.max(0, ...frames.slice(0, position).map((frame) => (frame.digit === null ? 0 : frame.digit + 1)));
     const way = data.digits.length === 1 ? "It goes straight." : "Each digit that is not zero is one hop.";
-    parts.push(element("p", {}, `${blockName(block)} is ${offsetText(block)}. ${way}`), digitsTable(block, digitsDone, now));
+    parts.push(element("p", {}, `${offsetText(block)} ${way}`), digitsTable(block, digitsDone, now));
   } else {
     parts.push(element("p", {}, `${blockName(block)} goes by the leaders of the nodes, if these differ.`));
   }
@@ -86,8 +86,8 @@ function drawJourney({ position, block, go }) {
 }
 
 function offsetText(block) {
-  const offset = (destinationOf(block) - sourceOf(block) + P) % P;
-  return new Set(data.digits.map(([dimension]) => dimension)).size > 1 ? "on the grid this far ahead" : `${offset} ahead`;
+  if (new Set(data.digits.map(([dimension]) => dimension)).size > 1) return `${blockName(block)}: how far ahead it goes in each dimension.`;
+  return `${blockName(block)} is ${(destinationOf(block) - sourceOf(block) + P) % P} ahead.`;
 }
 
 function blockButton(block, colourOf, follow) {

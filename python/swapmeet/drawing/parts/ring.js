@@ -9,6 +9,8 @@ function svg(parent, name, attributes = {}, text = "") {
   return element;
 }
 
+const nodeGap = 0.8; // in steps from rank to rank
+
 class Ring {
   constructor(element, choose) {
     this.size = 420;
@@ -24,16 +26,16 @@ class Ring {
     this.ranks = data.order.map((rank) => this.drawRank(rank, choose));
   }
 
-  // Angles of the ranks: equal steps, with gaps between nodes.
+  // Angles of the ranks: equal steps, with gaps between nodes, larger ones between groups of nodes.
   spread() {
-    const gap = hasNodes ? 0.8 : 0;
+    const gap = (a, b) => nodeGap * data.groups.filter((level) => level[a] !== level[b]).length;
     const angles = [];
     let at = 0;
     data.order.forEach((rank, i) => {
-      if (i > 0 && nodeOf[rank] !== nodeOf[data.order[i - 1]]) at += gap;
+      if (i > 0) at += gap(rank, data.order[i - 1]);
       angles[rank] = at++;
     });
-    const whole = at + gap;
+    const whole = (this.whole = at + gap(data.order[0], data.order[P - 1]));
     return angles.map((angle) => (2 * Math.PI * angle) / whole);
   }
 
@@ -42,7 +44,7 @@ class Ring {
   }
 
   drawNodes() {
-    const half = Math.PI / (P + new Set(nodeOf).size * 0.8);
+    const half = Math.PI / this.whole;
     for (const node of new Set(nodeOf)) {
       const members = data.order.filter((rank) => nodeOf[rank] === node).map((rank) => this.angles[rank]);
       const [begin, end] = [Math.min(...members) - half, Math.max(...members) + half];
@@ -122,17 +124,17 @@ class Ring {
       class: classes.join(" "), d: `M${curve[0]}Q${curve[1]} ${curve[2]}`, stroke: colour, "stroke-width": carries ? width + 1 : width,
     });
     svg(path, "title", {}, `${message.source} → ${message.target}: ${count(message.moves.length, "block")}`);
-    this.drawHead(curve, width, colour, classes);
-    return { curve, colour, faded: classes.includes("faded"), width };
+    const faded = classes.includes("faded");
+    if (!faded) this.drawHead(curve, width, colour);
+    return { curve, colour, faded, width };
   }
 
-  drawHead([, control, end], width, colour, classes) {
+  drawHead([, control, end], width, colour) {
     const angle = Math.atan2(end[1] - control[1], end[0] - control[0]);
     const size = 4 + 1.3 * width;
     const corner = (turn) => [end[0] - size * Math.cos(angle + turn), end[1] - size * Math.sin(angle + turn)];
-    const faded = classes.includes("faded") ? 0.1 : 1;
     const tip = [end[0] + 3 * Math.cos(angle), end[1] + 3 * Math.sin(angle)];
-    svg(this.chords, "path", { d: `M${tip}L${corner(0.45)}L${corner(-0.45)}Z`, fill: colour, opacity: faded });
+    svg(this.chords, "path", { d: `M${tip}L${corner(0.45)}L${corner(-0.45)}Z`, fill: colour });
   }
 
   // Dots run along the chords, once.

@@ -184,6 +184,35 @@ def test_buffers_show_before_and_after(show) -> None:
     assert [one.is_displayed() for one in it.browser.find_elements(By.CSS_SELECTOR, "#grids canvas")] == [True, False]
 
 
+#: The colours of the rows of the receive buffer, read where all cells of a row are alike; and those of the ranks.
+RECEIVED = """
+const data = JSON.parse(document.getElementById('schedule').textContent), P = data.ranks;
+const canvas = document.querySelector('#grids canvas:not([hidden])'), scale = canvas.width / canvas.clientWidth;
+const parts = data.scratch ? 3 : 2, cell = (canvas.clientWidth - 30 - 14 * parts) / (2 * P + data.scratch);
+const context = canvas.getContext('2d'), rows = [];
+const colour = (x, y) => '#' + [...context.getImageData(Math.round(x * scale), Math.round(y * scale), 1, 1).data]
+  .slice(0, 3).map((part) => part.toString(16).padStart(2, '0')).join('');
+for (let y = 31; y < canvas.clientHeight - 4; ++y) {
+  const row = new Set(Array.from({length: P}, (_, i) => colour(30 + 14 + (P + i + 0.15) * cell, y)));
+  const [first] = row;
+  if (row.size === 1 && first !== rows.at(-1) && data.fills.includes(first)) rows.push(first);
+}
+return [rows, data.fills];
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "ranks", "nodes"), [("tra(r=3)", 9, ""), ("two-layer", 6, "4+2"), ("node-leaders", 6, "3")]
+)
+def test_at_the_end_all_blocks_are_where_they_belong(show, spec: str, ranks: int, nodes: str) -> None:
+    """The row of each rank in the receive buffer has the colour of the rank, in all its cells."""
+    it = show(spec, ranks, nodes)
+    it.press("v", "v")  # after
+    it.press(Keys.END)
+    rows, fills = it.run(RECEIVED)
+    assert rows == fills
+
+
 def test_nodes_are_drawn(show) -> None:
     it = show("two-layer", 6, "4+2")
     assert it.count("#ring .node") == 2

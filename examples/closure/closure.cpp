@@ -66,10 +66,10 @@ std::vector<Pair> edges_of(const Program& program) {
   char rest = 0;
   if (std::sscanf(text.c_str(), "chain:%u%c", &first, &rest) == 1 && first <= 5000) return chain(first);
   if (std::sscanf(text.c_str(), "grid:%u%c", &first, &rest) == 1 && first <= 70) return grid(first);
-  if (std::sscanf(text.c_str(), "rmat:%u:%u%c", &first, &second, &rest) == 2 && first <= 16 && second <= 1u << 24)
+  if (std::sscanf(text.c_str(), "rmat:%u:%u%c", &first, &second, &rest) == 2 && first <= 14 && second <= 1u << 24)
     return rmat(static_cast<int>(first), second);
   if (text.rfind("file:", 0) != 0) program.refuse("--graph " + text + ": expected chain:VERTICES (up to 5000), grid:SIDE (70), "
-                                                  "rmat:SCALE:EDGES (scale 16) or file:NAME, with two numbers in a line");
+                                                  "rmat:SCALE:EDGES (scale 14) or file:NAME, with two numbers in a line");
   std::ifstream file(text.substr(5));
   std::vector<Pair> edges;
   Pair edge;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -50,7 +51,10 @@ class Program {
   /// Gathers `mine` of all ranks, one after the other, on rank 0.
   template <class Element>
   std::vector<Element> gathered(const std::vector<Element>& mine) const {
-    const int bytes = static_cast<int>(mine.size() * sizeof(Element));
+    long long total = static_cast<long long>(mine.size() * sizeof(Element));
+    const int bytes = static_cast<int>(total);
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (total > std::numeric_limits<int>::max()) refuse("the answer has " + std::to_string(total) + " bytes, more than are gathered here");
     std::vector<int> all(static_cast<std::size_t>(ranks));
     MPI_Gather(&bytes, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
     const Shares parts(all);

@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   const Program program(argc, argv, "--rows ROWS-OF-EACH-RANK --repeat TIMES --check 0|1 --output FILE");
   const int m = static_cast<int>(program.number("--rows", 8, 1));
   const long long repeat = program.number("--repeat", 1, 1);
-  if (static_cast<long long>(m) * program.ranks > 16384) program.refuse("--rows: with so many ranks there are more than 2^28 numbers");
+  if (static_cast<long long>(m) * program.ranks > 8192) program.refuse("--rows: with so many ranks there are more than 2^26 numbers");
   double seconds = 0;
   std::vector<Complex> mine, found;
   {

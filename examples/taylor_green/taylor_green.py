@@ -335,11 +335,28 @@ def find_problem(arguments: argparse.Namespace, shape: tuple[int, int] | None, r
         if arguments.decomposition == "pencil":
             limit = f"ranks = rows * columns, rows <= {arguments.grid}, columns <= {arguments.grid // 2 + 1}"
         return f"--decomposition {arguments.decomposition}: {ranks} ranks do not fit, need {limit}"
+    if arguments.plan is not None and (problem := find_plan_problem(arguments.plan)):
+        return problem
     try:
         if arguments.output:
             arguments.output.open("a").close()
     except OSError as error:
         return f"--output {arguments.output}: {error.strerror}"
+    return None
+
+
+def find_plan_problem(spec: str) -> str | None:
+    """Return why exchanges cannot be planned by `spec`, in one line."""
+    try:
+        from swapmeet.errors import SwapmeetError
+        from swapmeet.specs import parse_spec
+    except ImportError as error:
+        return f"--plan {spec}: needs Swapmeet: {error}"
+    try:
+        if spec != "auto":
+            parse_spec(spec, "--plan")
+    except SwapmeetError as error:
+        return str(error)
     return None
 
 

@@ -213,6 +213,19 @@ def test_at_the_end_all_blocks_are_where_they_belong(show, spec: str, ranks: int
     assert rows == fills
 
 
+def test_keys_follow_blocks_and_change_colours(show) -> None:
+    it = show("tra(r=2)", 8, address="#step=3&rank=2")
+    it.press("f")
+    assert it.run("return location.hash") == "#step=3&rank=2&block=2-3"
+    it.press("f")
+    assert it.run("return location.hash") == "#step=3&rank=2&block=2-5"
+    for told in ("source.", "the digit of weight 1; grey is 0.", "destination."):
+        it.press("c")
+        assert f"Colour: {told}" in it.text("legend")
+    it.press("R", "R", "R")
+    assert it.run("return location.hash") == "#step=3&block=2-5"
+
+
 def test_nodes_are_drawn(show) -> None:
     it = show("two-layer", 6, "4+2")
     assert it.count("#ring .node") == 2

@@ -99,6 +99,7 @@ def test_too_long_a_time_step_fails_the_checks(launch) -> None:
     [
         (2, ["--grid", "7"], "--grid 7: need at least 8"),
         (2, ["--flow", "4d"], "argument --flow"),
+        (2, ["--plan", "nonsense"], 'unknown algorithm "nonsense"'),
         (2, ["--dt", "nan"], "--dt nan: must be positive and finite"),
         (9, ["--grid", "8"], "9 ranks do not fit, need at most 8 ranks"),
     ],

@@ -74,17 +74,19 @@ def titles(
 ) -> list[tuple[str, str]]:
     """(title, meaning) of each frame."""
     rounds = sum(bool(frame.messages) for frame in frames)
+    by_nodes = len(set(node_of)) > 1 and len(counted.sizes) > 1
     rows, number = [], 0
     for frame, digit in zip(frames, digits, strict=True):
         if not frame.messages:
-            rows.append((COPIES[frame.purpose], MEANINGS[frame.purpose]))
+            own = frame.purpose == "copy" and spec.family != "bruck"
+            rows.append(("Copy" if own else COPIES[frame.purpose], MEANINGS[frame.purpose]))
             continue
         number += 1
         title = f"Round {number} of {rounds}"
         if spec.family == "leaders":
             title += f": {_phase(frame, frames, node_of)}"
         elif digit is not None and len(counted.all) > 1:
-            title += f": {_digit_name(counted, digit, max(node_of) > 0 and len(counted.sizes) > 1)}"
+            title += f": {_digit_name(counted, digit, by_nodes)}"
         rows.append((title, _meaning(frame, len(node_of), node_of)))
     return rows
 
@@ -109,8 +111,9 @@ def _phase(frame: Frame, frames: Sequence[Frame], node_of: Sequence[int]) -> str
 
     if crosses(frame):
         return "leaders exchange between nodes"
-    later = frames[frames.index(frame) :]
-    return "leaders gather" if any(map(crosses, later)) or not any(map(crosses, frames)) else "leaders scatter"
+    if not any(map(crosses, frames)):
+        return "within the node"
+    return "leaders gather" if any(map(crosses, frames[frames.index(frame) :])) else "leaders scatter"
 
 
 def _meaning(frame: Frame, ranks: int, node_of: Sequence[int]) -> str:
@@ -120,7 +123,7 @@ def _meaning(frame: Frame, ranks: int, node_of: Sequence[int]) -> str:
     text = f"{len(frame.messages):,} messages" if len(frame.messages) > 1 else "1 message"
     blocks = sum(len(message.moves) for message in frame.messages)
     text += f" with {blocks:,} block{'s' if blocks != 1 else ''}"
-    if max(node_of) > 0:
+    if len(set(node_of)) > 1:
         text += f", {across:,} of them between nodes" if across not in (0, len(frame.messages)) else ""
         text += ", all between nodes" if across == len(frame.messages) else ", none between nodes" if not across else ""
     text += "."

@@ -29,7 +29,7 @@ class Transfer:
     moves: Sequence[Move]
 
 
-@dataclass
+@dataclass(eq=False)
 class Frame:
     """What happens at a time, if all ranks keep in step: copies, then messages that are in flight together."""
 

@@ -13,7 +13,7 @@ from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_bytes
 
-COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
+COLLECTIVES = dict(_core.Collective.__members__)
 
 
 def explain(
@@ -45,8 +45,9 @@ def explain(
         print(f"warning: {problem}")
     print(f"tuning file for {name}: {options.tuning.file or 'none'}")
     nodes = "" if per_node is None or per_node >= ranks else str(per_node)
-    kind = getattr(_core.Collective, collective)
-    spec, reason, most = _core.choose(kind, ranks, 0 if collective != "alltoall" else size, options, nodes=nodes)
+    spec, reason, most = _core.choose(
+        COLLECTIVES[collective], ranks, 0 if collective != "alltoall" else size, options, nodes=nodes
+    )
     until = "" if collective != "alltoall" or most == 2**63 - 1 else f", up to {most} B"
     print(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"

@@ -248,6 +248,8 @@ def test_a_budget_that_is_too_short_is_told_once(tmp_path: Path, fake: type[Fake
     fake.noise = 1.0
     told = run(tmp_path / "r", settings(budget_s=1e-3), clock=lambda: fake.clock)
     assert len(told.problems) == 1 and "budget of 0.001 s is too short" in told.problems[0]
+    told = run(tmp_path / "s", settings(budget_s=1e-3, budget_share=0.25), clock=lambda: fake.clock)
+    assert "budget of 0.004 s is too short" in told.problems[0]  # what the user gave
     assert not read(tmp_path / "r").problems
 
 

@@ -34,6 +34,8 @@ def write(
     launches: int = 3,
     missing: Callable[[str, int, str], bool] = lambda spec, ranks, size: False,
     phases: bool = False,
+    nodes: str = "",
+    notes: Sequence[str] = ("slow disk",),
     header: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a results file; `means` are the mean bytes of workloads among the sizes (1000 if not given)."""
@@ -43,10 +45,10 @@ def write(
     lines: list[dict[str, Any]] = [campaign | {"machine": machine, "options": {"target": 0.02}} | dict(header or {})]
     for number, (mpi, p, block) in enumerate(itertools.product(mpis, ranks, range(launches))):
         command = ["mpirun", "-n", str(p), "measure"]
-        place = {"mpi": mpi, "ranks": p, "nodes": ""}
+        place = {"mpi": mpi, "ranks": p, "nodes": nodes}
         lines.append(
             {"type": "launch", "launch": number, "block": block, "library": "/lib/libmpi.so", "command": command}
-            | {"environment": {"A": "b c"}, "started": "2024-01-02", "load": 0.5, "notes": ["slow disk"], **place}
+            | {"environment": {"A": "b c"}, "started": "2024-01-02", "load": 0.5, "notes": list(notes), **place}
         )
         for size in map(str, sizes):
             collective = "alltoall" if size.isdecimal() else "alltoallv"

@@ -78,6 +78,49 @@ def test_unequal_blocks_have_one_spec_that_is_nowhere_slower(tmp_path: Path) -> 
     assert (rule.collective, rule.bytes, rule.spec) == ("alltoallv", None, "pairwise")
 
 
+def test_real_nodes_count_without_a_map(tmp_path: Path) -> None:
+    rules = fitted(tmp_path, specs=("bruck-modified",), law=crossing, notes=("mpi: Open MPI", "nodes: 2"))
+    assert rules and {rule.nodes for rule in rules} == {2}
+
+
+def law_of(gain: float):
+    return lambda spec, ranks, size: 1e-5 / (gain if spec != "native" else 1.0)
+
+
+def test_maps_with_as_many_nodes_share_rules_and_the_worst_counts(tmp_path: Path) -> None:
+    """2+2 and 3+1: a rule knows of two nodes only."""
+    both = [
+        read(write(tmp_path / nodes, specs=("bruck", "pairwise"), sizes=(8,), nodes=nodes, law=law))
+        for nodes, law in (
+            ("2", lambda spec, ranks, size: 1e-5 / {"bruck": 3.0, "pairwise": 1.5}.get(spec, 1.0)),
+            ("3+1", lambda spec, ranks, size: 1e-5 / {"bruck": 0.9, "pairwise": 1.4}.get(spec, 1.0)),
+        )
+    ]
+    (rule,) = fit.rules(both, MPI)
+    assert (rule.nodes, rule.spec) == (2, "pairwise")
+    assert _core.parse_tuning(file.text([rule], MPI, "m, 4 cores", ["a"], "today")).rules
+
+
+def test_several_files_of_a_cell_are_launches_of_one(tmp_path: Path) -> None:
+    def found(*gains: float) -> tuple[str, str]:
+        files = [
+            read(write(tmp_path / f"{i}", specs=("bruck",), sizes=(8,), launches=2, law=law_of(gain), noise=0.001))
+            for i, gain in enumerate(gains)
+        ]
+        (rule,) = fit.rules(files, MPI)
+        return rule.spec, rule.evidence
+
+    spec, evidence = found(1.5, 1.5)
+    assert spec == "bruck" and "4 launches" in evidence
+    assert found(0.5, 1.5)[0] == found(1.5, 0.5)[0] == "native"  # in whatever order
+
+
+def test_what_the_library_would_refuse_is_no_traceback(tmp_path: Path) -> None:
+    rule = fit.Rule("alltoall", (2, 4), 1, (0, 8), "pairwise", "")
+    with pytest.raises(SwapmeetError, match="contradicts"):
+        file.text([rule, rule], MPI, "m, 4 cores", ["a"], "today")
+
+
 def test_another_mpi_is_not_meant(tmp_path: Path) -> None:
     path = write(tmp_path / "results.jsonl", mpis=("mpich 5.0.2",))
     assert fit.rules([read(path)], MPI) == []

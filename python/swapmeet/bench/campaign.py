@@ -50,6 +50,7 @@ class Settings:
     most: int = 300
     target: float = TARGET  #: relative half-width of the interval of a median
     budget_s: float | None = None
+    budget_share: float = 1  #: that this is of what the user gave
     warm_up: int = 1  #: rounds that do not count, besides the calls that find out how long one takes
     validate: int = 50  #: every so many rounds, data are checked; 0: at the beginning of a visit only
     phases: bool = False
@@ -192,7 +193,8 @@ class Campaign:
         budget, spent = self.settings.budget_s, self.clock() - self._begun
         if budget is not None and not self._warned and (wanted := spent / self._made * self._left) > TOO_SHORT * budget:
             self._warned = True  # a visit takes what it takes: data are checked, and every median gets an interval
-            self.watch.problem(f"the budget of {budget:g} s is too short: about {spent + wanted:.0f} s are needed")
+            all_s, needed_s = (seconds / self.settings.budget_share for seconds in (budget, spent + wanted))
+            self.watch.problem(f"the budget of {all_s:g} s is too short: about {needed_s:.0f} s are needed")
 
     def _problem(self, launch: int | None, cell: Cell | None, spec: str | None, message: str) -> None:
         self.writer.problem(launch, cell, spec, message)

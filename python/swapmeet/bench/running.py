@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -39,8 +40,19 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
     return report(file, columns)
 
 
-def campaign(request: Request, file: Path, resume: bool) -> None:
+def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1) -> None:
     """Measure into `file`.
+
+    Parameters
+    ----------
+    request
+        What.
+    file
+        Where to.
+    resume
+        Go on with what is there.
+    budget_share
+        That the request's budget is of the one which the user gave, and is told about.
 
     Raises
     ------
@@ -49,7 +61,7 @@ def campaign(request: Request, file: Path, resume: bool) -> None:
     """
     if resume:
         request = _resumed(request, read(file))
-    settings = request.settings()
+    settings = replace(request.settings(), budget_share=budget_share)
     new = not file.exists()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the end of a batch job, say
     with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:

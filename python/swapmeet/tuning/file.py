@@ -25,6 +25,11 @@ def text(rules: Sequence[Rule], mpi: str, machine: str, sources: Sequence[str], 
         What was measured where, for people.
     day
         When, for people.
+
+    Raises
+    ------
+    SwapmeetError
+        If the library would refuse it.
     """
     lines = [
         "swapmeet-tuning 1",
@@ -32,7 +37,10 @@ def text(rules: Sequence[Rule], mpi: str, machine: str, sources: Sequence[str], 
     ]
     lines += [f"mpi: {mpi}", f"machine: {machine}", *map(_line, rules), "end"]
     page = "\n".join(lines) + "\n"
-    _core.parse_tuning(page)
+    try:
+        _core.parse_tuning(page)
+    except ValueError as problem:
+        raise SwapmeetError(f"the rules cannot be written as a tuning file: {problem}") from None
     return page
 
 

@@ -6,15 +6,17 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swapmeet import _core
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.records import Results
+from swapmeet.bench.records import Launch, Results, Run
 from swapmeet.bench.statistics import Estimate, geometric_mean, ratio
 
 CHANGE = math.log(1.02)  #: another spec at the next size must be worth so much
+NODES_NOTE = "nodes: "  #: begins the note of a launch that says how many nodes the MPI sees
+MOST_LAUNCHES = 1 << 40  #: in one file, so that launches of several have numbers of their own
 REACH = 2  #: times the largest size measured that a rule holds for
 
 
@@ -30,13 +32,12 @@ class Rule:
     evidence: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Place:
-    """Where cells differ in the sizes of blocks only."""
+    """Where cells differ in the sizes of blocks only; for one MPI."""
 
-    mpi: str
     collective: str
-    nodes: str  #: SWAPMEET_NODES
+    nodes: int
     ranks: int
 
 
@@ -50,31 +51,46 @@ def rules(results: Iterable[Results], mpi: str) -> list[Rule]:
     Parameters
     ----------
     results
-        Of `swapmeet bench`.
+        Of `swapmeet bench`. What several have of one cell counts as launches of one.
     mpi
         Of which cells are used, as in "openmpi 5.0.11".
     """
-    speedups: dict[Place, dict[Cell, dict[str, Estimate]]] = defaultdict(dict)
-    for one in results:
-        for cell in one.cells():
-            if cell.mpi == mpi and cell.datatype == "byte":
-                place = Place(cell.mpi, cell.collective, cell.nodes, cell.ranks)
-                speedups[place][cell] = _speedups(one, cell)
+    speedups = measured(results, mpi)
     found = []
     for collective, nodes in sorted({(place.collective, place.nodes) for place in speedups}):
-        places = sorted((p for p in speedups if (p.collective, p.nodes) == (collective, nodes)), key=lambda p: p.ranks)
+        places = sorted(place for place in speedups if (place.collective, place.nodes) == (collective, nodes))
         for place, ranks in zip(places, _shares([place.ranks for place in places]), strict=True):
             found += _rules_of(place, ranks, speedups[place])
     return found
 
 
-def _speedups(results: Results, cell: Cell) -> dict[str, Estimate]:
-    """How many times as fast as native each spec is; only those of which an interval is known."""
-    native = results.samples(cell, NATIVE)
-    estimates = {
-        spec: ratio(native, results.samples(cell, spec)) for spec in results.specs(cell) if spec not in (NATIVE, AUTO)
-    }
-    return {spec: estimate for spec, estimate in estimates.items() if native and math.isfinite(estimate.high)}
+def measured(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, Estimate]]]:
+    """How many times as fast as native each spec is, by cell; only those of which an interval is known."""
+    runs: dict[Place, dict[Cell, dict[str, list[Run]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for one, apart in zip(results, itertools.count(step=MOST_LAUNCHES), strict=False):
+        nodes = {launch.launch: _nodes(launch) for launch in one.launches}
+        for cell in one.cells():
+            if cell.mpi != mpi or cell.datatype != "byte":
+                continue
+            for spec in one.specs(cell):
+                for run in one.samples(cell, spec):
+                    place = Place(cell.collective, nodes[run.launch], cell.ranks)
+                    runs[place][cell][spec].append(replace(run, launch=run.launch + apart))
+    return {place: {cell: _speedups(by_spec) for cell, by_spec in cells.items()} for place, cells in runs.items()}
+
+
+def _nodes(launch: Launch) -> int:
+    """How many nodes the ranks of a launch were on, for the library: by SWAPMEET_NODES, or else as the MPI said."""
+    if launch.nodes:
+        return len(set(_core.parse_node_map(launch.nodes, launch.ranks)[0]))
+    said = [note.removeprefix(NODES_NOTE) for note in launch.notes if note.startswith(NODES_NOTE)]
+    return int(said[0]) if said and said[0].isdecimal() else 1
+
+
+def _speedups(runs: Mapping[str, Sequence[Run]]) -> dict[str, Estimate]:
+    native = runs.get(NATIVE, [])
+    estimates = {spec: ratio(native, some) for spec, some in runs.items() if native and spec not in (NATIVE, AUTO)}
+    return {spec: estimate for spec, estimate in estimates.items() if math.isfinite(estimate.high)}
 
 
 def _shares(values: Sequence[int]) -> list[tuple[int, int]]:
@@ -83,11 +99,25 @@ def _shares(values: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip([values[0], *(middle + 1 for middle in middles)], [*middles, values[-1]], strict=True))
 
 
+def _by_size(cells: Mapping[Cell, Mapping[str, Estimate]]) -> list[tuple[int, dict[str, Estimate]]]:
+    """What is known for each size, ascending. Of several maps of as many nodes, the worst counts for each spec."""
+    sized: dict[int, list[Mapping[str, Estimate]]] = defaultdict(list)
+    for cell, found in cells.items():
+        if cell.block_bytes:
+            sized[cell.block_bytes].append(found)
+    return [
+        (
+            size,
+            {spec: min((one[spec] for one in some), key=lambda e: e.low) for spec in set.intersection(*map(set, some))},
+        )
+        for size, some in sorted(sized.items())
+    ]
+
+
 def _rules_of(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping[str, Estimate]]) -> list[Rule]:
-    nodes = len(set(_core.parse_node_map(place.nodes, place.ranks)[0])) if place.nodes else 1
     if place.collective != "alltoall":
-        return [_for_all_sizes(place, ranks, nodes, cells)]
-    sized = sorted((cell.block_bytes, found) for cell, found in cells.items() if cell.block_bytes)
+        return [_for_all_sizes(place, ranks, cells)]
+    sized = _by_size(cells)
     chosen = _chosen([found for _, found in sized])
     starts = [i for i in range(len(sized)) if i == 0 or chosen[i] != chosen[i - 1]]
     found = []
@@ -98,7 +128,7 @@ def _rules_of(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping
         gains = [sized[i][1].get(chosen[start]) for i in range(start, after)]
         measured = f"{sizes[start]} B" if after == start + 1 else f"{sizes[start]} B to {sizes[after - 1]} B"
         evidence = f"{_gain(chosen[start], gains)} at P = {place.ranks}, {measured}"
-        found.append(Rule(place.collective, ranks, nodes, (least, most), chosen[start], evidence))
+        found.append(Rule(place.collective, ranks, place.nodes, (least, most), chosen[start], evidence))
     return found
 
 
@@ -128,9 +158,7 @@ def _chosen(speedups: Sequence[Mapping[str, Estimate]]) -> list[str]:
     return sequence[::-1]
 
 
-def _for_all_sizes(
-    place: Place, ranks: tuple[int, int], nodes: int, cells: Mapping[Cell, Mapping[str, Estimate]]
-) -> Rule:
+def _for_all_sizes(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping[str, Estimate]]) -> Rule:
     """Ranks do not know each other's sizes: one spec serves all, the best in the mean that is nowhere slower."""
     best, gain = NATIVE, 1.0
     everywhere = set.intersection(*(set(found) for found in cells.values()))
@@ -142,7 +170,7 @@ def _for_all_sizes(
     evidence = (
         f"{_gain(best, [found.get(best) for found in cells.values()])} at P = {place.ranks}, {len(cells)} workloads"
     )
-    return Rule(place.collective, ranks, nodes, None, best, evidence)
+    return Rule(place.collective, ranks, place.nodes, None, best, evidence)
 
 
 def _gain(spec: str, estimates: Sequence[Estimate | None]) -> str:

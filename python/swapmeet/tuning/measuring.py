@@ -53,7 +53,7 @@ class Plan:
     def requests(self, alltoallv: bool, specs: Sequence[str] | None = None) -> Request:
         """All candidates once; or, of these `specs`, as many launches as wanted."""
         standard = ALLTOALLV if alltoallv else (*ALLTOALL, *(ON_NODES if self.nodes else ()))
-        seconds = parse_duration(self.budget, "--budget") * (FIRST_LOOK if specs is None else 1 - FIRST_LOOK) / 2
+        seconds = parse_duration(self.budget, "--budget") * budget_share(specs is None)
         return Request(
             specs=list(specs or self.specs or standard),
             mpi=self.mpi,
@@ -68,12 +68,18 @@ class Plan:
         )
 
 
+def budget_share(first_look: bool) -> float:
+    """Of one of the two campaigns of one of the two collectives."""
+    return (FIRST_LOOK if first_look else 1 - FIRST_LOOK) / 2
+
+
 def measure(plan: Plan, files: Sequence[Path]) -> None:
     """Measure MPI_Alltoall into the first file, MPI_Alltoallv into the second, going on with what is there."""
     for alltoallv, path in enumerate(files):
         first = plan.requests(bool(alltoallv))
-        running.campaign(first, path, path.exists())
-        running.campaign(plan.requests(bool(alltoallv), worth_more(read(path))), path, True)
+        running.campaign(first, path, path.exists(), budget_share(True))
+        second = plan.requests(bool(alltoallv), worth_more(read(path)))
+        running.campaign(second, path, True, budget_share(False))
 
 
 def worth_more(results: Results) -> list[str]:
@@ -96,7 +102,7 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
         If the files hold nothing of this MPI.
     """
     mpi = f"{target.kind} {target.version}"
-    results = [read(path) for path in files]
+    results = [read(path) for path in {path.resolve(): path for path in files}.values()]
     rules = fit.rules(results, mpi)
     if not rules:
         raise SwapmeetError(

@@ -21,6 +21,8 @@
  *   limits                    lines "limit NAME SECONDS": what no exchange of as many bytes can beat (limits.h)
  *   phases NUMBER CALLS       lines "phase NAME SECONDS...": seconds a call of each rank
  *   trace NUMBER FILE         one call, traced into a file
+ *   messages within|between PAIRS BYTES WINDOW CALLS    ok SECONDS POSTING (parts.h)
+ *   copies memcpy|datatype PIECES BYTES CALLS           ok SECONDS
  *   quit
  *
  * What a sceptic will ask:
@@ -57,6 +59,7 @@
 #include <time.h>
 
 #include "inside.h"
+#include "parts.h"
 #include "samples.h"
 
 enum { MOST_CALLS = 1000000000, MOST_LINE = 1 << 20 };
@@ -196,12 +199,28 @@ static bool needs_cell(const char *name) {
   return false;
 }
 
+/* Commands about single messages and copies. Returns whether `name` is one. */
+static bool about_parts(const World *world, const char *name, const char *words) {
+  static const char *const names[] = {"messages", "copies"}, *const ways[2][2] = {{"within", "between"}, {"memcpy", "datatype"}};
+  const int which = !strcmp(name, names[1]), wanted = 4 - which;
+  if (strcmp(name, names[which])) return false;
+  int way = 2, many = 0, number[4];
+  const char *rest = words + strcspn(words, " ");
+  for (int i = 0; i < 2; ++i)
+    if (strlen(ways[which][i]) == (size_t)(rest - words) && !strncmp(words, ways[which][i], strlen(ways[which][i]))) way = i;
+  while (*rest == ' ' && many < wanted && (number[many] = whole(rest + 1, MOST_CALLS, &rest)) > 0) ++many;
+  if (way == 2 || many < wanted || *rest) answer(world, "error %s: expected a way and %d numbers from 1 on", name, wanted);
+  else if (which == 0) answer_messages(world, way == 1, number[0], number[1], number[2], number[3]);
+  else answer_copies(world, way == 1, number[0], number[1], number[2]);
+  return true;
+}
+
 static void obey(Run *run, char *name) {
   char *words = name + strcspn(name, " ");
   if (*words) *words++ = '\0';
   if (needs_cell(name) && !run->cell) {
     answer(&run->world, "error %s: no exchange has been set up", name);
-  } else if (about_cell(run, name, words)) {
+  } else if (about_cell(run, name, words) || about_parts(&run->world, name, words)) {
     return;
   } else if (!strcmp(name, "candidate")) {
     do_candidate(run, words);

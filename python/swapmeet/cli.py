@@ -25,6 +25,7 @@ from swapmeet import (
 from swapmeet import mpi as mpis
 from swapmeet.arguments import Nodes, tables_console
 from swapmeet.bench.command import bench, compare_command
+from swapmeet.calibration.command import calibrate
 from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
@@ -199,6 +200,7 @@ app.command()(plot)
 app.command()(draw)
 app.command(context_settings=PASSING)(profile)
 app.command()(topology)
+app.command()(calibrate)
 app.command()(tune)
 app.command()(explain)
 app.command("model")(model_command)

@@ -166,7 +166,7 @@ class Session:
             if "\n" in spec or "\0" in spec:
                 raise Refused(f"{spec!r} is no spec")
             try:
-                self._specs[spec] = int(self._ask(f"candidate {spec}")[-1][1])
+                self._specs[spec] = int(self.ask(f"candidate {spec}")[-1][1])
             except Refused as problem:
                 raise Refused(f'"{spec}": {_what_is_wrong(spec) or problem}') from None
         return self._specs[spec]
@@ -185,7 +185,7 @@ class Session:
         if any(re.search(r"\s|^$|\0", word) for word in words):
             raise Refused(f"no exchange: {cell}")
         self._seconds.clear()
-        self._ask(f"call {' '.join(words)}")
+        self.ask(f"call {' '.join(words)}")
 
     def check(self, candidate: int) -> None:
         """Exchange known data once and look at every byte.
@@ -195,17 +195,17 @@ class Session:
         WrongData
             With source, destination and byte.
         """
-        self._ask(f"check {candidate}")
+        self.ask(f"check {candidate}")
 
     def ran(self, candidate: int) -> Ran:
         """What really runs in the present cell where this candidate is asked for."""
-        words = self._ask(f"ran {candidate}")[-1]
+        words = self.ask(f"ran {candidate}")[-1]
         spec, _, reason = " ".join(words[1:]).partition(" ")
         return Ran(None if spec == "?" else spec, reason)
 
     def seconds(self, candidate: int) -> float:
         """Estimate quickly how long a call takes, in seconds, after a warm-up."""
-        self._seconds[candidate] = float(self._ask(f"estimate {candidate}")[-1][1])
+        self._seconds[candidate] = float(self.ask(f"estimate {candidate}")[-1][1])
         return self._seconds[candidate]
 
     def batch(self, seconds_per_call: float, least_s: float = BATCH_S) -> int:
@@ -216,7 +216,7 @@ class Session:
     def barrier_s(self) -> float:
         """Seconds that nine of ten barriers take at most on these ranks: they begin a batch no further apart."""
         if self._barrier_s is None:
-            self._barrier_s = float(self._ask("barrier 50")[-1][1])
+            self._barrier_s = float(self.ask("barrier 50")[-1][1])
             self.description["barrier"] = str(self._barrier_s)
         return self._barrier_s
 
@@ -226,7 +226,7 @@ class Session:
             return []
         expected = sum((calls + 1) * self._seconds.get(candidate, 0) for candidate, calls in batches[:MOST_BATCHES])
         words = " ".join(f"{candidate}:{calls}" for candidate, calls in batches[:MOST_BATCHES])
-        answers = self._ask(f"measure {words}", PATIENCE * expected)
+        answers = self.ask(f"measure {words}", PATIENCE * expected)
         samples = [Sample(*map(float, words[1:])) for words in answers if words[0] == "sample"]
         return samples + self.measure(batches[MOST_BATCHES:])
 
@@ -239,7 +239,7 @@ class Session:
             If the library has no phases.
         """
         expected = (calls + 1) * self._seconds.get(candidate, 0)
-        answers = self._ask(f"phases {candidate} {calls}", PATIENCE * expected)
+        answers = self.ask(f"phases {candidate} {calls}", PATIENCE * expected)
         return {words[1]: [float(word) for word in words[2:]] for words in answers if words[0] == "phase"}
 
     def trace(self, candidate: int, path: Path) -> None:
@@ -252,7 +252,7 @@ class Session:
         """
         if re.search(r"[\n\0]", str(path)):
             raise Refused(f"{path!r} cannot be written")
-        self._ask(f"trace {candidate} {path.absolute()}")
+        self.ask(f"trace {candidate} {path.absolute()}")
 
     def limits(self) -> dict[str, float]:
         """What no exchange of the present cell's bytes can beat inside a node, in seconds (measure/limits.h).
@@ -267,7 +267,7 @@ class Session:
         Refused
             If the ranks are on several nodes, or there is one only.
         """
-        answers = self._ask("limits")
+        answers = self.ask("limits")
         return {words[1]: float(words[2]) for words in answers if words[0] == "limit"}
 
     @staticmethod
@@ -311,9 +311,9 @@ class Session:
                 "libswapmeet.so was not preloaded; does the launcher pass LD_PRELOAD on, and can all nodes read it?"
             )
         for option in self._options:
-            self._ask(option)
+            self.ask(option)
 
-    def _ask(self, question: str, expected_s: float = 0) -> list[list[str]]:
+    def ask(self, question: str, expected_s: float = 0) -> list[list[str]]:
         """Put a question. Returns the words of each line of the answer, the last of which is "ok"."""
         if self._launch is None:
             raise LaunchFailed("the launch has not begun")

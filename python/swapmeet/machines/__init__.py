@@ -55,6 +55,8 @@ class Machine:
 
     name: str
     note: str
+    mpi: str  #: that it was measured with, as in "openmpi 5.0.11"; "" if the file does not say
+    signature: str  #: of the machine that it was measured on, as _core.machine_signature() returns it; or ""
     ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
     costs: _core.Machine
@@ -184,7 +186,20 @@ class _Reader:
         return value
 
     def machine(self, document: Any) -> Machine:
-        known = ("format", "version", "name", "note", "ranks_per_node", *LINKS, "node", *COPIES, "call_us")
+        known = (
+            "format",
+            "version",
+            "name",
+            "note",
+            "mpi",
+            "machine",
+            "measured",
+            "ranks_per_node",
+            *LINKS,
+            "node",
+            *COPIES,
+            "call_us",
+        )
         table = self.table(document, "", known)
         if table.get("format") != FORMAT:
             raise self.problem("format", f'expected "{FORMAT}", not {_brief(table.get("format"))}')
@@ -208,7 +223,8 @@ class _Reader:
         ranks = table.get("ranks_per_node", 1)
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
         title = self.text(table.get("name", Path(self.name).stem), "name")
-        return Machine(title, self.text(table.get("note", ""), "note"), per_node, self.numbers, costs)
+        texts = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
+        return Machine(title, *texts, per_node, self.numbers, costs)
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
         table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))

@@ -61,6 +61,7 @@ def tune(
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     place = output or file.standard_place(target.kind)
+    file.require_place(place)
     sources = list(measured or [])
     if not sources:
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"

@@ -1,0 +1,1 @@
+"""Measuring what a machine's description says (docs/calibration.md)."""

@@ -1,0 +1,46 @@
+"""The command `swapmeet calibrate`: its options."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swapmeet import mpi as mpis
+from swapmeet.errors import SwapmeetError
+
+MOST_RANKS = 1 << 16
+
+
+def calibrate(
+    ranks: Annotated[int | None, typer.Option("-n", "--ranks", help="How many. Default: the cores.")] = None,
+    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 30s or 5m.")] = "1m",
+    launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
+    launcher: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where the description goes.")
+    ] = None,
+) -> None:
+    """Measure what messages and copies cost here, and write it down for `swapmeet model --machine` and `swapmeet tune`.
+
+    Says how well the model then predicts all-to-alls that the description was not made of (docs/calibration.md).
+    """
+    target = mpis.find(mpi) if mpi else mpis.default()
+    try:
+        from swapmeet.bench.request import parse_duration
+        from swapmeet.calibration import run
+        from swapmeet.calibration.description import standard_place
+    except ImportError as problem:
+        raise SwapmeetError(f"swapmeet calibrate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
+    wanted = max(2, len(os.sched_getaffinity(0))) if ranks is None else ranks
+    if not 2 <= wanted <= MOST_RANKS:
+        raise SwapmeetError(f"-n {wanted}: expected 2 to {MOST_RANKS}")
+    if not 1 <= launches <= 1000:
+        raise SwapmeetError(f"--launches {launches}: expected 1 to 1000")
+    seconds = parse_duration(budget, "--budget")
+    run.calibrate(target, wanted, seconds, launches, launcher, output or standard_place(target.kind))

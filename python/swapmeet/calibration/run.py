@@ -1,0 +1,142 @@
+"""What `swapmeet calibrate` does once its options are read."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from swapmeet import __version__, _core, machines
+from swapmeet.arguments import tables_console
+from swapmeet.bench.session import Session, launcher_words
+from swapmeet.calibration import fit, held_out, parts
+from swapmeet.calibration.description import Measured, document, node_map
+from swapmeet.calibration.parts import CROWDED, WINDOWS, Part, Taken
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import library
+from swapmeet.machines import Number
+from swapmeet.mpi import Mpi
+from swapmeet.prices import Pricing
+from swapmeet.tuning.file import require_place, write
+
+PARTS_SHARE = 0.6  #: of a launch's time; the rest is for what is held out
+
+
+@dataclass
+class Run:
+    """Everything that was measured."""
+
+    nodes: int = 1
+    taken: list[Taken] = field(default_factory=list)
+    held_out: list[dict[held_out.Exchange, list[float]]] = field(default_factory=list)
+
+
+def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None, output: Path) -> None:
+    """Measure, write the description, and say how good it is."""
+    if launcher is not None:
+        launcher_words(launcher, ranks)
+    require_place(output)
+    library(target)  # building it is not part of the time
+    run = measure(target, ranks, seconds, launches, launcher)
+    numbers = fit.numbers(fit.Rounds(run.taken), ranks, run.nodes)
+    if "within.latency_us" not in numbers and "between.latency_us" not in numbers:
+        reasons = "; ".join(dict.fromkeys(reason for taken in run.taken for reason in taken.refused.values()))
+        raise SwapmeetError(f"no messages could be measured: {reasons}")
+    nodes = node_map(ranks, run.nodes)
+    name = f"{target.kind} {target.version}, {_core.machine_signature()}"
+    found = predictions(run, numbers, ranks, nodes)
+    evidence = _evidence(run, ranks, found)
+    note = f"measured by swapmeet calibrate {__version__}, {datetime.date.today()}"
+    measured = Measured(
+        f"{target.kind} {target.version}", _core.machine_signature(), int(nodes) if nodes else None, evidence
+    )
+    page = document(name, note, measured, numbers)
+    machines.parse(page, str(output))
+    write(output, page)
+    _report(run, numbers, found, evidence)
+    print(f"swapmeet: `swapmeet model SPEC -P 1024 -S 512 --machine {output}` reads it")
+
+
+def measure(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None) -> Run:
+    """Launch so many times, with an equal share of the time that is left for each."""
+    run = Run()
+    until = time.monotonic() + seconds
+    for left in range(launches, 0, -1):
+        begun = time.monotonic()
+        if run.taken and begun >= until:
+            break
+        with Session(target, ranks, launcher=launcher) as session:
+            run.nodes = int(session.description.get("nodes", "1"))
+            end = begun + max(0.0, until - begun) / left
+            run.taken.append(parts.take(session, run.nodes, PARTS_SHARE * (end - time.monotonic())))
+            nodes = node_map(ranks, run.nodes)
+            run.held_out.append(held_out.Visits(session).take(nodes, end - time.monotonic()))
+    return run
+
+
+def predictions(run: Run, numbers: Mapping[str, Number], ranks: int, nodes: str) -> list[held_out.Prediction]:
+    """By the description that these numbers make."""
+    machine = machines.parse(document("this", "", None, numbers), "this")
+    return held_out.predictions(run.held_out, ranks, nodes, Pricing(machine))
+
+
+def curve(run: Run, ranks: int) -> list[dict[str, Any]]:
+    """What a node sends by how many of its ranks: bytes and messages a second, within it and to another."""
+    middle = fit.Rounds(run.taken).middle
+    window, (small, large) = WINDOWS[-1], CROWDED
+    found = []
+    for way in parts.WAYS:
+        for pairs in sorted({part.pairs for part in middle if part.what == way}):
+            rate, bandwidth = (middle[Part(way, size, window, pairs)] for size in (small, large))
+            senders = pairs if way == "between" else 2 * pairs
+            speeds = {
+                "GB/s": 1e-9 * senders * window * large / bandwidth,
+                "messages/us": 1e-6 * senders * window / rate,
+            }
+            found.append({"way": way, "ranks": senders} | {key: float(f"{value:.4g}") for key, value in speeds.items()})
+    return found
+
+
+def _evidence(run: Run, ranks: int, found: Sequence[held_out.Prediction]) -> dict[str, Any]:
+    summary = {key: round(value, 3) for key, value in held_out.summary(found).items()} if found else {}
+    return {
+        "ranks": ranks,
+        "nodes": run.nodes,
+        "launches": len(run.taken),
+        "rounds": sum(taken.rounds for taken in run.taken),
+        "held_out": summary | ({"pairs in order": round(held_out.order(found), 3)} if found else {}),
+        "by_ranks_of_a_node": curve(run, ranks),
+    }
+
+
+def _report(
+    run: Run, numbers: Mapping[str, Number], found: Sequence[held_out.Prediction], evidence: Mapping[str, Any]
+) -> None:
+    listing = Table("number")
+    for column in ("value", "from", "to"):
+        listing.add_column(column, justify="right")
+    listing.add_column("measured by")
+    for place, number in numbers.items():
+        listing.add_row(place, *(f"{value:.4g}" for value in (number.value, number.low, number.high)), number.source)
+    crowd = Table("way", "ranks of a node", "GB/s", "messages/us")
+    for row in evidence["by_ranks_of_a_node"]:
+        crowd.add_row(*map(str, row.values()))
+    console = tables_console()
+    console.print(listing, crowd, sep="\n")
+    for what, reason in dict.fromkeys(item for taken in run.taken for item in taken.refused.items()):
+        print(f"swapmeet: {what} is not measured: {reason}")
+    if not found:
+        print("swapmeet: no time was left for all-to-alls: how well the model predicts is not known")
+        return
+    console.print(held_out.table(found))
+    summary = evidence["held_out"]
+    print(
+        f"Of {summary['exchanges']} all-to-alls that the description is not made of, the model is off by "
+        f"{summary['median']:.0%} in the median and {summary['worst']:.0%} at worst; "
+        f"it orders {summary['pairs in order']:.0%} of pairs of specs rightly."
+    )

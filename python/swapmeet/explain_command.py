@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_bytes
+from swapmeet.tuning import native
+from swapmeet.tuning.foreign import Call
 
 COLLECTIVES = dict(_core.Collective.__members__)
 
@@ -24,6 +27,14 @@ def explain(
     ] = None,
     collective: Annotated[str, typer.Option(help="alltoall, alltoallv or alltoallw.")] = "alltoall",
     mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`, whose tuning file counts.")] = None,
+    imported: Annotated[
+        Path | None,
+        typer.Option(
+            "--import",
+            metavar="FILE",
+            help="What the MPI itself does by its own rules: MPICH's JSON, Open MPI's dynamic.",
+        ),
+    ] = None,
     machine: Annotated[
         str | None, typer.Option(help="Also what the models say there: a name or file of `swapmeet model --machine`.")
     ] = None,
@@ -38,6 +49,7 @@ def explain(
         raise SwapmeetError("-P and -Q are numbers from 1 on")
     size = parse_bytes(block, "-S")
     target = mpis.find(mpi) if mpi else mpis.default()
+    theirs = native.chosen(target, Call(collective, ranks, size, per_node), imported)
     name = f"{target.kind} {target.version}"
     environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
     options = _core.read_options(environment, ranks, name)
@@ -53,6 +65,11 @@ def explain(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
     )
     print(f"because: {reason}")
+    if theirs is not None:
+        like = f", which sends what {theirs.spec} does" if theirs.spec else ""
+        print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
+    elif imported is not None:
+        print(f"native is: the MPI's own choice; {imported} has no rule for it")
     if machine is not None:
         pricing = prices.Pricing(machines.load(machine))
         tables_console().print(

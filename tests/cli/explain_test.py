@@ -30,6 +30,18 @@ def test_the_rule_that_wins_is_named(tmp_path: Path) -> None:
     assert "docs/measurements/node.md" in said("explain", "-P", "32", "-S", "64", SWAPMEET_TUNING_FILE=str(file))
 
 
+def test_what_the_mpi_itself_would_do(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.write_text("1\n3\n1\n0\n2\n0 3 0 0\n100 0 0 0\n")
+    assert "native is: modified bruck, which sends what bruck-modified does" in said(
+        "explain", "-P", "8", "-S", "8", "--import", str(rules)
+    )
+    assert "native is: the MPI's own choice" in said("explain", "-P", "8", "-S", "16", "--import", str(rules))
+    assert "native is" not in said("explain", "-P", "8", "-S", "16")
+    done = CliRunner().invoke(app, ["explain", "-P", "9", "-S", "8", "--mpi", "mpich"])
+    assert "native is: Alltoall_intra_brucks" in done.output and "has built in" in done.output
+
+
 def test_variables_count_and_what_is_wrong_is_said() -> None:
     assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "8", SWAPMEET_ALGORITHM="pairwise")
     output = said("explain", "-P", "8", SWAPMEET_TUNING_FILE="/nowhere")
@@ -46,6 +58,9 @@ def test_the_models_are_asked(tmp_path: Path) -> None:
     [
         (["explain", "-P", "0"], "numbers from 1 on"),
         (["explain", "-P", "8", "--collective", "allgather"], "expected alltoall, alltoallv, alltoallw"),
+        (["explain", "-P", "8", "--import", "/nowhere"], "/nowhere: not a file"),
+        (["tune", "--export-mpich", "f"], "--export-mpich: openmpi is another MPI"),
+        (["tune", "--from", "/nowhere", "--export-openmpi", "f"], "/nowhere: No such file"),
         (["explain", "-P", "8", "-S", "much"], '-S "much"'),
         (["tune", "--budget", "soon"], '--budget "soon"'),
         (["tune", "-n", "two"], '-n "two"'),

@@ -13,6 +13,7 @@ from swapmeet import SwapmeetError, _core
 from swapmeet import mpi as mpis
 from swapmeet.bench.results import read
 from swapmeet.tuning import file, fit, measuring
+from swapmeet.tuning.rule import Rule
 
 MPI = "openmpi 5.0.11"
 SIZES = (8, 64, 512, 4096, 32768)
@@ -25,7 +26,7 @@ def crossing(spec: str, ranks: int, size: float) -> float:
     return 1e-5 / (0.8 if ranks == 8 and spec != "native" else gain.get(spec, 1.0))
 
 
-def fitted(path: Path, **options) -> list[fit.Rule]:
+def fitted(path: Path, **options) -> list[Rule]:
     return fit.rules([read(write(path / "results.jsonl", sizes=SIZES, **options))], MPI)
 
 
@@ -116,7 +117,7 @@ def test_several_files_of_a_cell_are_launches_of_one(tmp_path: Path) -> None:
 
 
 def test_what_the_library_would_refuse_is_no_traceback(tmp_path: Path) -> None:
-    rule = fit.Rule("alltoall", (2, 4), 1, (0, 8), "pairwise", "")
+    rule = Rule("alltoall", (2, 4), 1, (0, 8), "pairwise", "")
     with pytest.raises(SwapmeetError, match="contradicts"):
         file.text([rule, rule], MPI, "m, 4 cores", ["a"], "today")
 

@@ -5,11 +5,12 @@ A number is what the medians over all rounds make it; its interval holds what ni
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize  # type: ignore[import-untyped]
 
 from swapmeet import _core
 from swapmeet.calibration.description import document, node_map
@@ -47,9 +48,7 @@ def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
             found |= _link(rounds, way)
             found |= _crowd(rounds, way, per_node if way == "between" else per_node // 2 * 2)
     for name, means in zip(("pack", "datatype"), MEANS, strict=True):
-        found |= _named(
-            name, COPY_TIMES, rounds, lambda times, means=means: _copies(times, means), f"{means} of pieces"
-        )
+        found |= _named(name, COPY_TIMES, rounds, functools.partial(_copies, means=means), f"{means} of pieces")
     if found and Part(LIBRARY[1], 1) in rounds.middle:
         machine = _machine(found)
         source = f"{LIBRARY[1]} of small blocks, beyond what the model says of its messages"

@@ -223,8 +223,8 @@ class _Reader:
         ranks = table.get("ranks_per_node", 1)
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
         title = self.text(table.get("name", Path(self.name).stem), "name")
-        texts = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
-        return Machine(title, *texts, per_node, self.numbers, costs)
+        note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
+        return Machine(title, note, mpi, signature, per_node, self.numbers, costs)
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
         table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))

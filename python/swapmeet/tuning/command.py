@@ -40,8 +40,16 @@ def tune(
     ] = None,
     measured: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="FILE", help="Measure nothing: use results of swapmeet bench. May be repeated."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Measure nothing: use results of swapmeet bench, or, to export, a tuning file. May be repeated.",
+        ),
     ] = None,
+    export_mpich: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write rules for MPICH itself, as far as it has the algorithms.")
+    ] = None,
+    export_openmpi: Annotated[Path | None, typer.Option(metavar="FILE", help="The same for Open MPI.")] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -57,16 +65,23 @@ def tune(
     target = mpis.find(mpi) if mpi else mpis.default()
     try:
         from swapmeet.bench import running
-        from swapmeet.tuning import file, measuring
+        from swapmeet.tuning import exporting, file, measuring
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
-    place = output or file.standard_place(target.kind)
-    file.require_place(place)
+    exports = exporting.Exports(export_mpich, export_openmpi)
+    exports.require(target)
+    place = output or (None if exports else file.standard_place(target.kind))
+    for path in filter(None, (place, *exports.paths)):
+        file.require_place(path)
     sources = list(measured or [])
     if not sources:
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
         sources = [Path(f"{name}-{collective}.jsonl") for collective in ("alltoall", "alltoallv")]
         measuring.measure(measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher), sources)
+    for path in exports.write(sources, target):
+        print(f"swapmeet: {exports.advice(path)}")
+    if place is None:
+        return
     page, table = measuring.fitted(sources, target)
     file.write(place, page)
     running.console().print(table)

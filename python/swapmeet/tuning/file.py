@@ -11,7 +11,9 @@ from pathlib import Path
 
 from swapmeet import __version__, _core
 from swapmeet.errors import SwapmeetError
-from swapmeet.tuning.fit import Rule
+from swapmeet.tuning.rule import Rule
+
+FIRST = "swapmeet-tuning 1"  #: line of a file
 
 
 def text(rules: Sequence[Rule], mpi: str, machine: str, sources: Sequence[str], day: str) -> str:
@@ -34,7 +36,7 @@ def text(rules: Sequence[Rule], mpi: str, machine: str, sources: Sequence[str], 
         If the library would refuse it.
     """
     lines = [
-        "swapmeet-tuning 1",
+        FIRST,
         f"# Made by Swapmeet {__version__}, {day}, from {', '.join(sources)} (docs/tuning.md).",
     ]
     lines += [f"mpi: {mpi}", f"machine: {machine}", *map(_line, rules), "end"]

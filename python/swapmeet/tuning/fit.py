@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swapmeet import _core
@@ -13,23 +13,12 @@ from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Launch, Results, Run
 from swapmeet.bench.statistics import Estimate, geometric_mean, ratio
+from swapmeet.tuning.rule import Rule
 
 CHANGE = math.log(1.02)  #: another spec at the next size must be worth so much
 NODES_NOTE = "nodes: "  #: begins the note of a launch that says how many nodes the MPI sees
 MOST_LAUNCHES = 1 << 40  #: in one file, so that launches of several have numbers of their own
 REACH = 2  #: times the largest size measured that a rule holds for
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One line of a tuning file. Ranges are (least, most), both included; None: no end."""
-
-    collective: str
-    ranks: tuple[int, int]
-    nodes: int | None  #: None: whatever they are
-    bytes: tuple[int, int | None] | None  #: None: whatever they are
-    spec: str
-    evidence: str
 
 
 @dataclass(frozen=True, order=True)
@@ -41,7 +30,9 @@ class Place:
     ranks: int
 
 
-def rules(results: Iterable[Results], mpi: str) -> list[Rule]:
+def rules(
+    results: Iterable[Results], mpi: str, wanted: Callable[[str, str], bool] = lambda spec, collective: True
+) -> list[Rule]:
     """What was fastest, as rules that do not overlap.
 
     Between two sizes, or two numbers of ranks, that were measured, the nearer one counts, by their logarithms; ranks
@@ -54,8 +45,16 @@ def rules(results: Iterable[Results], mpi: str) -> list[Rule]:
         Of `swapmeet bench`. What several have of one cell counts as launches of one.
     mpi
         Of which cells are used, as in "openmpi 5.0.11".
+    wanted
+        Which specs may win, of a collective; native always may.
     """
-    speedups = measured(results, mpi)
+    speedups = {
+        place: {
+            cell: {spec: estimate for spec, estimate in found.items() if wanted(spec, place.collective)}
+            for cell, found in cells.items()
+        }
+        for place, cells in measured(results, mpi).items()
+    }
     found = []
     for collective, nodes in sorted({(place.collective, place.nodes) for place in speedups}):
         places = sorted(place for place in speedups if (place.collective, place.nodes) == (collective, nodes))

@@ -139,17 +139,6 @@ def test_the_library_reads_what_is_written(tmp_path: Path) -> None:
     assert [rule.bytes for rule in tuning.rules] == [rule.bytes for rule in rules]
 
 
-def test_what_is_never_among_the_fastest_gets_no_second_look(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "results.jsonl", sizes=SIZES, specs=("bruck-modified", "pairwise", "tuna"), law=crossing, launches=1
-    )
-    assert set(measuring.worth_more(read(path))) == {"native", "bruck-modified", "pairwise", "tuna"}  # tuna: 1.11 times
-    assert set(measuring.worth_more(read(write(path, sizes=(8,), specs=("bruck-modified", "tuna"), law=crossing)))) == {
-        "native",
-        "bruck-modified",
-    }
-
-
 def test_a_file_is_replaced_at_once_and_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "new" / "openmpi.tuning"
     file.write(place, "one\n")

@@ -50,7 +50,7 @@ class Settings:
     most: int = 300
     target: float = TARGET  #: relative half-width of the interval of a median
     budget_s: float | None = None
-    budget_share: float = 1  #: that this is of what the user gave
+    budget_share: float = 1  #: that this is of what the user gave; 0: nobody is told that it is too short
     warm_up: int = 1  #: rounds that do not count, besides the calls that find out how long one takes
     validate: int = 50  #: every so many rounds, data are checked; 0: at the beginning of a visit only
     phases: bool = False
@@ -191,10 +191,11 @@ class Campaign:
         self._made += 1
         self.watch.done()
         budget, spent = self.settings.budget_s, self.clock() - self._begun
-        if budget is not None and not self._warned and (wanted := spent / self._made * self._left) > TOO_SHORT * budget:
+        told = self._warned or not self.settings.budget_share
+        if budget is not None and not told and (wanted := spent / self._made * self._left) > TOO_SHORT * budget:
             self._warned = True  # a visit takes what it takes: data are checked, and every median gets an interval
             all_s, needed_s = (seconds / self.settings.budget_share for seconds in (budget, spent + wanted))
-            self.watch.problem(f"the budget of {all_s:g} s is too short: about {needed_s:.0f} s are needed")
+            self.watch.problem(f"the budget of {all_s:.3g} s is too short: about {needed_s:.0f} s are needed")
 
     def _problem(self, launch: int | None, cell: Cell | None, spec: str | None, message: str) -> None:
         self.writer.problem(launch, cell, spec, message)

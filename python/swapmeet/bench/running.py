@@ -52,7 +52,7 @@ def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1
     resume
         Go on with what is there.
     budget_share
-        That the request's budget is of the one which the user gave, and is told about.
+        That the request's budget is of the one which the user gave, and is told about; 0: nothing is told.
 
     Raises
     ------

@@ -28,9 +28,16 @@ def tune(
         str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
-    launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
+    launches: Annotated[int, typer.Option(help="How often something is launched anew, at most.")] = 5,
     launcher: Annotated[
         str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="A description, by which candidates are left out. Default: that of swapmeet calibrate; none: all.",
+        ),
     ] = None,
     into: Annotated[
         str | None,
@@ -59,13 +66,13 @@ def tune(
 ) -> None:
     """Find out what is fastest on this machine, and write it down for the library.
 
-    All candidates get a first look; those that are among the fastest somewhere, a second one. From then on the library
+    All candidates get a first look; then what is unclear and matters is launched again. From then on the library
     follows the tuning file (docs/tuning.md).
     """
     target = mpis.find(mpi) if mpi else mpis.default()
     try:
         from swapmeet.bench import running
-        from swapmeet.tuning import exporting, file, measuring
+        from swapmeet.tuning import exporting, file, measuring, pruning
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     exports = exporting.Exports(export_mpich, export_openmpi)
@@ -77,7 +84,8 @@ def tune(
     if not sources:
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
         sources = [Path(f"{name}-{collective}.jsonl") for collective in ("alltoall", "alltoallv")]
-        measuring.measure(measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher), sources)
+        known = pruning.find_machine(machine, target)
+        measuring.measure(measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher, known), sources)
     for path in exports.write(sources, target):
         print(f"swapmeet: {exports.advice(path)}")
     if place is None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.table import Table
 
 from swapmeet import _core
 from swapmeet.bench import running
-from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.request import Request, parse_duration
-from swapmeet.bench.results import Results, read
-from swapmeet.bench.statistics import median
+from swapmeet.bench.results import read
 from swapmeet.errors import SwapmeetError
+from swapmeet.machines import Machine
 from swapmeet.mpi import Mpi
-from swapmeet.tuning import file, fit
+from swapmeet.tuning import active, file, fit, pruning
 
 #: What may be fastest somewhere.
 ALLTOALL = (
@@ -33,8 +33,8 @@ ALLTOALL = (
 ON_NODES = ("two-layer", "node-leaders")
 ALLTOALLV = ("shared-memory", "pairwise", "spread-out", "two-phase-bruck", "padded-bruck", "hybrid")
 WORKLOADS = ("uniform:max=256", "uniform:max=16KiB")
-WORTH = 1.15  #: times as long as the fastest: no second look
-FIRST_LOOK = 0.3  #: of the budget
+FIRST_LOOK = 0.4  #: of the budget
+STEP = 0.5  #: of the time that is left, for the next launch
 
 
 @dataclass(frozen=True)
@@ -49,48 +49,65 @@ class Plan:
     budget: str
     launches: int
     launcher: str | None
+    machine: Machine | None = None  #: whose models say what need not be measured
 
-    def requests(self, alltoallv: bool, specs: Sequence[str] | None = None) -> Request:
-        """All candidates once; or, of these `specs`, as many launches as wanted."""
-        standard = ALLTOALLV if alltoallv else (*ALLTOALL, *(ON_NODES if self.nodes else ()))
-        seconds = parse_duration(self.budget, "--budget") * budget_share(specs is None)
-        return Request(
-            specs=list(specs or self.specs or standard),
+    @property
+    def seconds(self) -> float:
+        """For one of the two collectives."""
+        return parse_duration(self.budget, "--budget") / 2
+
+    def first_look(self, collective: str) -> Request:
+        """One launch of all candidates."""
+        equal = collective == "alltoall"
+        standard = (*ALLTOALL, *(ON_NODES if self.nodes else ())) if equal else ALLTOALLV
+        request = Request(
+            specs=list(self.specs or standard),
             mpi=self.mpi,
             ranks=self.ranks,
-            collective="alltoallv" if alltoallv else "alltoall",
-            sizes=None if alltoallv else self.sizes,
-            workloads=list(WORKLOADS) if alltoallv else None,
+            collective=collective,
+            sizes=self.sizes if equal else None,
+            workloads=None if equal else list(WORKLOADS),
             nodes=self.nodes,
-            launches=1 if specs is None else self.launches,
-            budget=f"{seconds:.3f}s",
+            launches=1,
+            budget=f"{FIRST_LOOK * self.seconds:.3f}s",
             launcher=self.launcher,
         )
+        if not equal or self.machine is None or self.specs:
+            return request
+        settings = request.settings()
+        sizes = [int(size) for _, size, _, _ in settings.exchanges]
+        near = pruning.pruned(standard, settings.ranks, sizes, self.nodes or "", self.machine)
+        return replace(request, specs=near)
 
-
-def budget_share(first_look: bool) -> float:
-    """Of one of the two campaigns of one of the two collectives."""
-    return (FIRST_LOOK if first_look else 1 - FIRST_LOOK) / 2
+    def more(self, first: Request, step: active.Step, seconds: float) -> Request:
+        """What is worth measuring next."""
+        equal = first.workloads is None
+        return replace(
+            first,
+            specs=list(step.specs),
+            ranks=str(step.ranks),
+            sizes=",".join(step.sizes) if equal else None,
+            workloads=None if equal else list(step.sizes),
+            launches=step.launches,
+            budget=f"{seconds:.3f}s",
+        )
 
 
 def measure(plan: Plan, files: Sequence[Path]) -> None:
     """Measure MPI_Alltoall into the first file, MPI_Alltoallv into the second, going on with what is there."""
-    for alltoallv, path in enumerate(files):
-        first = plan.requests(bool(alltoallv))
-        running.campaign(first, path, path.exists(), budget_share(True))
-        second = plan.requests(bool(alltoallv), worth_more(read(path)))
-        running.campaign(second, path, True, budget_share(False))
-
-
-def worth_more(results: Results) -> list[str]:
-    """The specs that are among the fastest of some cell; native is always there."""
-    found = {NATIVE: None}
-    for cell in results.cells():
-        times = {
-            spec: median([run.longest for run in results.samples(cell, spec)]).value for spec in results.specs(cell)
-        }
-        found |= {spec: None for spec, time in times.items() if time <= WORTH * min(times.values())}
-    return list(found)
+    for collective, path in zip(("alltoall", "alltoallv"), files, strict=True):
+        until = time.monotonic() + plan.seconds
+        first = plan.first_look(collective)
+        settings = first.settings()
+        running.campaign(first, path, path.exists(), FIRST_LOOK / 2)
+        cells = [cell for target in settings.targets for p in settings.ranks for cell in settings.cells(target, p)]
+        before: active.Step | None = None
+        while (left := until - time.monotonic()) > 0:
+            step = active.next_step(read(path), cells, plan.launches)
+            if step is None or step == before:  # nothing is worth it, or it cannot be measured
+                break
+            running.campaign(plan.more(first, step, STEP * left), path, True, 0)
+            before = step
 
 
 def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:

@@ -60,7 +60,7 @@ $(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.tools $(CORE)
-	$(PIP) --no-build-isolation --editable '.[bench,demo,plot,test]'
+	$(PIP) --no-build-isolation --editable '.[bench,demo,plot,test,tune]'
 	@touch $@
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)

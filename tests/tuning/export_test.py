@@ -69,9 +69,9 @@ def test_mpich_reads_what_the_rules_say(tmp_path: Path) -> None:
 
 def test_rules_that_differ_between_nodes_are_left_to_the_mpi() -> None:
     rules = [
-        Rule("alltoall", (4, 8), 1, (0, 100), "pairwise", ""),
-        Rule("alltoall", (4, 8), 2, (0, 50), "pairwise", ""),
-        Rule("alltoall", (4, 8), 2, (51, 100), "bruck", ""),
+        Rule("alltoall", (4, 8), (1, 1), (0, 100), "pairwise", ""),
+        Rule("alltoall", (4, 8), (2, 2), (0, 50), "pairwise", ""),
+        Rule("alltoall", (4, 8), (2, 2), (51, 100), "bruck", ""),
     ]
     (_, line), *_ = foreign.shares(rules, "alltoall", openmpi.algorithm)
     assert [(share.least, share.algorithm) for share in line] == [(0, "2"), (51, None)]

@@ -20,6 +20,12 @@ SIZES = (8, 64, 512, 4096, 32768)
 WORKLOADS = ("uniform:max=256", "uniform:max=16KiB")
 
 
+@pytest.fixture(autouse=True)
+def no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest measurement counts everywhere; surface_test.py has what is between."""
+    monkeypatch.setattr(fit, "fitted", lambda rows: None)
+
+
 def crossing(spec: str, ranks: int, size: float) -> float:
     """bruck-modified is twice as fast below 600 B, pairwise above 5000 B, tuna nowhere; at P = 8 native is."""
     gain = {"bruck-modified": 2.0 if size < 600 else 0.5, "pairwise": 2.0 if size > 5000 else 0.7, "tuna": 0.9}
@@ -37,7 +43,7 @@ def test_each_size_gets_what_is_fastest_there(tmp_path: Path) -> None:
         ("native", (1449, 11585)),
         ("pairwise", (11586, 65536)),
     ]
-    assert {(rule.collective, rule.ranks, rule.nodes) for rule in rules} == {("alltoall", (4, 4), 1)}
+    assert {(rule.collective, rule.ranks, rule.nodes) for rule in rules} == {("alltoall", (4, 4), (1, 1))}
     assert re.match(r"(1\.9\d|2\.0\d)( to 2\.0\d)? times as fast as native", rules[0].evidence), rules[0].evidence
 
 
@@ -81,7 +87,7 @@ def test_unequal_blocks_have_one_spec_that_is_nowhere_slower(tmp_path: Path) -> 
 
 def test_real_nodes_count_without_a_map(tmp_path: Path) -> None:
     rules = fitted(tmp_path, specs=("bruck-modified",), law=crossing, notes=("mpi: Open MPI", "nodes: 2"))
-    assert rules and {rule.nodes for rule in rules} == {2}
+    assert rules and {rule.nodes for rule in rules} == {(2, 2)}
 
 
 def law_of(gain: float):
@@ -98,7 +104,7 @@ def test_maps_with_as_many_nodes_share_rules_and_the_worst_counts(tmp_path: Path
         )
     ]
     (rule,) = fit.rules(both, MPI)
-    assert (rule.nodes, rule.spec) == (2, "pairwise")
+    assert (rule.nodes, rule.spec) == ((2, 2), "pairwise")
     assert _core.parse_tuning(file.text([rule], MPI, "m, 4 cores", ["a"], "today")).rules
 
 
@@ -116,8 +122,23 @@ def test_several_files_of_a_cell_are_launches_of_one(tmp_path: Path) -> None:
     assert found(0.5, 1.5)[0] == found(1.5, 0.5)[0] == "native"  # in whatever order
 
 
+def test_between_numbers_of_nodes_as_many_ranks_on_each_count(tmp_path: Path) -> None:
+    """Measured: 4 ranks on 2 nodes, 16 on 8; then 6 on 3 are like 4 on 2, and 14 on 7 like 16 on 8."""
+    options = {"specs": ("bruck",), "sizes": (8,), "nodes": "2", "noise": 0.001}
+    files = [
+        read(write(tmp_path / "r", ranks=(ranks,), law=law_of(gain), **options))
+        for ranks, gain in ((4, 2.0), (16, 0.5))
+    ]
+    rules = fit.rules(files, MPI)
+    assert [(rule.nodes, rule.ranks, rule.spec) for rule in rules] == [
+        ((2, 4), (4, 8), "bruck"),
+        ((5, 8), (10, 16), "native"),
+    ]
+    assert _core.parse_tuning(file.text(rules, MPI, "m, 4 cores", ["a"], "today")).rules
+
+
 def test_what_the_library_would_refuse_is_no_traceback(tmp_path: Path) -> None:
-    rule = Rule("alltoall", (2, 4), 1, (0, 8), "pairwise", "")
+    rule = Rule("alltoall", (2, 4), (1, 1), (0, 8), "pairwise", "")
     with pytest.raises(SwapmeetError, match="contradicts"):
         file.text([rule, rule], MPI, "m, 4 cores", ["a"], "today")
 

@@ -89,7 +89,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 def _line(rule: Rule) -> str:
     words = [f"rule: {rule.collective}", f"ranks={range_text(*rule.ranks)}"]
-    words += [] if rule.nodes is None else [f"nodes={rule.nodes}"]
+    words += [] if rule.nodes is None else [f"nodes={range_text(*rule.nodes)}"]
     words += [] if rule.bytes is None else [f"bytes={range_text(*rule.bytes)}"]
     return " ".join([*words, f"use={rule.spec}", f" # {rule.evidence}"])
 

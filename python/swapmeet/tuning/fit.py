@@ -14,6 +14,7 @@ from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Launch, Results, Run
 from swapmeet.bench.statistics import Estimate, geometric_mean, ratio
 from swapmeet.tuning.rule import Rule
+from swapmeet.tuning.surface import Fit, Sized, fitted
 
 CHANGE = math.log(1.02)  #: another spec at the next size must be worth so much
 NODES_NOTE = "nodes: "  #: begins the note of a launch that says how many nodes the MPI sees
@@ -35,9 +36,10 @@ def rules(
 ) -> list[Rule]:
     """What was fastest, as rules that do not overlap.
 
-    Between two sizes, or two numbers of ranks, that were measured, the nearer one counts, by their logarithms; ranks
-    below or above all are left to the library's own rules. A spec other than native must be faster than native with
-    all of its interval.
+    Between two sizes, or two numbers of ranks, that were measured, a fit counts, or else the nearer one, by their
+    logarithms; ranks below or above all are left to the library's own rules. A spec other than native must be faster
+    than native with all of its interval. Between two numbers of nodes, above one, the nearer one counts for as many
+    ranks on each.
 
     Parameters
     ----------
@@ -56,11 +58,55 @@ def rules(
         for place, cells in measured(results, mpi).items()
     }
     found = []
-    for collective, nodes in sorted({(place.collective, place.nodes) for place in speedups}):
-        places = sorted(place for place in speedups if (place.collective, place.nodes) == (collective, nodes))
-        for place, ranks in zip(places, _shares([place.ranks for place in places]), strict=True):
-            found += _rules_of(place, ranks, speedups[place])
+    for collective in sorted({place.collective for place in speedups}):
+        for nodes, within in _shares_of_nodes(sorted({p.nodes for p in speedups if p.collective == collective})):
+            places = sorted(place for place in speedups if (place.collective, place.nodes) == (collective, nodes))
+            if collective == "alltoall":
+                rows = {place.ranks: sized for place in places if (sized := _by_size(speedups[place]))}
+                lines = rules_between(rows, fitted(rows))
+            else:
+                shares = _shares([place.ranks for place in places])
+                lines = [_for_all_sizes(p, share, speedups[p]) for p, share in zip(places, shares, strict=True)]
+            found += _on_nodes(lines, nodes, within)
     return found
+
+
+def _shares_of_nodes(nodes: Sequence[int]) -> list[tuple[int, tuple[int, int]]]:
+    """Each number of nodes with those that it stands for: one node is like no other."""
+    several = [number for number in nodes if number > 1]
+    shares = list(zip(several, _shares(several), strict=True)) if several else []
+    return [(number, (1, 1)) for number in nodes if number == 1] + shares
+
+
+def _on_nodes(rules: Sequence[Rule], measured: int, nodes: tuple[int, int]) -> list[Rule]:
+    """These rules for more and fewer nodes, too, with as many ranks on each as were measured."""
+    fewest = min((rule.ranks[0] for rule in rules), default=0)
+    most = max((rule.ranks[1] or 0 for rule in rules), default=0)
+
+    def widened(least: int, last: int) -> tuple[int, int]:
+        return (
+            max(2, least * nodes[0] // measured) if least == fewest else least,
+            -(-last * nodes[1] // measured) if last == most else last,
+        )
+
+    return [replace(rule, nodes=nodes, ranks=widened(rule.ranks[0], rule.ranks[1] or 0)) for rule in rules]
+
+
+def rules_between(rows: Mapping[int, Sized], fit: Fit | None) -> list[Rule]:
+    """Rules of MPI_Alltoall, whatever the nodes, from what is known by ranks and sizes; by the nearest without a fit."""
+    if fit is None:
+        return [rule for ranks, share in _shares_of(rows) for rule in _rules_of(ranks, share, rows[ranks])]
+    found = []
+    for ranks, share in _shares_of(fit.rows):
+        lines = _rules_of(ranks, share, fit.rows[ranks], CHANGE * fit.fineness)
+        by_fit = f"by a fit, which loses {fit.lost:.1%} where it must guess, the nearest {fit.lost_by_nearest:.1%}"
+        found += [replace(rule, evidence=f"{rule.evidence}, {by_fit}") for rule in lines]
+    return found
+
+
+def _shares_of(rows: Mapping[int, Sized]) -> list[tuple[int, tuple[int, int]]]:
+    """Each number of ranks with those that it stands for."""
+    return list(zip(rows, _shares(list(rows)), strict=True)) if rows else []
 
 
 def measured(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, Estimate]]]:
@@ -98,7 +144,7 @@ def _shares(values: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip([values[0], *(middle + 1 for middle in middles)], [*middles, values[-1]], strict=True))
 
 
-def _by_size(cells: Mapping[Cell, Mapping[str, Estimate]]) -> list[tuple[int, dict[str, Estimate]]]:
+def _by_size(cells: Mapping[Cell, Mapping[str, Estimate]]) -> Sized:
     """What is known for each size, ascending. Of several maps of as many nodes, the worst counts for each spec."""
     sized: dict[int, list[Mapping[str, Estimate]]] = defaultdict(list)
     for cell, found in cells.items():
@@ -113,11 +159,9 @@ def _by_size(cells: Mapping[Cell, Mapping[str, Estimate]]) -> list[tuple[int, di
     ]
 
 
-def _rules_of(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping[str, Estimate]]) -> list[Rule]:
-    if place.collective != "alltoall":
-        return [_for_all_sizes(place, ranks, cells)]
-    sized = _by_size(cells)
-    chosen = _chosen([found for _, found in sized])
+def _rules_of(ranks: int, share: tuple[int, int], sized: Sized, change: float = CHANGE) -> list[Rule]:
+    """The rules of MPI_Alltoall for `share` ranks, by what is known on `ranks`."""
+    chosen = _chosen([found for _, found in sized], change)
     starts = [i for i in range(len(sized)) if i == 0 or chosen[i] != chosen[i - 1]]
     found = []
     for start, after in zip(starts, [*starts[1:], len(sized)], strict=True):
@@ -126,13 +170,13 @@ def _rules_of(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping
         most = REACH * sizes[-1] if after == len(sized) else math.isqrt(sizes[after - 1] * sizes[after])
         gains = [sized[i][1].get(chosen[start]) for i in range(start, after)]
         measured = f"{sizes[start]} B" if after == start + 1 else f"{sizes[start]} B to {sizes[after - 1]} B"
-        evidence = f"{_gain(chosen[start], gains)} at P = {place.ranks}, {measured}"
-        found.append(Rule(place.collective, ranks, place.nodes, (least, most), chosen[start], evidence))
+        evidence = f"{_gain(chosen[start], gains)} at P = {ranks}, {measured}"
+        found.append(Rule("alltoall", share, None, (least, most), chosen[start], evidence))
     return found
 
 
-def _chosen(speedups: Sequence[Mapping[str, Estimate]]) -> list[str]:
-    """A spec for each size: of all sequences the one that loses least, where a change counts as a loss of CHANGE.
+def _chosen(speedups: Sequence[Mapping[str, Estimate]], change: float) -> list[str]:
+    """A spec for each size: of all sequences the one that loses least, where a change counts as a loss, too.
 
     A spec is as fast as the lower end of its interval. Viterbi's algorithm.
     """
@@ -148,9 +192,9 @@ def _chosen(speedups: Sequence[Mapping[str, Estimate]]) -> list[str]:
             continue
         last = losses[-1]
         cheapest = min(specs, key=lambda spec: last[spec])
-        stays = {spec: spec if last[spec] <= last[cheapest] + CHANGE else cheapest for spec in specs}
+        stays = {spec: spec if last[spec] <= last[cheapest] + change else cheapest for spec in specs}
         before.append(stays)
-        losses.append({spec: own[spec] + min(last[spec], last[cheapest] + CHANGE) for spec in specs})
+        losses.append({spec: own[spec] + min(last[spec], last[cheapest] + change) for spec in specs})
     sequence = [min(specs, key=lambda spec: losses[-1][spec])]
     for stays in reversed(before):
         sequence.append(stays[sequence[-1]])
@@ -169,7 +213,7 @@ def _for_all_sizes(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Ma
     evidence = (
         f"{_gain(best, [found.get(best) for found in cells.values()])} at P = {place.ranks}, {len(cells)} workloads"
     )
-    return Rule(place.collective, ranks, place.nodes, None, best, evidence)
+    return Rule(place.collective, ranks, None, None, best, evidence)
 
 
 def _gain(spec: str, estimates: Sequence[Estimate | None]) -> str:
@@ -179,4 +223,5 @@ def _gain(spec: str, estimates: Sequence[Estimate | None]) -> str:
     least, most = min(e.value for e in known), max(e.value for e in known)
     times = f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
     launches = max(e.launches for e in known)
-    return f"{times} times as fast as native (intervals from {min(e.low for e in known):.2f} on, {launches} launches)"
+    of = f", {launches} launches" if launches else ""
+    return f"{times} times as fast as native (intervals from {min(e.low for e in known):.2f} on{of})"

@@ -133,7 +133,7 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
         table.add_row(
             rule.collective,
             file.range_text(*rule.ranks),
-            "any" if rule.nodes is None else str(rule.nodes),
+            "any" if rule.nodes is None else file.range_text(*rule.nodes),
             "any" if rule.bytes is None else f"{file.range_text(*rule.bytes)} B",
             rule.spec,
             rule.evidence,

@@ -11,7 +11,7 @@ class Rule:
 
     collective: str
     ranks: tuple[int, int | None]
-    nodes: int | None  #: None: whatever they are
+    nodes: tuple[int, int | None] | None  #: None: whatever they are
     bytes: tuple[int, int | None] | None  #: None: whatever they are
     spec: str
     evidence: str

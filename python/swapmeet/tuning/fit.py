@@ -93,7 +93,7 @@ def _on_nodes(rules: Sequence[Rule], measured: int, nodes: tuple[int, int]) -> l
 
 
 def rules_between(rows: Mapping[int, Sized], fit: Fit | None) -> list[Rule]:
-    """Rules of MPI_Alltoall, whatever the nodes, from what is known by ranks and sizes; by the nearest without a fit."""
+    """Rules of MPI_Alltoall, for any nodes, from what is known by ranks and sizes; by the nearest without a fit."""
     if fit is None:
         return [rule for ranks, share in _shares_of(rows) for rule in _rules_of(ranks, share, rows[ranks])]
     found = []

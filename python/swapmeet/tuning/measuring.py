@@ -32,7 +32,13 @@ ALLTOALL = (
 )
 ON_NODES = ("two-layer", "node-leaders")
 ALLTOALLV = ("shared-memory", "pairwise", "spread-out", "two-phase-bruck", "padded-bruck", "hybrid")
-WORKLOADS = ("uniform:max=256", "uniform:max=16KiB")
+#: Of unequal blocks: even and uneven, small and large, few and many. One spec must do for all of them.
+WORKLOADS = (
+    "uniform:max=256",
+    "uniform:max=16KiB",
+    "power-law:exponent=0.99,max=64KiB",
+    "sparse:density=0.1,bytes=4KiB",
+)
 FIRST_LOOK = 0.4  #: of the budget
 STEP = 0.5  #: of the time that is left, for the next launch
 

@@ -132,4 +132,7 @@ def test_the_order_of_specs_counts() -> None:
         return held_out.Prediction(held_out.Exchange(spec, 8), measured, expected)
 
     right = [prediction("a", 1, 10), prediction("b", 2, 20), prediction("c", 3, 15)]
-    assert held_out.order(right) == pytest.approx(2 / 3)
+    found = held_out.order(right)
+    assert found["pairs in order"] == pytest.approx(2 / 3)
+    assert 1.8 < found[machines.RATIO] <= 2  # c over a, or over b, is expected to be half of what it is
+    assert held_out.order(right[:1]) == {}

@@ -30,6 +30,15 @@ def test_what_is_left_out() -> None:
     assert machines.parse(json.dumps(LEAST | {"ranks_per_node": None}), "x").nodes("") == ""
 
 
+def test_what_was_tested_when_it_was_measured() -> None:
+    assert machines.parse(json.dumps(LEAST), "x").ratios_off_by == 1
+    tested = {"held_out": {"ratios off by": 4.5, "more": "words"}, "else": [1]}
+    assert machines.parse(json.dumps(LEAST | {"measured": tested}), "x").ratios_off_by == 4.5
+    for bad in ([1], {"held_out": 3}, {"held_out": {"ratios off by": "much"}}):
+        with pytest.raises(SwapmeetError, match="measured"):
+            machines.parse(json.dumps(LEAST | {"measured": bad}), "x")
+
+
 def test_all_numbers_arrive() -> None:
     link = {**LINK, "overhead_us": 2, "gap_us": 3, "rendezvous_us": 4, "eager_bytes": 5}
     node = {"byte_ns": 6, "message_us": 7, "memory_byte_ns": 8}

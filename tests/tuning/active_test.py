@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from dataclasses import dataclass, field
@@ -116,6 +117,8 @@ def test_models_leave_out_what_is_far_from_the_best() -> None:
     assert "tra(r=2)" in small and "pairwise" not in small
     assert "pairwise" in pruning.pruned(specs, [256], [8, 1 << 20], "", machine)
     assert len(small) > 1  # the models' own candidates besides
+    careful = dataclasses.replace(machine, ratios_off_by=1000.0)
+    assert "pairwise" in pruning.pruned(specs, [256], [8], "", careful)
     for spec in small:
         assert not _core.parse_spec(spec).unsuitable(256, machine.nodes(""))
 

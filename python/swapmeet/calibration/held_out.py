@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ from rich.table import Table
 
 from swapmeet.bench.cells import NATIVE, Cell, bytes_text
 from swapmeet.bench.session import Refused, Session
+from swapmeet.machines import RATIO
 from swapmeet.prices import Pricing, text
 from swapmeet.specs import parse_spec
 
@@ -115,15 +118,25 @@ def summary(found: Sequence[Prediction]) -> dict[str, float]:
     return {"exchanges": len(found), "median": float(np.median(errors)), "worst": float(errors.max()), **near}
 
 
-def order(found: Sequence[Prediction]) -> float:
-    """Of all pairs of specs at one size, the share that the description orders as they were measured."""
-    agree = [
-        (a.measured < b.measured) == (a.expected < b.expected)
-        for a in found
-        for b in found
-        if a.exchange.bytes == b.exchange.bytes and a.exchange.spec < b.exchange.spec
+def order(found: Sequence[Prediction]) -> dict[str, float]:
+    """How well specs are compared: over all pairs at one size.
+
+    Returns
+    -------
+    dict
+        "pairs in order": the share that is ordered as it was measured; RATIO: the factor by which the ratio of two
+        times is off, exceeded by one pair in twenty.
+    """
+    pairs = [
+        (a, b)
+        for a, b in itertools.combinations(found, 2)
+        if a.exchange.bytes == b.exchange.bytes and a.exchange.spec != b.exchange.spec
     ]
-    return float(np.mean(agree)) if agree else 1.0
+    if not pairs:
+        return {}
+    agree = [(a.measured < b.measured) == (a.expected < b.expected) for a, b in pairs]
+    off = [abs(math.log((1 + a.error) / (1 + b.error))) for a, b in pairs]
+    return {"pairs in order": float(np.mean(agree)), RATIO: math.exp(float(np.percentile(off, 95)))}
 
 
 def table(found: Sequence[Prediction]) -> Table:

@@ -103,13 +103,13 @@ def curve(run: Run, ranks: int) -> list[dict[str, Any]]:
 
 
 def _evidence(run: Run, ranks: int, found: Sequence[held_out.Prediction]) -> dict[str, Any]:
-    summary = {key: round(value, 3) for key, value in held_out.summary(found).items()} if found else {}
+    tested = held_out.summary(found) | held_out.order(found) if found else {}
     return {
         "ranks": ranks,
         "nodes": run.nodes,
         "launches": len(run.taken),
         "rounds": sum(taken.rounds for taken in run.taken),
-        "held_out": summary | ({"pairs in order": round(held_out.order(found), 3)} if found else {}),
+        "held_out": {key: round(value, 3) for key, value in tested.items()},
         "by_ranks_of_a_node": curve(run, ranks),
     }
 
@@ -138,5 +138,5 @@ def _report(
     print(
         f"Of {summary['exchanges']} all-to-alls that the description is not made of, the model is off by "
         f"{summary['median']:.0%} in the median and {summary['worst']:.0%} at worst; "
-        f"it orders {summary['pairs in order']:.0%} of pairs of specs rightly."
+        f"it orders {summary.get('pairs in order', 1):.0%} of pairs of specs rightly."
     )

@@ -24,6 +24,7 @@ MOST_VALUE = 1e9  #: of a number, in its unit
 MOST_RANKS_PER_NODE = 1 << 20
 LINKS = ("shared", "within", "between")  #: each is as the next one where a file leaves it out
 LINK_TIMES = ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us")
+RATIO = "ratios off by"  #: of "measured": "held_out"
 COPY_TIMES = ("byte_ns", "piece_us")
 COPIES = ("pack", "datatype")
 NODE = {"byte_ns": "node_byte_ns", "message_us": "node_message_us", "memory_byte_ns": "memory_byte_ns"}
@@ -57,6 +58,7 @@ class Machine:
     note: str
     mpi: str  #: that it was measured with, as in "openmpi 5.0.11"; "" if the file does not say
     signature: str  #: of the machine that it was measured on, as _core.machine_signature() returns it; or ""
+    ratios_off_by: float  #: a factor that ratios of two expected times are rarely off by; 1 if the file does not say
     ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
     costs: _core.Machine
@@ -145,11 +147,11 @@ class _Reader:
     def constant(self, word: str) -> float:
         raise self.problem("", f"{word} is no number of JSON")
 
-    def table(self, value: Any, place: str, known: tuple[str, ...]) -> dict[str, Any]:
+    def table(self, value: Any, place: str, known: tuple[str, ...] | None) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise self.problem(place, f"expected an object, not {_brief(value)}")
         for key in value:
-            if key not in known:
+            if known is not None and key not in known:
                 raise self.problem(f"{place}.{key}" if place else _brief(key), f"not one of {', '.join(known)}")
         return value
 
@@ -224,7 +226,13 @@ class _Reader:
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
         title = self.text(table.get("name", Path(self.name).stem), "name")
         note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
-        return Machine(title, note, mpi, signature, per_node, self.numbers, costs)
+        return Machine(
+            title, note, mpi, signature, self.ratios_off_by(table.get("measured", {})), per_node, self.numbers, costs
+        )
+
+    def ratios_off_by(self, measured: Any) -> float:
+        tested = self.table(measured, "measured", None).get("held_out", {})
+        return self.plain(self.table(tested, "measured.held_out", None).get(RATIO, 1), f"measured.held_out.{RATIO}")
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
         table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))

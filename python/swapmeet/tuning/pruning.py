@@ -12,7 +12,7 @@ from swapmeet.mpi import Mpi
 from swapmeet.prices import Pricing
 from swapmeet.specs import parse_spec
 
-FACTOR = 3.0  #: times as long as the best: models are off by less where ranks have cores (docs/calibration.md)
+FACTOR = 3.0  #: times as long as the best, or more, where a description was off by more (docs/calibration.md)
 BEST = 2  #: of the models' own candidates, for each number of ranks and size
 
 
@@ -52,7 +52,7 @@ def pruned(
     machine
         Where.
     """
-    pricing = Pricing(machine)
+    pricing, most = Pricing(machine), max(FACTOR, machine.ratios_off_by)
     kept: dict[str, None] = {}
     for p in ranks:
         points = {spec: parse_spec(spec) for spec in specs}
@@ -60,7 +60,7 @@ def pruned(
         for ranked in prices.best(served.values(), p, sizes, pricing, nodes):
             times = {str(one.spec): one.price.total for one in ranked}
             least = ranked[0].price.total
-            kept |= {spec: None for spec, point in served.items() if times[str(point)] <= FACTOR * least}
+            kept |= {spec: None for spec, point in served.items() if times[str(point)] <= most * least}
             kept |= {str(one.spec): None for one in ranked[:BEST]}
     own = {str(parse_spec(spec)): spec for spec in specs}
     return list(dict.fromkeys(own.get(spec, spec) for spec in kept))

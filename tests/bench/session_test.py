@@ -122,6 +122,28 @@ def test_blocks_of_unequal_size(session: Session) -> None:
     session.check(session.candidate("auto"))
 
 
+def test_single_messages_and_copies(session: Session) -> None:
+    alone = session.ranks == 1
+    for size, window in ((1, 8), (100_000, 2)):
+        if alone:
+            with pytest.raises(Refused, match="no two ranks share a node"):
+                session.ask(f"messages within 1 {size} {window} 3")
+        else:
+            (words,) = session.ask(f"messages within 9 {size} {window} 3")
+            seconds, posting = map(float, words[1:])
+            assert 0 < posting * window < seconds < 10
+    with pytest.raises(Refused, match="all ranks are on one node"):
+        session.ask("messages between 1 8 1 3")
+    for means in ("memcpy", "datatype"):
+        ((_, few),), ((_, many),) = (session.ask(f"copies {means} {pieces} 4096 5") for pieces in (1, 4000))
+        assert 0 < float(few) < float(many)
+    with pytest.raises(Refused, match="more than 2 GiB"):
+        session.ask("copies memcpy 1000000 1000000 1")
+    for wrong in ("messages", "messages beside 1 1 1 1", "messages within 1 0 1 1", "copies memcpy 1 1 1 1"):
+        with pytest.raises(SwapmeetError, match="expected a way and"):
+            session.ask(wrong)
+
+
 def test_a_sample_for_each_batch_in_the_order_given(session: Session) -> None:
     session.call(cell(session, 16))
     native, pairwise = session.candidate("native"), session.candidate("pairwise")

@@ -1,6 +1,7 @@
 """From times to the numbers of a machine's description: the equations of docs/models.md, backwards.
 
-A number is what the medians over all rounds make it; its interval holds what nine of ten rounds make it by themselves.
+A number is what the first quartiles over all rounds make it; its interval holds what nine of ten rounds make it by
+themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from scipy import optimize  # type: ignore[import-untyped]
 
 from swapmeet import _core
 from swapmeet.calibration.description import document, node_map
-from swapmeet.calibration.parts import CROWDED, LIBRARY, LIBRARY_SIZES, MEANS, SIZES, WINDOWS, Part, Taken
+from swapmeet.calibration.parts import CROWDED, LIBRARY, LIBRARY_SIZES, MEANS, QUIET, SIZES, WINDOWS, Part, Taken
 from swapmeet.machines import COPY_TIMES, LINKS, Number, parse
 from swapmeet.prices import STANDARD_MODEL
 
@@ -26,7 +27,7 @@ SWITCH = 0.7  #: times the squares that are left without a switch to rendezvous:
 
 
 class Rounds:
-    """What all rounds of all launches have timed: `each` of them, and the `middle`, medians over all."""
+    """What all rounds of all launches have timed: `each` of them, and the `quiet`, quartiles over all."""
 
     def __init__(self, launches: Sequence[Taken]) -> None:
         self.each: list[Times] = [
@@ -36,7 +37,7 @@ class Rounds:
         ]
         found = {part for times in self.each for part in times}
         self.each = [times for times in self.each if len(times) == len(found)]
-        self.middle: Times = {part: float(np.median([times[part] for times in self.each])) for part in found}
+        self.quiet: Times = {part: float(np.percentile([times[part] for times in self.each], QUIET)) for part in found}
 
 
 def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
@@ -44,16 +45,18 @@ def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
     found: dict[str, Number] = {}
     per_node = -(-ranks // nodes)
     for way in LINKS[1:]:
-        if Part(way, SIZES[0]) in rounds.middle:
+        if Part(way, SIZES[0]) in rounds.quiet:
             found |= _link(rounds, way)
             found |= _crowd(rounds, way, per_node if way == "between" else per_node // 2 * 2)
+    if not found:
+        return found
     for name, means in zip(("pack", "datatype"), MEANS, strict=True):
         found |= _named(name, COPY_TIMES, rounds, functools.partial(_copies, means=means), f"{means} of pieces")
-    if found and Part(LIBRARY[1], 1) in rounds.middle:
+    if Part(LIBRARY[1], 1) in rounds.quiet:
         machine = _machine(found)
         source = f"{LIBRARY[1]} of small blocks, beyond what the model says of its messages"
         found |= _named("", ("call_us",), rounds, lambda times: (_call(times, machine, ranks, nodes),), source)
-    if nodes == 1 and Part(LIBRARY[0], 1) in rounds.middle and Part("flag") in rounds.middle:
+    if nodes == 1 and Part(LIBRARY[0], 1) in rounds.quiet and Part("flag") in rounds.quiet:
         found |= _shared(rounds, found, ranks)
     return found
 
@@ -65,7 +68,7 @@ def _named(
     spread = np.percentile([values(times) for times in rounds.each], SPREAD, axis=0)
     return {
         f"{place}.{name}".lstrip("."): Number(value, min(value, float(low)), max(value, float(high)), source)
-        for name, value, low, high in zip(names, values(rounds.middle), *spread, strict=True)
+        for name, value, low, high in zip(names, values(rounds.quiet), *spread, strict=True)
     }
 
 
@@ -111,7 +114,7 @@ def _eager(place: str, eager: int | None, sizes: Sequence[int]) -> dict[str, Num
 def _link(rounds: Rounds, way: str) -> dict[str, Number]:
     """L, o, g, G and the switch: T = L + w (2o + g) + w s G, and the rendezvous once."""
     samples = [(size, many) for size in SIZES for many in WINDOWS]
-    eager = switch(samples, [rounds.middle[Part(way, *sample)] for sample in samples])
+    eager = switch(samples, [rounds.quiet[Part(way, *sample)] for sample in samples])
 
     def values(times: Times) -> tuple[float, ...]:
         factors, _ = solve(_columns(samples, eager, True), [times[Part(way, *sample)] for sample in samples])
@@ -126,17 +129,21 @@ def _link(rounds: Rounds, way: str) -> dict[str, Number]:
 
 def _crowd(rounds: Rounds, way: str, senders: int) -> dict[str, Number]:
     """What a byte, and a message, take where all ranks of a node send."""
-    window, (small, large) = WINDOWS[-1], CROWDED
-    pairs = max(part.pairs for part in rounds.middle if part.what == way)
+    pairs = max(part.pairs for part in rounds.quiet if part.what == way)
     names = ("message_us", "byte_ns") if way == "between" else ("memory_byte_ns",)
 
     def values(times: Times) -> tuple[float, ...]:
-        byte = 1e9 * times[Part(way, large, window, pairs)] / (senders * window * large)
-        return (
-            (1e6 * times[Part(way, small, window, pairs)] / (senders * window), byte) if way == "between" else (byte,)
-        )
+        message, byte = per_unit(times, way, pairs, senders)
+        return (1e6 * message, 1e9 * byte) if way == "between" else (1e9 * byte,)
 
     return _named("node", names, rounds, values, f"{senders} ranks of a node at once")
+
+
+def per_unit(times: Times, way: str, pairs: int, senders: int) -> tuple[float, float]:
+    """Seconds of a node for a message and for a byte, where so many pairs, that is so many ranks of it, send."""
+    (small, many), (large, few) = CROWDED
+    message = times[Part(way, small, many, pairs)] / (senders * many)
+    return message, times[Part(way, large, few, pairs)] / (senders * few * large)
 
 
 def _copies(times: Times, means: str) -> tuple[float, float]:
@@ -168,7 +175,7 @@ def _call(times: Times, machine: _core.Machine, ranks: int, nodes: int) -> float
 def _shared(rounds: Rounds, known: Mapping[str, Number], ranks: int) -> dict[str, Number]:
     """The library's own messages: what its all-to-all takes besides the call and the own block, over P - 1 messages."""
     many = ranks - 1
-    sizes = sorted(part.bytes for part in rounds.middle if part.what == LIBRARY[0])
+    sizes = sorted(part.bytes for part in rounds.quiet if part.what == LIBRARY[0])
     samples = [(size, many) for size in sizes]
     free = {place: number for place, number in known.items() if place.startswith(("pack", "call"))}
     free |= {f"within.{name}": Number(0, 0, 0) for name in ("latency_us", "byte_ns")}
@@ -177,7 +184,7 @@ def _shared(rounds: Rounds, known: Mapping[str, Number], ranks: int) -> dict[str
     def left(times: Times) -> list[float]:
         return [max(SMALLEST, times[Part(LIBRARY[0], size)] - own) for size, own in zip(sizes, besides, strict=True)]
 
-    eager = switch(samples, left(rounds.middle), start=False)
+    eager = switch(samples, left(rounds.quiet), start=False)
 
     def values(times: Times) -> tuple[float, ...]:
         (each, byte, *rendezvous), _ = solve(_columns(samples, eager, False), left(times))

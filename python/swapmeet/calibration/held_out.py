@@ -13,6 +13,7 @@ from rich.table import Table
 
 from swapmeet.bench.cells import NATIVE, Cell, bytes_text
 from swapmeet.bench.session import Refused, Session
+from swapmeet.calibration.parts import QUIET
 from swapmeet.machines import RATIO
 from swapmeet.prices import Pricing, text
 from swapmeet.specs import parse_spec
@@ -104,7 +105,7 @@ def predictions(
     return [
         Prediction(
             exchange,
-            float(np.median([time for taken in launches for time in taken.get(exchange, [])])),
+            float(np.percentile([time for taken in launches for time in taken.get(exchange, [])], QUIET)),
             1e-6 * pricing.price(parse_spec(exchange.spec), ranks, exchange.bytes, nodes).total,
         )
         for exchange in some

@@ -16,7 +16,7 @@ from swapmeet.arguments import tables_console
 from swapmeet.bench.session import Session, launcher_words
 from swapmeet.calibration import fit, held_out, parts
 from swapmeet.calibration.description import Measured, document, node_map
-from swapmeet.calibration.parts import CROWDED, WINDOWS, Part, Taken
+from swapmeet.calibration.parts import Taken
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import library
 from swapmeet.machines import Number
@@ -44,7 +44,7 @@ def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: 
     library(target)  # building it is not part of the time
     run = measure(target, ranks, seconds, launches, launcher)
     numbers = fit.numbers(fit.Rounds(run.taken), ranks, run.nodes)
-    if "within.latency_us" not in numbers and "between.latency_us" not in numbers:
+    if not numbers:
         reasons = "; ".join(dict.fromkeys(reason for taken in run.taken for reason in taken.refused.values()))
         raise SwapmeetError(f"no messages could be measured: {reasons}")
     nodes = node_map(ranks, run.nodes)
@@ -87,17 +87,13 @@ def predictions(run: Run, numbers: Mapping[str, Number], ranks: int, nodes: str)
 
 def curve(run: Run, ranks: int) -> list[dict[str, Any]]:
     """What a node sends by how many of its ranks: bytes and messages a second, within it and to another."""
-    middle = fit.Rounds(run.taken).middle
-    window, (small, large) = WINDOWS[-1], CROWDED
+    quiet = fit.Rounds(run.taken).quiet
     found = []
     for way in parts.WAYS:
-        for pairs in sorted({part.pairs for part in middle if part.what == way}):
-            rate, bandwidth = (middle[Part(way, size, window, pairs)] for size in (small, large))
+        for pairs in sorted({part.pairs for part in quiet if part.what == way}):
             senders = pairs if way == "between" else 2 * pairs
-            speeds = {
-                "GB/s": 1e-9 * senders * window * large / bandwidth,
-                "messages/us": 1e-6 * senders * window / rate,
-            }
+            message, byte = fit.per_unit(quiet, way, pairs, senders)
+            speeds = {"GB/s": 1e-9 / byte, "messages/us": 1e-6 / message}
             found.append({"way": way, "ranks": senders} | {key: float(f"{value:.4g}") for key, value in speeds.items()})
     return found
 

@@ -10,6 +10,8 @@ from swapmeet.mpi import Mpi
 from swapmeet.tuning import mpich, openmpi
 from swapmeet.tuning.foreign import Call, Theirs
 
+TRUE = ("1", "true", "yes", "enabled")  #: of Open MPI's variables
+
 
 def chosen(target: Mpi, call: Call, imported: Path | None) -> Theirs | None:
     """What the MPI does with a call by a file of its rules, or else by its variables, or else by what it has built in.
@@ -22,19 +24,28 @@ def chosen(target: Mpi, call: Call, imported: Path | None) -> Theirs | None:
     Raises
     ------
     SwapmeetError
-        If the file cannot be read.
+        If `imported` cannot be used.
     """
-    if target.kind == "mpich":
-        file = imported or _named(mpich.VARIABLE)
-        tree = mpich.read(file) if file else mpich.built_in(target)
-        return mpich.theirs(tree, call, str(file or f"what MPICH {target.version} has built in")) if tree else None
-    if target.kind == "openmpi":
-        used = os.environ.get(openmpi.VARIABLES[0], "0").lower() in ("1", "true", "yes", "t", "y")
-        file = imported or (_named(openmpi.VARIABLES[1]) if used else None)
-        return openmpi.theirs(openmpi.read(file), call, str(file)) if file else None
-    if imported:
+    if imported is not None and target.kind not in ("mpich", "openmpi"):
         raise SwapmeetError(f"--import: of {target.name} no files are known: choose an MPICH or Open MPI by --mpi")
-    return None
+    try:
+        return _mpich(target, call, imported) if target.kind == "mpich" else _openmpi(target, call, imported)
+    except SwapmeetError:
+        if imported is not None:
+            raise
+        return None
+
+
+def _mpich(target: Mpi, call: Call, imported: Path | None) -> Theirs | None:
+    file = imported or _named(mpich.VARIABLE)
+    tree = mpich.read(file) if file else mpich.built_in(target)
+    return mpich.theirs(tree, call, str(file or f"what MPICH {target.version} has built in")) if tree else None
+
+
+def _openmpi(target: Mpi, call: Call, imported: Path | None) -> Theirs | None:
+    used = target.kind == "openmpi" and os.environ.get(openmpi.VARIABLES[0], "0").lower() in TRUE
+    file = imported or (_named(openmpi.VARIABLES[1]) if used else None)
+    return openmpi.theirs(openmpi.read(file), call, str(file)) if file else None
 
 
 def _named(variable: str) -> Path | None:

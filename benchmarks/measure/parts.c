@@ -41,9 +41,9 @@ static int find_partner(const World *world, bool between, int pairs) {
   const int number = number_of(&places, node);
   int partner = NOBODY;
   for (int i = 0; i < world->ranks; ++i) {
-    const bool wanted = between ? places.place[i] == place && place < pairs && number_of(&places, places.node[i]) == (number ^ 1)
-                                : places.node[i] == node && places.place[i] == (place ^ 1) && place / 2 < pairs;
-    if (wanted) partner = i;
+    const bool near = places.node[i] == node && places.place[i] == (place ^ 1) && place / 2 < pairs;
+    const bool far = places.place[i] == place && place < pairs && number_of(&places, places.node[i]) == (number ^ 1);
+    if (between ? far : near) partner = i;
   }
   free(places.node);
   free(places.place);
@@ -88,7 +88,8 @@ void answer_messages(const World *world, bool between, int pairs, int bytes, int
   MPI_Allreduce(&pair, &paired, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (!paired) return answer(world, "refused %s", between ? "all ranks are on one node" : "no two ranks share a node");
   const int64_t span = pair ? (int64_t)window * bytes : 0;
-  if (!agreed(world, memory_suffices(world, 2 * span, why, sizeof why), why, sizeof why)) return answer(world, "refused %s", why);
+  if (!agreed(world, memory_suffices(world, 2 * span, why, sizeof why), why, sizeof why))
+    return answer(world, "refused %s", why);
   char *const send = calloc((size_t)span + 1, 1), *const receive = malloc((size_t)span + 1);
   MPI_Request *const requests = malloc(2 * (size_t)window * sizeof *requests);
   if (agreed(world, send && receive && requests, why, sizeof why)) {

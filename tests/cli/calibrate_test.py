@@ -25,6 +25,7 @@ def test_one_node(tmp_path: Path) -> None:
     assert priced.returncode == 0 and "max-rate" in priced.stdout
 
 
+@pytest.mark.long
 def test_two_nodes(tmp_path: Path) -> None:
     """MPICH takes ranks with odd numbers for those of another node."""
     file = tmp_path / "here.json"

@@ -10,7 +10,7 @@ list(POP_FRONT words)  # the compiler
 set(mpi_compile_flags ${words})
 list(FILTER mpi_compile_flags INCLUDE REGEX "^-(I|D|isystem|pthread)")
 set(mpi_link_flags ${words})
-list(FILTER mpi_link_flags EXCLUDE REGEX "^-(I|D|isystem|W[^l]|O|g|f)")
+list(FILTER mpi_link_flags EXCLUDE REGEX "^-(I|D|isystem|W[^l]|O|g|f)|^-include$|\\.h$")
 
 # Not after minutes of compiling other things.
 set(probe ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/mpi.c)
@@ -31,3 +31,9 @@ add_library(mpi_c INTERFACE)
 target_link_options(mpi_c INTERFACE ${mpi_link_flags})
 list(FILTER words INCLUDE REGEX "^-l")
 target_link_libraries(mpi_c INTERFACE mpi_headers ${words} ${CMAKE_DL_LIBS})
+
+# SimGrid's programs are shared objects, which it loads, and all of its MPI is always there.
+if("-lsimgrid" IN_LIST words)
+  set(SWAPMEET_SIMULATED TRUE)
+  target_compile_options(mpi_c INTERFACE -fPIC)
+endif()

@@ -52,7 +52,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,17 +69,6 @@ typedef struct {
   Cell *cell; /* NULL: none has been set up */
   bool touch;
 } Run;
-
-void answer(const World *world, const char *format, ...) {
-  if (world->rank != 0) return;
-  va_list values;
-  va_start(values, format);
-  fputs("measure: ", stdout);
-  vprintf(format, values);
-  putchar('\n');
-  fflush(stdout);
-  va_end(values);
-}
 
 /* A whole number up to `most` at the beginning of `text`, which ends there; or, if `behind` is given, moves on to what
  * follows. -1: there is none. */

@@ -4,15 +4,18 @@
 #include <swapmeet/swapmeet.h>
 
 #include "api/export.hpp"
+#include "execute/context.hpp"
+#include "execute/simulation.hpp"
 
 namespace swapmeet {
 
 namespace {
-thread_local std::string message;
-}
+thread_local std::string message_of_thread;
+std::string& message() { return simulated ? context().failure : message_of_thread; }
+}  // namespace
 
 int failed(int error, const std::string& what) {
-  message = what;
+  message() = what;
   return error;
 }
 
@@ -29,4 +32,4 @@ Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : co
 
 }  // namespace swapmeet
 
-SWAPMEET_EXPORT const char* swapmeet_error_message(void) { return swapmeet::message.c_str(); }
+SWAPMEET_EXPORT const char* swapmeet_error_message(void) { return swapmeet::message().c_str(); }

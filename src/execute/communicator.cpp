@@ -13,6 +13,7 @@
 #include "execute/device.hpp"
 #include "execute/node_group.hpp"
 #include "execute/report.hpp"
+#include "execute/simulation.hpp"
 #include "execute/world_ranks.hpp"
 #include "model/threshold.hpp"
 
@@ -270,6 +271,7 @@ std::string Communicator::find_nodes() {
 void Communicator::join() {
   if (joined_) return;
   joined_ = true;
+  if (simulated) return void(means_.problem = "memory that simulated ranks share would cost no time");
   if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
@@ -284,7 +286,7 @@ void Communicator::join() {
 
 int Communicator::allocate(std::int64_t bytes, char*& memory) {
   if (inter_) return MPI_ERR_COMM;
-  memory = refusal_.empty() && find_nodes().empty() && make_ours() ? allocate_shared(bytes) : nullptr;
+  memory = !simulated && refusal_.empty() && find_nodes().empty() && make_ours() ? allocate_shared(bytes) : nullptr;
   if (memory) return MPI_SUCCESS;
   Segment segment;
   if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "execute/report.hpp"
+#include "execute/simulation.hpp"
 
 extern char** environ;
 
@@ -16,14 +17,13 @@ namespace swapmeet {
 
 namespace {
 
-/// The communicator of this thread's last call. Its handle may be used again for another communicator only after it was
-/// freed, which counts as a death.
-struct Recent {
-  MPI_Comm comm;
-  Communicator* communicator;
-  std::uint64_t deaths;
-};
-__attribute__((tls_model("initial-exec"))) thread_local Recent recent{};
+__attribute__((tls_model("initial-exec"))) thread_local Recent recent_of_thread{};
+
+/// By fibre, each made when it is first asked for.
+std::vector<std::unique_ptr<Context>>& contexts() {
+  static auto* const all = new std::vector<std::unique_ptr<Context>>;  // never destroyed: callbacks may come late
+  return *all;
+}
 
 /// MPI calls this when the application frees a communicator that has one of ours attached.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
@@ -41,7 +41,7 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
 /// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
 /// are still alive, MPI_COMM_WORLD among them, lose our communicator here, in the order of their making on all ranks.
 int at_finalize(MPI_Comm, int, void*, void*) {
-  report_statistics();
+  report_statistics(context());
   context().recorder.close("finalize");
   std::vector<Communicator*> left;
   {
@@ -107,9 +107,14 @@ void leave_unused_record() {
 
 /// Also for applications that end without MPI_Finalize.
 __attribute__((destructor)) void at_exit() {
-  report_statistics();
-  context().recorder.close("exit");
-  if (!context().attached) leave_unused_record();
+  bool attached = false;
+  for (const auto& one : contexts()) {
+    if (!one) continue;
+    report_statistics(*one);
+    one->recorder.close("exit");
+    attached |= one->attached;
+  }
+  if (!attached) leave_unused_record();
 }
 
 /// communicator_of() without memory.
@@ -135,8 +140,16 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
 }  // namespace
 
 Context& context() {
-  static Context* const all = new Context;  // never destroyed: callbacks may come late
-  return *all;
+  if constexpr (simulated) {
+    auto& all = contexts();
+    const std::size_t mine = fibre();
+    if (all.size() <= mine) all.resize(mine + 1);
+    if (!all[mine]) all[mine] = std::make_unique<Context>();
+    return *all[mine];
+  } else {
+    static Context* const only = contexts().emplace_back(std::make_unique<Context>()).get();
+    return *only;
+  }
 }
 
 void attach_to_mpi() {
@@ -148,6 +161,7 @@ void attach_to_mpi() {
 
 Communicator* communicator_of(MPI_Comm comm) {
   Context& all = context();
+  Recent& recent = simulated ? all.recent : recent_of_thread;
   const std::uint64_t deaths = all.deaths.load(std::memory_order_acquire);
   if (recent.comm == comm && recent.communicator && recent.deaths == deaths) return recent.communicator;
   Communicator* const communicator = look_up(comm, all);
@@ -165,8 +179,7 @@ void warn_once(const std::string& what) {
   if (context().world_rank == 0) say_once("warning: " + what);
 }
 
-void report_statistics() {
-  Context& all = context();
+void report_statistics(Context& all) {
   {
     const std::lock_guard lock(all.mutex);
     if (all.reported || !all.options.statistics || all.process != getpid()) return;

@@ -18,6 +18,14 @@
 
 namespace swapmeet {
 
+/// The communicator of the last call. Its handle may be used again for another communicator only after it was freed, which
+/// counts as a death.
+struct Recent {
+  MPI_Comm comm;
+  Communicator* communicator;
+  std::uint64_t deaths;
+};
+
 struct Context {
   Options options;
   Statistics statistics;
@@ -39,8 +47,13 @@ struct Context {
   bool reported = false;
   int process = 0;  ///< its number, to tell a forked child, which has nothing to report
   std::set<std::string> said;
+
+  // What each thread has of its own, where ranks are no threads (simulation.hpp):
+  Recent recent{};
+  std::string failure;
 };
 
+/// Of the process; in a simulation, where processes are simulated too, of the calling rank.
 Context& context();
 
 /// Reads the options and prepares for MPI_Finalize, once. Local; requires that MPI is initialised.
@@ -57,6 +70,6 @@ void say_once(const std::string& what);
 void warn_once(const std::string& what);
 
 /// Prints or writes the statistics, once.
-void report_statistics();
+void report_statistics(Context& all);
 
 }  // namespace swapmeet

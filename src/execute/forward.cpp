@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "execute/simulation.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -16,7 +18,9 @@ void copy_small(char* to, std::int64_t to_step, const char* from, std::int64_t f
 
 void copy_row(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count,
               std::int64_t bytes) {
-  if (to_step == bytes && from_step == bytes) {
+  const bool together = to_step == bytes && from_step == bytes;
+  copied(count * bytes, together ? 1 : count);
+  if (together) {
     std::memcpy(to, from, static_cast<std::size_t>(count * bytes));
     return;
   }

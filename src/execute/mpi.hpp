@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "execute/mpi_symbols.hpp"
+#include "execute/simulation.hpp"
 
 namespace swapmeet {
 
@@ -26,6 +27,7 @@ int imrecv_large(const Part& part, MPI_Message* message, MPI_Request* request);
 int sendrecv_large(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm);
 
 inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  settle();
   if (part.count <= INT_MAX) [[likely]]
     return PMPI_Isend(part.address, static_cast<int>(part.count), part.type, to, tag, comm, request);
   return isend_large(part, to, tag, comm, request);
@@ -44,6 +46,7 @@ inline int imrecv(const Part& part, MPI_Message* message, MPI_Request* request) 
 }
 
 inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {
+  settle();
   if (out.count <= INT_MAX && in.count <= INT_MAX) [[likely]]
     return PMPI_Sendrecv(out.address, static_cast<int>(out.count), out.type, to, tag, in.address,
                          static_cast<int>(in.count), in.type, from, tag, comm, MPI_STATUS_IGNORE);

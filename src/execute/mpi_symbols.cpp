@@ -9,6 +9,7 @@
 
 #include "execute/mpi.hpp"
 #include "execute/report.hpp"
+#include "execute/simulation.hpp"
 
 namespace swapmeet {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr const char* open_mpi_kind = "Open MPI";
 constexpr const char* mpich_kind = "MPICH";
 constexpr const char* standard_kind = "the MPI-5 ABI";
+constexpr const char* simgrid_kind = "SimGrid's MPI";
 
 /// What our handles are those of; nullptr: of an MPI that we know nothing of.
 constexpr const char* built_for =
@@ -26,6 +28,8 @@ constexpr const char* built_for =
     mpich_kind;
 #elif defined(MPI_ABI_VERSION)
     standard_kind;
+#elif defined(SMPI_H)
+    simgrid_kind;
 #else
     nullptr;
 #endif
@@ -65,6 +69,7 @@ void* mpi_variable(const char* name) {
 
 const char* kind_here() {
   if (mpi_symbol("ompi_mpi_comm_world")) return open_mpi_kind;
+  if (mpi_symbol("smpi_process_comm_self")) return simgrid_kind;
   const auto version = reinterpret_cast<int (*)(int*, int*)>(mpi_symbol("PMPI_Abi_get_version"));
   int major = 0, minor = 0;
   return version && version(&major, &minor) == MPI_SUCCESS && major > 0 ? standard_kind : mpich_kind;
@@ -98,6 +103,7 @@ std::string take_all() {
   take(OMPI_C_MPI_COMM_NULL_COPY_FN, "MPI_COMM_NULL_COPY_FN", mpi_symbol("OMPI_C_MPI_COMM_NULL_COPY_FN"));
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;
+  take_what_is_missing();
   mpich_underneath = descends_from_mpich();
   return "";
 }

@@ -21,7 +21,7 @@ namespace swapmeet {
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testall) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
   CALL(Type_create_hindexed) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free) CALL(Type_get_envelope)           \
   CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_true_extent_x) CALL(Type_size) CALL(Type_size_x)         \
-  CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Wtime)
+  CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Waitany) CALL(Wtime)
 
 #if MPI_VERSION >= 4
 #define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Unpack_c)

@@ -9,6 +9,7 @@
 #include "execute/blocks.hpp"
 #include "execute/forward.hpp"
 #include "execute/outcome.hpp"
+#include "execute/simulation.hpp"
 #include "schedule/schedule.hpp"
 #include "transport/single_copy.hpp"
 
@@ -63,6 +64,7 @@ class BlockParts {
     if (!fits || !sent.contiguous || !received.contiguous)
       return outcome.noted(sendrecv(from, schedule_.rank, to, schedule_.rank, parts_tag, comm));
     std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
+    copied(bytes);
     return MPI_SUCCESS;
   }
 

@@ -191,6 +191,7 @@ class Relaying {
     for (const std::int32_t block : departing(bundle)) {
       const Varying::Item& it = item(block);
       if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));
+      copied(it.bytes);
       to += it.bytes;
     }
     phase.then(CallPhase::transfer);
@@ -226,8 +227,10 @@ class Relaying {
   void stays(Rank source, const char* from, std::int64_t bytes) {
     const std::int64_t room = small(receive_.bytes(source));
     if (bytes > room) outcome_.noted(MPI_ERR_TRUNCATE);
-    if (const std::int64_t fits = std::min(bytes, room); fits > 0)
+    if (const std::int64_t fits = std::min(bytes, room); fits > 0) {
       std::memcpy(receive_.address(source), from, static_cast<std::size_t>(fits));
+      copied(fits);
+    }
   }
 
   /// These have left: so may the memory of messages that wait for no other block.

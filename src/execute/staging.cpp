@@ -91,6 +91,7 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
     if (theirs.count == 0) continue;
     const bool in = direction == Exchange::in;
     int error = MPI_SUCCESS;
+    copied(counts_[i]);
     if (type.contiguous)
       std::memcpy(in ? ours : theirs.address, in ? theirs.address : ours, static_cast<std::size_t>(counts_[i]));
     else

@@ -161,6 +161,7 @@ class Varying::Exchange final : public UnderWay {
     const std::int64_t bytes = i == all_.rank_ || blocks.bytes(i) > room ? 0 : blocks.bytes(i);
     char *const ours = (in ? all_.out_ : all_.in_).memory() + i * room, *const theirs = blocks.address(i);
     if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
+    copied(bytes);
   }
 
   int begin_padded(std::int64_t room) {
@@ -245,8 +246,10 @@ int Varying::send_straight(const Blocks& send, const Blocks& receive, bool& touc
 int Varying::copy_own(const Blocks& send, const Blocks& receive, MPI_Comm comm) const {
   const Part from = send.whole(rank_), to = receive.whole(rank_);
   if (send.bytes(rank_) != receive.bytes(rank_)) return sendrecv(from, rank_, to, rank_, tag_direct, comm);
-  if (const std::int64_t bytes = send.bytes(rank_); bytes > 0)
+  if (const std::int64_t bytes = send.bytes(rank_); bytes > 0) {
     std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
+    copied(bytes);
+  }
   return MPI_SUCCESS;
 }
 

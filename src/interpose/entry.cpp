@@ -82,7 +82,10 @@ using swapmeet::native;
 #define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
   swapmeet::Passed passed;                                                              \
   int error = MPI_SUCCESS;                                                              \
-  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) return error;               \
+  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) {                           \
+    swapmeet::settle();                                                                 \
+    return error;                                                                       \
+  }                                                                                     \
   error = native().underneath(__VA_ARGS__, comm);                                       \
   passed.done();                                                                        \
   return error;

@@ -133,7 +133,7 @@ Workers& workers() {
 void agree_on_workers() {
   static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
   const char* const value = std::getenv(variable);
-  if (!value || !*value || called.exchange(true) || !mpi_suits()) return;
+  if (simulated || !value || !*value || called.exchange(true) || !mpi_suits()) return;  // simulated ranks are no threads
   attach_to_mpi();
   const Options& options = context().options;
   Workers& all = workers();

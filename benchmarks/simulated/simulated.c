@@ -1,0 +1,70 @@
+/* One exchange, whose time SimGrid simulates: python/swapmeet/simulation/job.py launches it, with libswapmeet.so preloaded or
+ * without. All ranks live in one process, hence no global variables.
+ *
+ *   simulated COLLECTIVE SIZES SEED DATATYPE CALLS      as measure.c's "call", and how many calls are timed
+ *
+ * The first call makes plans; its data are looked at, every byte. Then all begin at the same instant: simulated clocks agree.
+ * Rank 0 prints what measure.c does: "sample LONGEST SHORTEST MEAN" for each timed call, then "ok"; or "refused WHY", or
+ * "wrong WHY". */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "measure/cell.h"
+#include "measure/memory.h"
+
+static void call(const Cell *cell) {
+  if (cell->vector)
+    MPI_Alltoallv(cell->send, cell->send_counts, cell->send_places, cell->type, cell->receive, cell->receive_counts,
+                  cell->receive_places, cell->type, MPI_COMM_WORLD);
+  else
+    MPI_Alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type, MPI_COMM_WORLD);
+}
+
+/* All ranks leave at the same simulated instant, which is returned. */
+static double meet_at_once(void) {
+  double now = MPI_Wtime(), begin;
+  MPI_Allreduce(&now, &begin, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  begin += 1; /* the allreduce itself takes less */
+  const double left = begin - MPI_Wtime();
+  smpi_nanosleep(&(struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))}, NULL);
+  return MPI_Wtime();
+}
+
+static void time_calls(const World *world, const Cell *cell, int calls) {
+  for (int i = 0; i < calls; ++i) {
+    const double begin = meet_at_once();
+    call(cell);
+    const double mine = MPI_Wtime() - begin, both[2] = {mine, -mine};
+    double most[2], sum;
+    MPI_Reduce(both, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (world->rank == 0) answer(world, "sample %.9e %.9e %.9e", most[0], -most[1], sum / world->ranks);
+  }
+}
+
+int main(int argc, char **argv) {
+  World world = {0};
+  char why[400] = "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+  world.node = MPI_COMM_WORLD; /* whose memory they share in truth */
+  Cell *const cell = argc == 6 ? cell_make(&world, argv[1], argv[2], argv[3], argv[4], why, sizeof why) : NULL;
+  if (!cell) {
+    answer(&world, "refused %s", argc == 6 ? why : "expected COLLECTIVE SIZES SEED DATATYPE CALLS");
+  } else {
+    call(cell);
+    const bool right = cell_verify(cell, why, sizeof why);
+    if (agreed(&world, right, why, sizeof why)) {
+      time_calls(&world, cell, atoi(argv[5]));
+      answer(&world, "ok");
+    } else {
+      answer(&world, "wrong %s", why);
+    }
+    cell_free(cell);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -9,7 +9,7 @@ from swapmeet.bench.request import Request, parse_duration
 
 
 def exchanges(**options: object) -> list[tuple[str, str]]:
-    return [(collective, sizes) for collective, sizes, *_ in Request(**options)._exchanges()]  # type: ignore[arg-type]
+    return [(collective, sizes) for collective, sizes, *_ in Request(**options).exchanges()]  # type: ignore[arg-type]
 
 
 def test_sizes_double_as_osu_s_do() -> None:
@@ -28,7 +28,7 @@ def test_workloads_are_of_an_alltoallv() -> None:
     text = "uniform:max=1KiB"
     assert exchanges(workloads=["uniform:max=1024"]) == [("alltoallv", text)]
     assert exchanges(workloads=[text], sizes="8") == [("alltoallv", "8"), ("alltoallv", text)]
-    seeded = Request(workloads=[text], seeds="3,4", datatype="byte,double")._exchanges()
+    seeded = Request(workloads=[text], seeds="3,4", datatype="byte,double").exchanges()
     assert seeded == tuple(("alltoallv", text, seed, kind) for kind in ("byte", "double") for seed in (3, 4))
 
 

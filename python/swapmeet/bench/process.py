@@ -39,7 +39,7 @@ class Process:
             env=variables,
             bufsize=0,
             start_new_session=True,  # Ctrl-C is for us, who then end it
-            preexec_fn=_end_with_parent,  # Open MPI's launcher does not tell its ranks that nobody writes any more
+            preexec_fn=end_with_parent,  # Open MPI's launcher does not tell its ranks that nobody writes any more
         )
         assert self._popen.stdin and self._popen.stdout
         self._pipes = (self._popen.stdin, self._popen.stdout)
@@ -117,7 +117,7 @@ class Process:
         return self._errors.read().decode(errors="replace").strip()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Ask the kernel to end this process when the thread that began it is killed, whatever by."""
     with contextlib.suppress(AttributeError):
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

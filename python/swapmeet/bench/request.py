@@ -92,7 +92,7 @@ class Request:
             targets=self._targets(),
             ranks=ranks,
             patterns=patterns,
-            exchanges=self._exchanges(),
+            exchanges=self.exchanges(),
             nodes=self._nodes(ranks),
             budget_s=None if self.budget is None else parse_duration(self.budget, "--budget"),
             launcher=self.launcher,
@@ -116,7 +116,8 @@ class Request:
             raise SwapmeetError(f'--nodes "{self.nodes}": {problem}') from None
         return self.nodes or ""
 
-    def _exchanges(self) -> tuple[tuple[str, str, int, str], ...]:
+    def exchanges(self) -> tuple[tuple[str, str, int, str], ...]:
+        """What is exchanged: collective, sizes, seed and datatype of each, as in a Cell."""
         workloads = [str(parse_workload(text, "--workload")) for text in self.workloads or []]
         collectives = _words(self.collective or ("alltoallv" if workloads else "alltoall"), COLLECTIVES, "--collective")
         datatypes = _words(self.datatype or "byte", DATATYPES, "--datatype")

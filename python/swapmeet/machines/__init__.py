@@ -51,6 +51,16 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Network:
+    """What is between the nodes, for simulations."""
+
+    topology: str  #: a name or file of docs/networks.md
+    link_byte_ns: float  #: between switches, of a capacity of 1
+    hop_us: float  #: of each link between switches
+    message_us: float | None  #: what a message costs either end in a simulation; None: as the other numbers say
+
+
+@dataclass(frozen=True)
 class Machine:
     """A machine, described."""
 
@@ -62,6 +72,7 @@ class Machine:
     ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
     costs: _core.Machine
+    network: Network | None = None
 
     def nodes(self, given: str) -> str:
         """The node map to count with."""
@@ -73,8 +84,8 @@ def names() -> list[str]:
     return sorted(entry.name[:-5] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
 
 
-def load(name_or_file: str) -> Machine:
-    """A built-in machine by its name, or the one that a file describes.
+def load(name_or_file: str, option: str = "--machine") -> Machine:
+    """A built-in machine by its name, or the one that a file describes; `option` says where it was given.
 
     Raises
     ------
@@ -82,20 +93,20 @@ def load(name_or_file: str) -> Machine:
         If there is none, or the file says something else: with the place and the reason.
     """
     if name_or_file in names():
-        return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file)
+        return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file, option)
     path = Path(name_or_file)
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise SwapmeetError(f'--machine "{path}": more than {MOST_BYTES} bytes: this describes no machine')
+            raise SwapmeetError(f'{option} "{path}": more than {MOST_BYTES} bytes: this describes no machine')
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise SwapmeetError(
-            f'--machine "{name_or_file}": no such file, and no built-in machine ({", ".join(names())})'
+            f'{option} "{name_or_file}": no such file, and no built-in machine ({", ".join(names())})'
         ) from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "not UTF-8 text"
-        raise SwapmeetError(f'--machine "{path}": {reason}') from None
-    return parse(text, str(path))
+        raise SwapmeetError(f'{option} "{path}": {reason}') from None
+    return parse(text, str(path), option)
 
 
 def uniform(alpha_us: float, beta_ns: float) -> _core.Machine:
@@ -107,7 +118,7 @@ def uniform(alpha_us: float, beta_ns: float) -> _core.Machine:
     return machine
 
 
-def parse(text: str, name: str) -> Machine:
+def parse(text: str, name: str, option: str = "--machine") -> Machine:
     """The machine that `text` describes; `name` is where it is from, for messages.
 
     Raises
@@ -115,27 +126,27 @@ def parse(text: str, name: str) -> Machine:
     SwapmeetError
         With the place in it and the reason.
     """
-    reader = _Reader(name)
+    reader = _Reader(name, option)
     try:
         document = json.loads(text, object_pairs_hook=reader.pairs, parse_constant=reader.constant)
     except json.JSONDecodeError as problem:
         raise SwapmeetError(
-            f'--machine "{name}": line {problem.lineno}, column {problem.colno}: {problem.msg}'
+            f'{option} "{name}": line {problem.lineno}, column {problem.colno}: {problem.msg}'
         ) from None
     except (RecursionError, ValueError):
-        raise SwapmeetError(f'--machine "{name}": nested too deeply, or a number is too long') from None
+        raise SwapmeetError(f'{option} "{name}": nested too deeply, or a number is too long') from None
     return reader.machine(document)
 
 
 class _Reader:
     """Reads one description, and knows its name for messages."""
 
-    def __init__(self, name: str):
-        self.name = name
+    def __init__(self, name: str, option: str):
+        self.name, self.option = name, option
         self.numbers: dict[str, Number] = {}
 
     def problem(self, place: str, reason: str) -> SwapmeetError:
-        return SwapmeetError(f'--machine "{self.name}": {place + ": " if place else ""}{reason}')
+        return SwapmeetError(f'{self.option} "{self.name}": {place + ": " if place else ""}{reason}')
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -201,6 +212,7 @@ class _Reader:
             "node",
             *COPIES,
             "call_us",
+            "network",
         )
         table = self.table(document, "", known)
         if table.get("format") != FORMAT:
@@ -226,13 +238,28 @@ class _Reader:
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
         title = self.text(table.get("name", Path(self.name).stem), "name")
         note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
-        return Machine(
-            title, note, mpi, signature, self.ratios_off_by(table.get("measured", {})), per_node, self.numbers, costs
-        )
+        network = self.network(table["network"]) if "network" in table else None
+        off_by = self.ratios_off_by(table.get("measured", {}))
+        return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network)
 
     def ratios_off_by(self, measured: Any) -> float:
         tested = self.table(measured, "measured", None).get("held_out", {})
         return self.plain(self.table(tested, "measured.held_out", None).get(RATIO, 1), f"measured.held_out.{RATIO}")
+
+    def network(self, value: Any) -> Network:
+        known = ("topology", "link_byte_ns", "hop_us", "message_us", "source")
+        table = self.table(value, "network", known)
+        for key in known[:3]:
+            if key not in table:
+                raise self.problem(f"network.{key}", "is missing")
+        self.text(table.get("source", ""), "network.source")
+        numbers = {key: self.number(table[key], f"network.{key}") for key in known[1:4] if key in table}
+        return Network(
+            self.text(table["topology"], "network.topology"),
+            numbers["link_byte_ns"],
+            numbers["hop_us"],
+            numbers.get("message_us"),
+        )
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
         table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))

@@ -1,0 +1,89 @@
+"""A program of the user's in a simulation: anything that smpicc compiles."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.mpi import Mpi
+from swapmeet.simulation import peers
+from swapmeet.simulation.job import Simulator
+from swapmeet.simulation.platform import Platform
+
+TIMED = re.compile(r"Simulated time: ([0-9.]+) seconds")
+
+
+@contextmanager
+def compiled(target: Mpi, source: str) -> Iterator[Path]:
+    """The program: `source` itself, or what smpicc makes of a C file.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is none, it cannot be compiled, or it was compiled by something else.
+    """
+    path = Path(source)
+    if not path.is_file():
+        raise SwapmeetError(f"{source} is no file: give a C source, or what smpicc has made")
+    if path.suffix != ".c":
+        _require_smpicc(path)
+        yield path.absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
+        made = Path(folder, path.stem)
+        done = subprocess.run([*target.compiler, "-O2", str(path), "-o", str(made), "-lm"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SwapmeetError(f"smpicc does not compile {source}:\n{done.stderr.rstrip()}")
+        yield made
+
+
+def _require_smpicc(path: Path) -> None:
+    shown = subprocess.run(["ldd", str(path)], capture_output=True, text=True)
+    if "libsimgrid" not in shown.stdout:
+        raise SwapmeetError(f"{path} is not linked with SimGrid: compile it by smpicc, or give its C source")
+
+
+def run(simulator: Simulator, platform: Platform, program: Path, arguments: Sequence[str], spec: str, native: str) -> tuple[str, str, float]:
+    """Simulate a program whose all-to-alls are done by `spec`.
+
+    Returns
+    -------
+    tuple
+        What it printed, what it complained of, and how long it took in simulated seconds.
+
+    Raises
+    ------
+    SwapmeetError
+        If it fails: with what it said.
+    """
+    # Its global variables become each rank's own; the library, which is preloaded, keeps its ranks apart by itself.
+    options = ["--cfg=smpi/privatization:dlopen", "--cfg=smpi/display-timing:yes", "--log=smpi.thres:info", "--log=xbt_cfg.thres:critical"]
+    name = spec.removeprefix(peers.PREFIX)
+    chosen = native if name == peers.NATIVE or not peers.is_peer(spec) else name
+    collectives = ["alltoall", "alltoallv"] if chosen not in peers.SELECTORS else ["alltoall"]
+    for collective in collectives:
+        if not peers.unsuitable(peers.PREFIX + chosen, collective):
+            options += peers.options(peers.PREFIX + chosen, collective, native)
+    variables = {} if spec in ("auto",) or peers.is_peer(spec) else {"SWAPMEET_ALGORITHM": spec}
+    kept = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
+    preload = [] if peers.is_peer(spec) else [str(simulator.library)]
+    status, output, errors, _ = simulator.launch(
+        platform, program, arguments, list(dict.fromkeys(options)), preload, {"SWAPMEET_TUNING_FILE": "none", **kept, **variables}
+    )
+    timed = TIMED.search(errors)
+    if status != 0 or not timed:
+        raise SwapmeetError(f"{program.name} by {spec} ended with status {status}:\n{output}{errors}".rstrip())
+    said = [line for line in errors.splitlines() if not re.match(r"^\[.*\[smpi", line) and not _of_timing(line)]
+    return output, "\n".join(said), float(timed[1])
+
+
+def _of_timing(line: str) -> bool:
+    """Whether SimGrid says this of itself at the end."""
+    beginnings = ("Simulated time", "The simulation took", "more than what the original", "the fastest", "Global simulation", "simulated time")
+    return line.strip().startswith(beginnings)

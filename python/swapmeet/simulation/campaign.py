@@ -1,0 +1,152 @@
+"""Cells and candidates, simulated side by side, into a results file as `swapmeet bench` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from swapmeet.bench import machine
+from swapmeet.bench.campaign import WRONG
+from swapmeet.bench.candidates import candidates, unsuitable
+from swapmeet.bench.cells import NATIVE, Cell, name
+from swapmeet.bench.results import Writer
+from swapmeet.bench.statistics import LEAST_IN_LAUNCH
+from swapmeet.errors import SwapmeetError
+from swapmeet.simulation import estimate, peers
+from swapmeet.simulation.job import Job, Outcome, Simulator
+from swapmeet.simulation.platform import Platform
+
+#: A simulation is the same every time: its time is written down as often as statistics ask for samples.
+SAMPLES = LEAST_IN_LAUNCH
+MEMORY_SHARE = 0.8  #: of what is available, that simulations may take
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is simulated."""
+
+    platforms: tuple[Platform, ...]  #: the same with several numbers of ranks
+    patterns: tuple[str, ...]  #: of candidates
+    exchanges: tuple[tuple[str, str, int, str], ...]  #: collective, sizes, seed, datatype, as in a Cell
+    native: str
+    version: str  #: of SimGrid
+
+    def jobs(self) -> tuple[list[Job], list[tuple[Job, str]]]:
+        """All jobs, cell by cell; and those that cannot be, with why."""
+        found: list[Job] = []
+        impossible: list[tuple[Job, str]] = []
+        for platform in self.platforms:
+            ours = [pattern for pattern in self.patterns if not pattern.startswith(peers.PREFIX)]
+            theirs = [pattern for pattern in self.patterns if pattern.startswith(peers.PREFIX)]
+            specs = dict.fromkeys([*candidates(ours, platform.ranks), *theirs])
+            for exchange in self.exchanges:
+                cell = Cell(label(platform, self.version), platform.ranks, *exchange, str(platform.per_node))
+                for spec in specs:
+                    job = Job(platform, cell, spec, self.native)
+                    why = _unsuitable(spec, cell)
+                    impossible += [(job, why)] if why else []
+                    found += [] if why else [job]
+        return found, impossible
+
+
+def label(platform: Platform, version: str) -> str:
+    """What stands for the MPI in results: that all of it is simulated."""
+    return f"{platform.name} (SimGrid {version})"
+
+
+def _unsuitable(spec: str, cell: Cell) -> str:
+    if peers.is_peer(spec):
+        return peers.unsuitable(spec, cell.collective)
+    return unsuitable(spec, cell.collective, cell.ranks, cell.nodes)
+
+
+def require_memory(jobs: Iterable[Job], parallel: int) -> None:
+    """Refuse simulations that do not fit into this machine, before any begins.
+
+    Raises
+    ------
+    SwapmeetError
+        With the largest one.
+    """
+    available = machine.available_bytes()
+    largest = sorted(((estimate.of_job(job).bytes, i, job) for i, job in enumerate(jobs)), reverse=True)[:parallel]
+    wanted = sum(size for size, *_ in largest)
+    if largest and wanted > MEMORY_SHARE * available:
+        raise SwapmeetError(
+            f"simulating {name(largest[0][2].cell)} takes about {largest[0][0] / 2**30:.1f} GiB, {len(largest)} side by side "
+            f"{wanted / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available: choose fewer --jobs, smaller blocks or fewer ranks"
+        )
+
+
+class Campaign:
+    """Simulates jobs and writes down what comes of them, cell by cell.
+
+    Parameters
+    ----------
+    told : callable
+        Of each job that is done, known before or not.
+    """
+
+    def __init__(self, simulator: Simulator, writer: Writer, told: Callable[[Job, Outcome], None]) -> None:
+        self._simulator, self._writer, self._told = simulator, writer, told
+        self._launches: dict[int, int] = {}
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> None:
+        """Simulate `parallel` jobs at a time, long ones first. An interruption loses those that run."""
+        todo = []
+        for job in jobs:
+            known = self._simulator.known(job)
+            if known:
+                self._write(job, known)
+            else:
+                todo.append(job)
+        todo.sort(key=lambda job: -estimate.of_job(job).seconds)
+        for job, outcome in self._simulated(todo, parallel):
+            self._write(job, outcome)
+        for cell in dict.fromkeys(job.cell for job in jobs):
+            self._writer.finished(cell, "samples")
+
+    def _simulated(self, jobs: Sequence[Job], parallel: int) -> Iterator[tuple[Job, Outcome]]:
+        with ThreadPoolExecutor(parallel) as pool:
+            running = {pool.submit(self._simulator.run, job): job for job in jobs}
+            try:
+                for done in as_completed(running):
+                    yield running[done], done.result()
+            except BaseException:
+                self._simulator.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _write(self, job: Job, outcome: Outcome) -> None:
+        launch = self._launch(job.platform)
+        if outcome.problem:
+            wrong = WRONG if outcome.wrong else ""
+            self._writer.problem(launch, job.cell, job.spec, f"{wrong}{outcome.problem}")
+        else:
+            times = [[seconds] * SAMPLES for seconds in (outcome.longest, outcome.shortest, outcome.mean)]
+            self._writer.samples(
+                launch, job.cell, job.spec, calls=1, round=0, longest=times[0], shortest=times[1], mean=times[2]
+            )
+        self._told(job, outcome)
+
+    def _launch(self, platform: Platform) -> int:
+        if platform.ranks not in self._launches:
+            self._launches[platform.ranks] = self._writer.launch(
+                block=0,
+                mpi=label(platform, self._simulator.target.version),
+                library="",
+                ranks=platform.ranks,
+                nodes=str(platform.per_node),
+                command=["swapmeet", "simulate"],
+                environment={},
+                started=machine.now(),
+                load=None,
+                notes=[
+                    f"simulated by SimGrid {self._simulator.target.version}: the same every time, hence written down {SAMPLES} times",
+                    f"platform: {platform.machine.name}, {platform.machine.note}",
+                    f"network: {platform.topology}, {platform.per_node} ranks a node, {len(platform.hosts)} nodes used",
+                    *(f"SimGrid: {option}" for option in platform.options()),
+                ],
+            )
+        return self._launches[platform.ranks]

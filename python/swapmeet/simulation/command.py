@@ -1,0 +1,84 @@
+"""The command `swapmeet simulate`: its options."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swapmeet import machines
+from swapmeet.bench.candidates import AUTO
+from swapmeet.bench.cells import NATIVE
+from swapmeet.errors import SwapmeetError
+from swapmeet.simulation import peers
+
+FINDINGS = 1
+SIZES = "8,64,512,4KiB"
+
+
+def simulate(
+    specs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SPEC]... [-- APP ARGS...]",
+            help="As of swapmeet bench; and native:mpich, native:bruck and the like. Behind --: a program instead.",
+        ),
+    ] = None,
+    platform: Annotated[
+        str, typer.Option(metavar="NAME", help="A machine with a network: a name, or a file (docs/models.md).")
+    ] = "cluster",
+    ranks: Annotated[str, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 64,512.")] = "64",
+    network: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md).")
+    ] = None,
+    per_node: Annotated[int | None, typer.Option(min=1, help="Ranks on each node, if not the platform's.")] = None,
+    collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
+    sizes: Annotated[str | None, typer.Option("-S", "--sizes", help=f"Bytes of a block ({SIZES}).")] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option(help="Sizes of an Alltoallv, as in uniform:max=1KiB; may be repeated.")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Of the workloads, as in 0,1,2.")] = None,
+    datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
+    native: Annotated[str, typer.Option(help=f"The MPI that native stands for: {', '.join(peers.SELECTORS)}.")] = "mpich",
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")] = None,
+    limit: Annotated[str, typer.Option(metavar="TIME", help="For each simulation, as in 90s, 15m or 2h.")] = "30m",
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")] = "12h",
+    dry: Annotated[bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
+) -> None:
+    """Run the library, and the algorithms of production MPIs, on simulated machines.
+
+    Results are those of `swapmeet bench`, but the same every time. What has been simulated once is remembered
+    (docs/simulation.md).
+    """
+    if native not in peers.SELECTORS:
+        raise SwapmeetError(f'--native "{native}": expected {", ".join(peers.SELECTORS)}')
+    application = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    patterns = (specs or [])[: len(specs or []) - len(application)] or [AUTO]
+    for spec in patterns:
+        if spec.startswith(peers.PREFIX):
+            peers.require_peer(spec)
+    try:
+        from swapmeet.simulation import running
+    except ImportError as problem:
+        raise SwapmeetError(f"swapmeet simulate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
+    chosen = running.Chosen(platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget)
+    if application:
+        running.application(chosen, application, patterns)
+        return
+    exchanges = running.exchanges(collective, sizes or (None if workload else SIZES), workload, seeds, datatype)
+    file = output or Path(f"simulated-{platform_stem(platform)}-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
+    if not running.measure(chosen, patterns, exchanges, None if dry else file):
+        raise typer.Exit(FINDINGS)
+
+
+def platform_stem(name: str) -> str:
+    """Of a platform's name or file, for the names of files."""
+    return name if name in machines.names() else Path(name).stem
+
+
+__all__ = ["NATIVE", "simulate"]

@@ -1,0 +1,194 @@
+"""One simulation: a process of SimGrid's, and what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from swapmeet.bench.cells import NATIVE, Cell
+from swapmeet.bench.process import end_with_parent
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import library, program
+from swapmeet.mpi import Mpi, cache_folder
+from swapmeet.simulation import peers
+from swapmeet.simulation.platform import Platform
+
+ANSWER = re.compile(r"^measure: (\w+) ?(.*)$", re.MULTILINE)
+EXPLAINED = re.compile(r"^swapmeet: Alltoallv? on [^:]*: (\S+) \((.*)\)$", re.MULTILINE)
+NOISE_LINES = 8  #: of a simulation that failed, told
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a simulation."""
+
+    longest: float = 0  #: over ranks, simulated seconds; of no meaning if there is a problem
+    shortest: float = 0
+    mean: float = 0
+    problem: str = ""
+    wrong: bool = False  #: data were
+    spec: str = ""  #: that the library says it ran
+    wall_s: float = 0  #: that the simulation took
+    peak_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell and a candidate on a platform."""
+
+    platform: Platform
+    cell: Cell
+    spec: str
+    native: str  #: the MPI that "native" stands for
+
+
+class Simulator:
+    """Runs jobs, each at most once for all times.
+
+    Parameters
+    ----------
+    target : Mpi
+        As `simgrid.find` returns it.
+    timeout_s : float, optional
+        After which a simulation is given up.
+    """
+
+    def __init__(self, target: Mpi, timeout_s: float | None = None) -> None:
+        self.target, self.timeout_s = target, timeout_s
+        self.library, self.program = library(target), program(target, "simulated")
+        self._built = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (self.library, self.program)}
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def known(self, job: Job) -> Outcome | None:
+        """What came of it before, here or in another run."""
+        try:
+            return Outcome(**json.loads(self._place(job).read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def run(self, job: Job) -> Outcome:
+        """Simulate, and remember what came of it unless it was given up."""
+        begun = time.monotonic()
+        preload = [] if peers.is_peer(job.spec) else [str(self.library)]
+        variables = {} if peers.is_peer(job.spec) else _choice(job.spec)
+        exchange = [job.cell.collective, job.cell.sizes, str(job.cell.seed), job.cell.datatype, "1"]
+        words = ["--cfg=smpi/privatization:no", *peers.options(job.spec, job.cell.collective, job.native)]
+        status, output, errors, peak_bytes = self.launch(job.platform, self.program, exchange, words, preload, variables)
+        outcome = _judged(job, status, output, errors, time.monotonic() - begun, peak_bytes)
+        if status is not None and not self._stopped:
+            self._remember(job, outcome)
+        return outcome
+
+    def launch(
+        self,
+        platform: Platform,
+        program: Path,
+        arguments: Sequence[str],
+        options: Sequence[str],
+        preload: Sequence[str],
+        variables: dict[str, str],
+    ) -> tuple[int | None, str, str, int]:
+        """Run a program on all ranks. Returns its status (None: given up), output, errors and the most memory it had."""
+        with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
+            xml, hosts = Path(folder, "platform.xml"), Path(folder, "hosts")
+            xml.write_text(platform.xml)
+            hosts.write_text(platform.hostfile)
+            words = [str(self.target.mpiexec), str(program), f"--cfg=smpi/np:{platform.ranks}", f"--cfg=smpi/hostfile:{hosts}"]
+            words += [f"--cfg=smpi/tmpdir:{folder}", "--log=root.thres:critical", *platform.options(), *options, str(xml)]
+            environment = {k: v for k, v in os.environ.items() if not k.startswith("SWAPMEET_")} | variables
+            environment |= {"SMPI_GLOBAL_SIZE": str(platform.ranks)}
+            if preload:
+                environment["LD_PRELOAD"] = ":".join(preload)
+            with open(Path(folder, "out"), "w+b") as out, open(Path(folder, "err"), "w+b") as err:
+                process = self._start([*words, *arguments], environment, out.fileno(), err.fileno())
+                status, peak_bytes = self._wait(process)
+                texts = []
+                for file in (out, err):
+                    file.seek(0)
+                    texts.append(file.read().decode(errors="replace"))
+        return status, texts[0], texts[1], peak_bytes
+
+    def stop(self) -> None:
+        """End all simulations, from another thread."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.kill()
+
+    def _start(self, words: list[str], environment: dict[str, str], out: int, err: int) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._stopped:
+                raise SwapmeetError("interrupted")
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True,
+                preexec_fn=end_with_parent,
+            )  # fmt: skip
+            self._running.add(process)
+            return process
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> tuple[int | None, int]:
+        timer = threading.Timer(self.timeout_s, process.kill) if self.timeout_s else None
+        if timer:
+            timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        given_up = process.returncode == -signal.SIGKILL
+        if timer:
+            timer.cancel()
+        with self._lock:
+            self._running.discard(process)
+        return None if given_up else process.returncode, usage.ru_maxrss << 10
+
+    def _place(self, job: Job) -> Path:
+        """The file that remembers a job, named by all that determines what comes of it."""
+        parts: list[object] = [self.target.version, job.platform.key(), asdict(job.cell), job.spec]
+        parts += peers.options(job.spec, job.cell.collective, job.native)
+        parts += [self._built[self.program]] + ([] if peers.is_peer(job.spec) else [self._built[self.library]])
+        name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return cache_folder() / "simulated" / name[:2] / f"{name}.json"
+
+    def _remember(self, job: Job, outcome: Outcome) -> None:
+        place = self._place(job)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft = place.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+            draft.write_text(json.dumps(asdict(outcome)))
+            draft.replace(place)
+        except OSError:  # then it is simulated again
+            pass
+
+
+def _choice(spec: str) -> dict[str, str]:
+    chosen = {} if spec == "auto" else {"SWAPMEET_ALGORITHM": spec}
+    return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **chosen}
+
+
+def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: float, peak_bytes: int) -> Outcome:
+    answers = dict(ANSWER.findall(output))
+    explained = EXPLAINED.findall(errors)
+    spec = explained[-1][0] if explained else job.spec
+    seen = {"spec": spec, "wall_s": wall_s, "peak_bytes": peak_bytes}
+    if status is None:
+        return Outcome(problem=f"given up, after {wall_s:.0f} s", **seen)
+    for kind in ("refused", "wrong"):
+        if kind in answers:
+            return Outcome(problem=answers[kind], wrong=kind == "wrong", **seen)
+    if "ok" not in answers or "sample" not in answers:
+        tail = "\n".join([*output.splitlines(), *errors.splitlines()][-NOISE_LINES:])
+        return Outcome(problem=f"SimGrid ended with status {status}: {tail}".strip(), **seen)
+    if spec == NATIVE and job.spec not in ("auto", NATIVE):
+        return Outcome(problem=f"left to the MPI underneath: {explained[-1][1]}", **seen)
+    longest, shortest, mean = map(float, answers["sample"].split())
+    return Outcome(longest, shortest, mean, **seen)

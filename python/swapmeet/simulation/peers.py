@@ -1,0 +1,52 @@
+"""The production MPIs' own choices, and their algorithms, as SimGrid has them: `native:NAME`."""
+
+from __future__ import annotations
+
+from swapmeet.bench.cells import NATIVE
+from swapmeet.errors import SwapmeetError
+
+SELECTORS = ("ompi", "mpich", "mvapich2", "impi")  #: decision functions of these MPIs, all collectives alike
+BARRIERS = ("", "_light_barrier", "_mpi_barrier", "_one_barrier")
+_BOTH = ("bruck", *(name + barrier for name in ("pair", "ring") for barrier in BARRIERS))
+#: By collective, as SimGrid 3.32 names them.
+ALGORITHMS = {
+    "alltoall": ("2dmesh", "3dmesh", "basic_linear", *_BOTH, "mvapich2_scatter_dest", "pair_rma", "rdb"),
+    "alltoallv": (*_BOTH, "ompi_basic_linear"),
+}
+PREFIX = NATIVE + ":"
+
+
+def is_peer(spec: str) -> bool:
+    """Whether this is an MPI's own, not ours."""
+    return spec == NATIVE or spec.startswith(PREFIX)
+
+
+def require_peer(spec: str) -> None:
+    """Refuse a `native:NAME` that SimGrid has not.
+
+    Raises
+    ------
+    SwapmeetError
+        With all names.
+    """
+    if spec.removeprefix(PREFIX) not in {*SELECTORS, *ALGORITHMS["alltoall"], *ALGORITHMS["alltoallv"]}:
+        raise SwapmeetError(
+            f'SPEC "{spec}": expected native:NAME, NAME being an MPI, whose choice is taken ({", ".join(SELECTORS)}), or '
+            f"an algorithm: {', '.join(ALGORITHMS['alltoall'])}; of Alltoallv also {ALGORITHMS['alltoallv'][-1]}"
+        )
+
+
+def unsuitable(spec: str, collective: str) -> str:
+    """Why a peer cannot do this collective; "" if it can."""
+    name = spec.removeprefix(PREFIX)
+    if spec == NATIVE or name in SELECTORS or name in ALGORITHMS[collective]:
+        return ""
+    return f"SimGrid has no such algorithm for {collective}"
+
+
+def options(spec: str, collective: str, native: str) -> list[str]:
+    """SimGrid's options for a candidate; `native` is the MPI that plain "native" stands for."""
+    name = spec.removeprefix(PREFIX) if spec.startswith(PREFIX) else native
+    if name in SELECTORS:
+        return [f"--cfg=smpi/coll-selector:{name}"]
+    return [f"--cfg=smpi/coll-selector:{native}", f"--cfg=smpi/{collective}:{name}"]

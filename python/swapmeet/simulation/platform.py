@@ -1,0 +1,166 @@
+"""A described machine (docs/models.md) with a network, as SimGrid is to simulate it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.sax.saxutils import quoteattr
+
+from swapmeet import _core, machines
+from swapmeet.errors import SwapmeetError
+from swapmeet.machines import Machine
+from swapmeet.network.reading import place, read_network
+
+MOST_HOSTS = 1500  #: each pair has a route, written out
+UNLIMITED = 1e15  #: bytes a second, where a description says that bytes cost nothing
+#: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; and whoever
+#: polls lets a little time pass, or would poll for ever.
+CONFIGURATION = {
+    "network/model": "SMPI",
+    "smpi/simulate-computation": "no",
+    "smpi/host-speed": "1Gf",
+    "smpi/cpu-threshold": "0",
+    "smpi/bw-factor": "0:1",
+    "smpi/lat-factor": "0:1",
+    "smpi/test": "1e-7",
+    "smpi/iprobe": "1e-7",
+    "smpi/grow-injected-times": "no",
+    "smpi/wtime": "0",
+    "smpi/list-leaks": "0",
+    "network/crosstraffic": "no",
+    "network/TCP-gamma": "0",
+    "network/weight-S": "0",
+    "contexts/stack-size": "256",
+}
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A machine with ranks on it: as many on each host, in turn."""
+
+    machine: Machine
+    topology: str
+    ranks: int
+    per_node: int
+    xml: str
+    hosts: tuple[str, ...]  #: that are used
+
+    @property
+    def name(self) -> str:
+        """Of the machine, and of what differs from its description."""
+        network = self.machine.network
+        words = [self.machine.name]
+        words += [self.topology] if network is None or self.topology != network.topology else []
+        return " ".join(words)
+
+    @property
+    def hostfile(self) -> str:
+        """A host for each rank, one a line."""
+        return "".join(f"{self.hosts[rank // self.per_node]}\n" for rank in range(self.ranks))
+
+    def options(self) -> list[str]:
+        """SimGrid's options, but for files and the number of ranks."""
+        between = self.machine.costs.between
+        overhead = f"0:{1e-6 * message_us(self.machine, self.per_node):.9g}:0"
+        eager = str(min(between.eager_bytes + 1, 2**31 - 1))
+        chosen = CONFIGURATION | {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}
+        chosen |= {"smpi/send-is-detached-thresh": eager, "smpi/async-small-thresh": eager}
+        return [f"--cfg={name}:{value}" for name, value in chosen.items()]
+
+    def key(self) -> str:
+        """Another for another platform."""
+        return hashlib.sha256("\n".join([self.xml, self.hostfile, *self.options()]).encode()).hexdigest()
+
+
+def message_us(machine: Machine, per_node: int) -> float:
+    """What a message costs the core that sends it, and the one that receives it.
+
+    SimGrid has no limit of a node's messages, only costs of a rank: so each rank waits for the messages of the others of
+    its node, as if all sent at once.
+    """
+    if machine.network and machine.network.message_us is not None:
+        return machine.network.message_us
+    return machine.costs.between.overhead_us + machine.costs.node_message_us * per_node / 2
+
+
+def platform(name: str, ranks: int, topology: str | None = None, per_node: int | None = None) -> Platform:
+    """The machine of that name, or file, with so many ranks on it.
+
+    Parameters
+    ----------
+    name : str
+        As `machines.load` takes it.
+    ranks : int
+    topology : str, optional
+        Another network, by name or file (docs/networks.md).
+    per_node : int, optional
+        Ranks on each host; None: as the description says.
+
+    Raises
+    ------
+    SwapmeetError
+        If the description is malformed or has no network, or the machine is too small for the ranks.
+    """
+    machine = machines.load(name, "--platform")
+    if topology is None and machine.network is None:
+        raise SwapmeetError(
+            f'--platform "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
+        )
+    text = topology or (machine.network.topology if machine.network else "")
+    network = read_network(text)
+    each = per_node or machine.ranks_per_node or ranks
+    wanted = math.ceil(ranks / each)
+    if wanted > network.hosts:
+        raise SwapmeetError(
+            f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: {network.hosts * each} ranks at most, not {ranks}"
+        )
+    if wanted > MOST_HOSTS:
+        raise SwapmeetError(f"{ranks} ranks are on {wanted} nodes: at most {MOST_HOSTS} can be simulated; put more on each")
+    placed = place(network, "destination", "block:1", wanted)
+    lines = _xml(machine, placed, wanted, each)
+    return Platform(machine, text, ranks, each, "\n".join(lines) + "\n", tuple(network.names[:wanted]))
+
+
+def _bandwidth(byte_ns: float) -> str:
+    return f"{1e9 / byte_ns if byte_ns else UNLIMITED:.9g}Bps"
+
+
+def _link(name: str, byte_ns: float, latency_us: float, policy: str = "SHARED") -> str:
+    speed = f'bandwidth="{_bandwidth(byte_ns)}" latency="{max(latency_us, 0):.9g}us"'
+    return f'<link id={quoteattr(name)} {speed} sharing_policy="{policy}"/>'
+
+
+def _xml(machine: Machine, placed: _core.PlacedNetwork, hosts: int, per_node: int) -> Iterator[str]:
+    """SimGrid's platform file: hosts, each direction of each link that is used, and a route for each pair of hosts."""
+    network, costs = placed.network, machine.costs
+    names, links = network.names, network.links
+    hop_us = machine.network.hop_us if machine.network else 0.0
+    link_byte_ns = machine.network.link_byte_ns if machine.network else costs.node_byte_ns
+    paths = {(i, j): placed.path(i, j) for i in range(hosts) for j in range(hosts) if i != j}
+    yield '<?xml version="1.0"?>'
+    yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+    yield '<platform version="4.1"><zone id="all" routing="Full">'
+    copy = f'<prop id="copy_byte_ns" value="{costs.pack.byte_ns:.9g}"/><prop id="copy_piece_us" value="{costs.pack.piece_us:.9g}"/>'
+    for name in names[:hosts]:
+        yield f'<host id={quoteattr(name)} speed="1Gf" core="{per_node}">{copy}</host>'
+        yield _link(f"{name} memory", costs.memory_byte_ns, 0)
+        yield _link(f"{name} within", costs.within.byte_ns, costs.within.latency_us, "FATPIPE")
+        yield _link(f"{name} rank", costs.between.byte_ns, 0, "FATPIPE")
+    for number in sorted({link for path in paths.values() for link in path}):
+        ends, capacity = links[number][:2], links[number][2]
+        outer = min(ends) < network.hosts
+        byte_ns = costs.node_byte_ns or costs.between.byte_ns
+        latency_us = (costs.between.latency_us - hop_us) / 2 if outer else hop_us
+        yield _link(f"link {number}", (byte_ns if outer else link_byte_ns) / capacity, latency_us)
+    for i in range(hosts):
+        yield _route(names[i], names[i], [f"{names[i]} within", f"{names[i]} memory"])
+    for (i, j), path in paths.items():
+        yield _route(names[i], names[j], [f"{names[i]} rank", *(f"link {number}" for number in path)])
+    yield "</zone></platform>"
+
+
+def _route(source: str, destination: str, links: list[str]) -> str:
+    ways = "".join(f"<link_ctn id={quoteattr(link)}/>" for link in links)
+    return f'<route src={quoteattr(source)} dst={quoteattr(destination)} symmetrical="NO">{ways}</route>'

@@ -1,0 +1,148 @@
+"""What `swapmeet simulate` does once its options are read: checks, estimates, progress, and what is printed."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from swapmeet.bench import machine
+from swapmeet.bench.cells import name
+from swapmeet.bench.candidates import require_candidates
+from swapmeet.bench.request import Request, parse_duration
+from swapmeet.bench.results import Writer
+from swapmeet.bench.running import report
+from swapmeet.errors import SwapmeetError
+from swapmeet.simulation import application as applications
+from swapmeet.simulation import estimate, peers, simgrid
+from swapmeet.simulation.campaign import Campaign, Settings, require_memory
+from swapmeet.simulation.job import Job, Outcome, Simulator
+from swapmeet.simulation.platform import Platform, platform
+from swapmeet.specs import parse_ranks, parse_spec
+
+Exchanges = tuple[tuple[str, str, int, str], ...]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options that say where and how."""
+
+    platform: str
+    ranks: str
+    network: str | None
+    per_node: int | None
+    native: str
+    jobs: int
+    limit: str
+    budget: str
+
+    def platforms(self) -> tuple[Platform, ...]:
+        """The platform with each number of ranks, checked."""
+        numbers = parse_ranks(self.ranks, "-n")
+        return tuple(platform(self.platform, ranks, self.network, self.per_node) for ranks in numbers)
+
+
+def exchanges(
+    collective: str | None, sizes: str | None, workloads: list[str] | None, seeds: str | None, datatype: str | None
+) -> Exchanges:
+    """What is exchanged, as of `swapmeet bench`."""
+    return Request(collective=collective, sizes=sizes, workloads=workloads, seeds=seeds, datatype=datatype).exchanges()
+
+
+def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Path | None) -> bool:
+    """Simulate into `file` and print the results; only tell what that takes if there is none.
+
+    Returns
+    -------
+    bool
+        Whether all data were right.
+    """
+    limit_s = parse_duration(chosen.limit, "--limit")
+    require_candidates(pattern for pattern in patterns if not pattern.startswith(peers.PREFIX))
+    settings = Settings(chosen.platforms(), tuple(patterns), wanted, chosen.native, simgrid.find().version)
+    jobs, impossible = settings.jobs()
+    require_memory(jobs, chosen.jobs)
+    simulator = Simulator(simgrid.find(), limit_s)
+    todo = [job for job in jobs if simulator.known(job) is None]
+    _announce(len(jobs), todo, chosen, limit_s)
+    if file is None:
+        return True
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    header = machine.header({"simulated": simulator.target.version, "platform": chosen.platform, "specs": list(patterns)})
+    with Writer(file, header) as writer, _progress(len(todo)) as told:
+        for job, why in impossible:
+            writer.problem(None, job.cell, job.spec, why)
+            print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
+        Campaign(simulator, writer, told).run(jobs, chosen.jobs)
+    return report(file, None)
+
+
+def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen, limit_s: float) -> None:
+    """Say what is to come, and refuse what takes too long."""
+    estimates = [estimate.of_job(job) for job in todo]
+    each = [one.seconds for one in estimates]
+    total = sum(each) / chosen.jobs
+    total = max(total, max(each, default=0))
+    most = sum(sorted((one.bytes for one in estimates), reverse=True)[: chosen.jobs])
+    print(
+        f"swapmeet: {len(todo)} simulations, {jobs - len(todo)} more are known: about {_duration(total)} by "
+        f"{chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
+        file=sys.stderr,
+    )
+    for job, seconds in zip(todo, each, strict=True):
+        if seconds > limit_s:
+            print(
+                f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {_duration(seconds)}, and given up after "
+                f"{_duration(limit_s)} (--limit): so many messages are in flight; give it a window, as in direct(window=8)",
+                file=sys.stderr,
+            )
+    total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs
+    if total > parse_duration(chosen.budget, "--budget"):
+        raise SwapmeetError(f"that is about {_duration(total)}: give --budget, or choose fewer ranks, sizes or specs")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+
+
+class _progress:  # noqa: N801
+    """Tells of each simulation that is done: a bar on a terminal, problems everywhere."""
+
+    def __init__(self, todo: int) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task("simulating", total=todo)
+
+    def __enter__(self) -> _progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, job: Job, outcome: Outcome) -> None:
+        self._bar.update(self._task, advance=1, description=f"{name(job.cell)}, {job.spec}")
+        if outcome.problem:
+            print(f"swapmeet: {name(job.cell)}: {job.spec}: {outcome.problem}", file=sys.stderr, flush=True)
+
+
+def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str]) -> None:
+    """Simulate a program by each of the specs, and print what it prints and how long it takes."""
+    for spec in specs:
+        if spec != "auto" and not peers.is_peer(spec):
+            parse_spec(spec, "SPEC")
+    target, platforms = simgrid.find(), chosen.platforms()
+    simulator = Simulator(target, parse_duration(chosen.limit, "--limit"))
+    with applications.compiled(target, words[0]) as program:
+        for where in platforms:
+            for spec in specs:
+                output, errors, seconds = applications.run(simulator, where, program, words[1:], spec, chosen.native)
+                sys.stdout.write(output)
+                sys.stderr.write(errors and errors + "\n")
+                print(f"swapmeet: {where.name}, P = {where.ranks}, {spec}: {seconds:.9g} s of simulated time", flush=True)

@@ -37,7 +37,9 @@ def compiled(target: Mpi, source: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
         made = Path(folder, path.stem)
-        done = subprocess.run([*target.compiler, "-O2", str(path), "-o", str(made), "-lm"], capture_output=True, text=True)
+        done = subprocess.run(
+            [*target.compiler, "-O2", str(path), "-o", str(made), "-lm"], capture_output=True, text=True
+        )
         if done.returncode != 0:
             raise SwapmeetError(f"smpicc does not compile {source}:\n{done.stderr.rstrip()}")
         yield made
@@ -49,7 +51,9 @@ def _require_smpicc(path: Path) -> None:
         raise SwapmeetError(f"{path} is not linked with SimGrid: compile it by smpicc, or give its C source")
 
 
-def run(simulator: Simulator, platform: Platform, program: Path, arguments: Sequence[str], spec: str, native: str) -> tuple[str, str, float]:
+def run(
+    simulator: Simulator, platform: Platform, program: Path, arguments: Sequence[str], spec: str, native: str
+) -> tuple[str, str, float]:
     """Simulate a program whose all-to-alls are done by `spec`.
 
     Returns
@@ -63,7 +67,12 @@ def run(simulator: Simulator, platform: Platform, program: Path, arguments: Sequ
         If it fails: with what it said.
     """
     # Its global variables become each rank's own; the library, which is preloaded, keeps its ranks apart by itself.
-    options = ["--cfg=smpi/privatization:dlopen", "--cfg=smpi/display-timing:yes", "--log=smpi.thres:info", "--log=xbt_cfg.thres:critical"]
+    options = [
+        "--cfg=smpi/privatization:dlopen",
+        "--cfg=smpi/display-timing:yes",
+        "--log=smpi.thres:info",
+        "--log=xbt_cfg.thres:critical",
+    ]
     name = spec.removeprefix(peers.PREFIX)
     chosen = native if name == peers.NATIVE or not peers.is_peer(spec) else name
     collectives = ["alltoall", "alltoallv"] if chosen not in peers.SELECTORS else ["alltoall"]
@@ -74,7 +83,12 @@ def run(simulator: Simulator, platform: Platform, program: Path, arguments: Sequ
     kept = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
     status, output, errors, _ = simulator.launch(
-        platform, program, arguments, list(dict.fromkeys(options)), preload, {"SWAPMEET_TUNING_FILE": "none", **kept, **variables}
+        platform,
+        program,
+        arguments,
+        list(dict.fromkeys(options)),
+        preload,
+        {"SWAPMEET_TUNING_FILE": "none", **kept, **variables},
     )
     timed = TIMED.search(errors)
     if status != 0 or not timed:
@@ -85,5 +99,12 @@ def run(simulator: Simulator, platform: Platform, program: Path, arguments: Sequ
 
 def _of_timing(line: str) -> bool:
     """Whether SimGrid says this of itself at the end."""
-    beginnings = ("Simulated time", "The simulation took", "more than what the original", "the fastest", "Global simulation", "simulated time")
+    beginnings = (
+        "Simulated time",
+        "The simulation took",
+        "more than what the original",
+        "the fastest",
+        "Global simulation",
+        "simulated time",
+    )
     return line.strip().startswith(beginnings)

@@ -33,7 +33,8 @@ def simulate(
     ] = "cluster",
     ranks: Annotated[str, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 64,512.")] = "64",
     network: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md).")
+        str | None,
+        typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md)."),
     ] = None,
     per_node: Annotated[int | None, typer.Option(min=1, help="Ranks on each node, if not the platform's.")] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
@@ -43,11 +44,19 @@ def simulate(
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Of the workloads, as in 0,1,2.")] = None,
     datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
-    native: Annotated[str, typer.Option(help=f"The MPI that native stands for: {', '.join(peers.SELECTORS)}.")] = "mpich",
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")] = None,
+    native: Annotated[
+        str, typer.Option(help=f"The MPI that native stands for: {', '.join(peers.SELECTORS)}.")
+    ] = "mpich",
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")
+    ] = None,
     limit: Annotated[str, typer.Option(metavar="TIME", help="For each simulation, as in 90s, 15m or 2h.")] = "30m",
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")] = "12h",
-    dry: Annotated[bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")] = False,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")
+    ] = "12h",
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")
+    ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
 ) -> None:
     """Run the library, and the algorithms of production MPIs, on simulated machines.
@@ -66,7 +75,9 @@ def simulate(
         from swapmeet.simulation import running
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet simulate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
-    chosen = running.Chosen(platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget)
+    chosen = running.Chosen(
+        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget
+    )
     if application:
         running.application(chosen, application, patterns)
         return

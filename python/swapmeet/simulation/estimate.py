@@ -13,7 +13,7 @@ from swapmeet.specs import parse_spec
 
 CALLS = 2  #: that makes plans, and that is timed
 START_S = 0.1
-#: Fitted to simulations of 64 to 2048 ranks (docs/simulation.md): a message alone, and for each that is in flight meanwhile.
+#: Fitted to simulations (docs/simulation.md): a message alone, and for each other that is in flight.
 MESSAGE_S = 1.0e-4
 CROWDED_S = 6.0e-8
 RANK_BYTES = 600_000  #: stack, plan, and what SimGrid keeps

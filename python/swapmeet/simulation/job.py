@@ -85,7 +85,9 @@ class Simulator:
         variables = {} if peers.is_peer(job.spec) else _choice(job.spec)
         exchange = [job.cell.collective, job.cell.sizes, str(job.cell.seed), job.cell.datatype, "1"]
         words = ["--cfg=smpi/privatization:no", *peers.options(job.spec, job.cell.collective, job.native)]
-        status, output, errors, peak_bytes = self.launch(job.platform, self.program, exchange, words, preload, variables)
+        status, output, errors, peak_bytes = self.launch(
+            job.platform, self.program, exchange, words, preload, variables
+        )
         outcome = _judged(job, status, output, errors, time.monotonic() - begun, peak_bytes)
         if status is not None and not self._stopped:
             self._remember(job, outcome)
@@ -100,13 +102,24 @@ class Simulator:
         preload: Sequence[str],
         variables: dict[str, str],
     ) -> tuple[int | None, str, str, int]:
-        """Run a program on all ranks. Returns its status (None: given up), output, errors and the most memory it had."""
+        """Run a program on all ranks. Returns its status (None: given up), output, errors and most memory."""
         with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
             xml, hosts = Path(folder, "platform.xml"), Path(folder, "hosts")
             xml.write_text(platform.xml)
             hosts.write_text(platform.hostfile)
-            words = [str(self.target.mpiexec), str(program), f"--cfg=smpi/np:{platform.ranks}", f"--cfg=smpi/hostfile:{hosts}"]
-            words += [f"--cfg=smpi/tmpdir:{folder}", "--log=root.thres:critical", *platform.options(), *options, str(xml)]
+            words = [
+                str(self.target.mpiexec),
+                str(program),
+                f"--cfg=smpi/np:{platform.ranks}",
+                f"--cfg=smpi/hostfile:{hosts}",
+            ]
+            words += [
+                f"--cfg=smpi/tmpdir:{folder}",
+                "--log=root.thres:critical",
+                *platform.options(),
+                *options,
+                str(xml),
+            ]
             environment = {k: v for k, v in os.environ.items() if not k.startswith("SWAPMEET_")} | variables
             environment |= {"SMPI_GLOBAL_SIZE": str(platform.ranks)}
             if preload:

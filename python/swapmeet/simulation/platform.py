@@ -15,8 +15,8 @@ from swapmeet.network.reading import place, read_network
 
 MOST_HOSTS = 1500  #: each pair has a route, written out
 UNLIMITED = 1e15  #: bytes a second, where a description says that bytes cost nothing
-#: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; and whoever
-#: polls lets a little time pass, or would poll for ever.
+#: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; whoever polls
+#: lets a little time pass, or would poll for ever.
 CONFIGURATION = {
     "network/model": "SMPI",
     "smpi/simulate-computation": "no",
@@ -77,8 +77,8 @@ class Platform:
 def message_us(machine: Machine, per_node: int) -> float:
     """What a message costs the core that sends it, and the one that receives it.
 
-    SimGrid has no limit of a node's messages, only costs of a rank: so each rank waits for the messages of the others of
-    its node, as if all sent at once.
+    SimGrid has no limit of a node's messages, only costs of a rank: so each rank waits for the messages of the others
+    of its node, as if all sent at once.
     """
     if machine.network and machine.network.message_us is not None:
         return machine.network.message_us
@@ -114,10 +114,13 @@ def platform(name: str, ranks: int, topology: str | None = None, per_node: int |
     wanted = math.ceil(ranks / each)
     if wanted > network.hosts:
         raise SwapmeetError(
-            f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: {network.hosts * each} ranks at most, not {ranks}"
+            f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: "
+            f"{network.hosts * each} ranks at most, not {ranks}"
         )
     if wanted > MOST_HOSTS:
-        raise SwapmeetError(f"{ranks} ranks are on {wanted} nodes: at most {MOST_HOSTS} can be simulated; put more on each")
+        raise SwapmeetError(
+            f"{ranks} ranks are on {wanted} nodes: at most {MOST_HOSTS} can be simulated; put more on each"
+        )
     placed = place(network, "destination", "block:1", wanted)
     lines = _xml(machine, placed, wanted, each)
     return Platform(machine, text, ranks, each, "\n".join(lines) + "\n", tuple(network.names[:wanted]))
@@ -142,7 +145,8 @@ def _xml(machine: Machine, placed: _core.PlacedNetwork, hosts: int, per_node: in
     yield '<?xml version="1.0"?>'
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     yield '<platform version="4.1"><zone id="all" routing="Full">'
-    copy = f'<prop id="copy_byte_ns" value="{costs.pack.byte_ns:.9g}"/><prop id="copy_piece_us" value="{costs.pack.piece_us:.9g}"/>'
+    prices = {"copy_byte_ns": costs.pack.byte_ns, "copy_piece_us": costs.pack.piece_us}
+    copy = "".join(f'<prop id="{key}" value="{price:.9g}"/>' for key, price in prices.items())
     for name in names[:hosts]:
         yield f'<host id={quoteattr(name)} speed="1Gf" core="{per_node}">{copy}</host>'
         yield _link(f"{name} memory", costs.memory_byte_ns, 0)

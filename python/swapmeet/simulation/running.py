@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from swapmeet.bench import machine
-from swapmeet.bench.cells import name
 from swapmeet.bench.candidates import require_candidates
+from swapmeet.bench.cells import name
 from swapmeet.bench.request import Request, parse_duration
 from swapmeet.bench.results import Writer
 from swapmeet.bench.running import report
@@ -73,7 +73,9 @@ def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Pa
     if file is None:
         return True
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    header = machine.header({"simulated": simulator.target.version, "platform": chosen.platform, "specs": list(patterns)})
+    header = machine.header(
+        {"simulated": simulator.target.version, "platform": chosen.platform, "specs": list(patterns)}
+    )
     with Writer(file, header) as writer, _progress(len(todo)) as told:
         for job, why in impossible:
             writer.problem(None, job.cell, job.spec, why)
@@ -98,7 +100,7 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen, limit_s: float) ->
         if seconds > limit_s:
             print(
                 f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {_duration(seconds)}, and given up after "
-                f"{_duration(limit_s)} (--limit): so many messages are in flight; give it a window, as in direct(window=8)",
+                f"{_duration(limit_s)} (--limit): so many messages are in flight; a window helps: direct(window=8)",
                 file=sys.stderr,
             )
     total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs
@@ -107,7 +109,13 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen, limit_s: float) ->
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.0f} h"
+    )
 
 
 class _progress:  # noqa: N801
@@ -145,4 +153,6 @@ def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str]) -> N
                 output, errors, seconds = applications.run(simulator, where, program, words[1:], spec, chosen.native)
                 sys.stdout.write(output)
                 sys.stderr.write(errors and errors + "\n")
-                print(f"swapmeet: {where.name}, P = {where.ranks}, {spec}: {seconds:.9g} s of simulated time", flush=True)
+                print(
+                    f"swapmeet: {where.name}, P = {where.ranks}, {spec}: {seconds:.9g} s of simulated time", flush=True
+                )

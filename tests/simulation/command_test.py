@@ -1,0 +1,127 @@
+"""`swapmeet simulate` as its users see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swapmeet.bench.reading import read
+from swapmeet.simulation.job import Simulator
+from swapmeet.tuning import fit
+
+APPLICATION = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int calls; /* each rank's own */
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks, sum = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int *send = malloc(ranks * sizeof(int)), *receive = malloc(ranks * sizeof(int));
+  for (int i = 0; i < ranks; ++i) send[i] = 100 * rank + i;
+  MPI_Alltoall(send, 1, MPI_INT, receive, 1, MPI_INT, MPI_COMM_WORLD);
+  ++calls;
+  for (int i = 0; i < ranks; ++i) sum += receive[i] == 100 * i + rank;
+  printf("%s %d: %d right, %d call\\n", argv[1], rank, sum, calls);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def simulate(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **variables}
+    return subprocess.run(
+        [sys.executable, "-m", "swapmeet", "simulate", *words], capture_output=True, text=True, env=environment,
+        cwd=folder, timeout=300,
+    )  # fmt: skip
+
+
+def test_results_are_those_of_bench(simulator: Simulator, tmp_path: Path) -> None:
+    words = ("--platform", "theta", "-n", "8,12", "--per-node", "4", "-S", "64", "tra(r=2)", "native:ring")
+    first = simulate(*words, "-o", "one.jsonl", folder=tmp_path)
+    again = simulate(*words, "-o", "two.jsonl", "-j", "1", folder=tmp_path)
+    assert first.returncode == again.returncode == 0, first.stderr + again.stderr
+    assert "6 simulations, 0 more are known" in first.stderr and "0 simulations, 6 more are known" in again.stderr
+    one, two = (read(tmp_path / name) for name in ("one.jsonl", "two.jsonl"))
+    cells = one.cells()
+    assert [cell.ranks for cell in cells] == [8, 12] and {cell.nodes for cell in cells} == {"4"}
+    assert cells[0].mpi == f"theta (SimGrid {simulator.target.version})"
+    for cell in cells:
+        assert one.specs(cell) == ["native", "native:ring", "tra(r=2)"]
+        for spec in one.specs(cell):
+            (a,), (b,) = one.samples(cell, spec), two.samples(cell, spec)
+            assert a.longest.tolist() == b.longest.tolist() and len(set(a.longest)) == 1
+    assert any("simulated" in note for note in one.launches[0].notes)
+    assert any("dragonfly" in note for note in one.launches[0].notes)
+    assert all(rule.nodes in (2, 3) for rule in fit.rules([one], cells[0].mpi))
+
+
+def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(APPLICATION)
+    words = ("-n", "6", "--per-node", "3", "pairwise", "native:bruck", "--", "app.c", "rank")
+    done = simulate(*words, folder=tmp_path, SWAPMEET_EXPLAIN="1")
+    assert done.returncode == 0, done.stderr
+    for rank in range(6):
+        assert done.stdout.count(f"rank {rank}: 6 right, 1 call\n") == 2
+    assert done.stderr.count("swapmeet: Alltoall on 6 ranks") == 1, "the peer is not preloaded"
+    times = [line.split(": ")[-1] for line in done.stdout.splitlines() if "of simulated time" in line]
+    assert len(set(times)) == 2
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        (["--platform", "thera"], "no such file, and no built-in machine"),
+        (["--platform", "hockney"], "says nothing of its network"),
+        (["--platform", "theta", "-n", "1000000"], "ranks at most, not 1000000"),
+        (["--network", "slim-fly(q=6)"], "q"),
+        (["native:fastest"], "expected native:NAME"),
+        (["no-such-algorithm"], "no-such-algorithm"),
+        (["--native", "openmpi"], "expected ompi"),
+        (["-n", "1024", "-S", "1GiB"], "GiB are available"),
+        (["-n", "2048", "direct", "-S", "8", "--budget", "1s"], "give --budget"),
+        (["--", "no-such-program"], "is no file"),
+        (["--", sys.executable], "not linked with SimGrid"),
+    ],
+)
+def test_bad_input_is_refused(simulator: Simulator, tmp_path: Path, words: list[str], problem: str) -> None:
+    done = (
+        simulate(*words, "-o", "results.jsonl", folder=tmp_path)
+        if "--" not in words
+        else simulate(*words, folder=tmp_path)
+    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert problem in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_malformed_networks_are_refused(tmp_path: Path) -> None:
+    link = {"latency_us": 1, "byte_ns": 0.1}
+    network = {"topology": "torus(dims=1,hosts=4)", "link_byte_ns": 0, "hop_us": 0}
+    bad: list[tuple[object, str]] = [
+        (7, "network: expected an object"),
+        ({**network, "hop_us": -1}, "network.hop_us"),
+        ({**network, "bandwidth": 1}, "network.bandwidth: not one of"),
+        ({"topology": "x", "hop_us": 0}, "network.link_byte_ns: is missing"),
+        ({**network, "topology": "torus(dims=0)"}, "no network"),
+    ]
+    for value, problem in bad:
+        description = {"format": "swapmeet-machine", "version": 1, "between": link, "network": value}
+        (tmp_path / "machine.json").write_text(json.dumps(description))
+        done = simulate("--platform", "machine.json", "-n", "4", folder=tmp_path)
+        assert done.returncode == 2 and problem in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_without_simgrid_it_says_what_to_install(tmp_path: Path) -> None:
+    done = simulate("-n", "4", folder=tmp_path, PATH=str(tmp_path))
+    assert done.returncode == 2 and "apt-get install libsimgrid-dev" in done.stderr

@@ -1,0 +1,13 @@
+"""What the plainest platform costs, and what the fixtures are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swapmeet.simulation.job import Job
+from swapmeet.simulation.platform import Platform
+
+LATENCY_US, BYTE_NS = 2.0, 0.5
+
+MakePlatform = Callable[..., Platform]
+MakeJob = Callable[..., Job]

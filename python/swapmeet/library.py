@@ -19,6 +19,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi, cache_folder, find
 
 TAIL_LINES = 30  #: of the log, shown when a build fails
+SIMULATED = ("swapmeet", "simulated", "conformance")  #: targets that can be simulated
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 
 
@@ -77,7 +78,8 @@ def build(mpi: Mpi) -> Path:
         if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
             _configure(mpi, folder)
             stamp.write_text(identity)
-        _run([_tool("cmake"), "--build", str(folder)], folder / "build.log", mpi)
+        wanted = ["--target", *SIMULATED] if mpi.kind == "simgrid" else []
+        _run([_tool("cmake"), "--build", str(folder), *wanted], folder / "build.log", mpi)
     return folder
 
 

@@ -16,7 +16,7 @@ from swapmeet.simulation import peers
 from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import Platform
 
-TIMED = re.compile(r"Simulated time: ([0-9.]+) seconds")
+TIMED = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 
 
 @contextmanager
@@ -70,15 +70,10 @@ def run(
     options = [
         "--cfg=smpi/privatization:dlopen",
         "--cfg=smpi/display-timing:yes",
-        "--log=smpi.thres:info",
+        "--log=smpi_utils.thres:info",
         "--log=xbt_cfg.thres:critical",
     ]
-    name = spec.removeprefix(peers.PREFIX)
-    chosen = native if name == peers.NATIVE or not peers.is_peer(spec) else name
-    collectives = ["alltoall", "alltoallv"] if chosen not in peers.SELECTORS else ["alltoall"]
-    for collective in collectives:
-        if not peers.unsuitable(peers.PREFIX + chosen, collective):
-            options += peers.options(peers.PREFIX + chosen, collective, native)
+    options += peers.options_of_application(spec, native)
     variables = {} if spec in ("auto",) or peers.is_peer(spec) else {"SWAPMEET_ALGORITHM": spec}
     kept = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
@@ -86,25 +81,14 @@ def run(
         platform,
         program,
         arguments,
-        list(dict.fromkeys(options)),
+        options,
         preload,
         {"SWAPMEET_TUNING_FILE": "none", **kept, **variables},
     )
     timed = TIMED.search(errors)
     if status != 0 or not timed:
         raise SwapmeetError(f"{program.name} by {spec} ended with status {status}:\n{output}{errors}".rstrip())
-    said = [line for line in errors.splitlines() if not re.match(r"^\[.*\[smpi", line) and not _of_timing(line)]
+    said = [
+        line for line in errors[: timed.start()].splitlines() if not line.startswith("[")
+    ]  # what follows is SimGrid's
     return output, "\n".join(said), float(timed[1])
-
-
-def _of_timing(line: str) -> bool:
-    """Whether SimGrid says this of itself at the end."""
-    beginnings = (
-        "Simulated time",
-        "The simulation took",
-        "more than what the original",
-        "the fastest",
-        "Global simulation",
-        "simulated time",
-    )
-    return line.strip().startswith(beginnings)

@@ -74,8 +74,8 @@ def require_memory(jobs: Iterable[Job], parallel: int) -> None:
     wanted = sum(size for size, *_ in largest)
     if largest and wanted > MEMORY_SHARE * available:
         raise SwapmeetError(
-            f"simulating {name(largest[0][2].cell)} takes about {largest[0][0] / 2**30:.1f} GiB, {len(largest)} side by "
-            f"side {wanted / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available: choose fewer --jobs, smaller "
+            f"simulating {name(largest[0][2].cell)} takes about {largest[0][0] / 2**30:.1f} GiB, {len(largest)} side "
+            f"by side {wanted / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available: choose fewer --jobs, smaller "
             "blocks or fewer ranks"
         )
 
@@ -144,8 +144,8 @@ class Campaign:
                 started=machine.now(),
                 load=None,
                 notes=[
-                    f"simulated by SimGrid {self._simulator.target.version}: the same every time, so one time is written "
-                    f"down {SAMPLES} times",
+                    f"simulated by SimGrid {self._simulator.target.version}: the same every time, so one time is "
+                    f"written down {SAMPLES} times",
                     f"platform: {platform.machine.name}, {platform.machine.note}",
                     f"network: {platform.topology}, {platform.per_node} ranks a node, {len(platform.hosts)} nodes used",
                     *(f"SimGrid: {option}" for option in platform.options()),

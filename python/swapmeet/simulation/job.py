@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -192,16 +193,16 @@ def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: floa
     answers = dict(ANSWER.findall(output))
     explained = EXPLAINED.findall(errors)
     spec = explained[-1][0] if explained else job.spec
-    seen = {"spec": spec, "wall_s": wall_s, "peak_bytes": peak_bytes}
+    outcome = functools.partial(Outcome, spec=spec, wall_s=wall_s, peak_bytes=peak_bytes)
     if status is None:
-        return Outcome(problem=f"given up, after {wall_s:.0f} s", **seen)
+        return outcome(problem=f"given up, after {wall_s:.0f} s")
     for kind in ("refused", "wrong"):
         if kind in answers:
-            return Outcome(problem=answers[kind], wrong=kind == "wrong", **seen)
+            return outcome(problem=answers[kind], wrong=kind == "wrong")
     if "ok" not in answers or "sample" not in answers:
         tail = "\n".join([*output.splitlines(), *errors.splitlines()][-NOISE_LINES:])
-        return Outcome(problem=f"SimGrid ended with status {status}: {tail}".strip(), **seen)
+        return outcome(problem=f"SimGrid ended with status {status}: {tail}".strip())
     if spec == NATIVE and job.spec not in ("auto", NATIVE):
-        return Outcome(problem=f"left to the MPI underneath: {explained[-1][1]}", **seen)
+        return outcome(problem=f"left to the MPI underneath: {explained[-1][1]}")
     longest, shortest, mean = map(float, answers["sample"].split())
-    return Outcome(longest, shortest, mean, **seen)
+    return outcome(longest, shortest, mean)

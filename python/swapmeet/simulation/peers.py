@@ -45,7 +45,7 @@ def unsuitable(spec: str, collective: str) -> str:
 
 
 def chosen(spec: str, native: str) -> str:
-    """The MPI, or the algorithm, that does what is left to the MPI underneath; `native` is the former of plain "native"."""
+    """The MPI, or algorithm, that does what is left to the MPI underneath; `native` stands for plain "native"."""
     return spec.removeprefix(PREFIX) if spec.startswith(PREFIX) else native
 
 

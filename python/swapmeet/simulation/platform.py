@@ -15,8 +15,8 @@ from swapmeet.network.reading import place, read_network
 
 MOST_HOSTS = 1500  #: each pair has a route, written out
 UNLIMITED = 1e15  #: bytes a second, where a description says that bytes cost nothing
-#: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; whoever polls
-#: lets a little time pass, or would poll for ever.
+#: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; whoever
+#: polls lets a little time pass, or would poll for ever.
 CONFIGURATION = {
     "network/model": "SMPI",
     "smpi/simulate-computation": "no",

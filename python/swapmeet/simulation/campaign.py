@@ -75,8 +75,8 @@ def require_memory(jobs: Iterable[Job], parallel: int) -> None:
     if largest and wanted > MEMORY_SHARE * available:
         raise SwapmeetError(
             f"simulating {name(largest[0][2].cell)} takes about {largest[0][0] / 2**30:.1f} GiB, {len(largest)} side "
-            f"by side {wanted / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available: choose fewer --jobs, smaller "
-            "blocks or fewer ranks"
+            f"by side {wanted / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available: choose fewer --jobs, "
+            "smaller blocks or fewer ranks"
         )
 
 

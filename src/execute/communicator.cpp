@@ -130,8 +130,8 @@ void Communicator::record(Recorder& recorder) {
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
-  if (refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ && early_calls_ < most_early_calls &&
-      !tuned(collective, shape_, options_) && wants_nodes(collective, shape_, options_)) {
+  if (!simulated && refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ &&
+      early_calls_ < most_early_calls && !tuned(collective, shape_, options_) && wants_nodes(collective, shape_, options_)) {
     ++early_calls_;
     return decline(collective, "one of the first calls: shared memory is set up if more follow");
   }

@@ -26,7 +26,7 @@ MEMORY_SHARE = 0.8  #: of what is available, that simulations may take
 class Settings:
     """What is simulated."""
 
-    platforms: tuple[Platform, ...]  #: the same with several numbers of ranks
+    platforms: tuple[Platform, ...]  #: each with a number of ranks
     patterns: tuple[str, ...]  #: of candidates
     exchanges: tuple[tuple[str, str, int, str], ...]  #: collective, sizes, seed, datatype, as in a Cell
     native: str
@@ -91,7 +91,7 @@ class Campaign:
 
     def __init__(self, simulator: Simulator, writer: Writer, told: Callable[[Job, Outcome], None]) -> None:
         self._simulator, self._writer, self._told = simulator, writer, told
-        self._launches: dict[int, int] = {}
+        self._launches: dict[str, int] = {}
 
     def run(self, jobs: Sequence[Job], parallel: int) -> None:
         """Simulate `parallel` jobs at a time, long ones first. An interruption loses those that run."""
@@ -132,8 +132,9 @@ class Campaign:
         self._told(job, outcome)
 
     def _launch(self, platform: Platform) -> int:
-        if platform.ranks not in self._launches:
-            self._launches[platform.ranks] = self._writer.launch(
+        key = platform.key
+        if key not in self._launches:
+            self._launches[key] = self._writer.launch(
                 block=0,
                 mpi=label(platform, self._simulator.target.version),
                 library="",
@@ -151,4 +152,4 @@ class Campaign:
                     *(f"SimGrid: {option}" for option in platform.options()),
                 ],
             )
-        return self._launches[platform.ranks]
+        return self._launches[key]

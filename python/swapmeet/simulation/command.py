@@ -12,7 +12,6 @@ import typer
 
 from swapmeet import machines
 from swapmeet.bench.candidates import AUTO
-from swapmeet.bench.cells import NATIVE
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import peers
 
@@ -29,7 +28,7 @@ def simulate(
         ),
     ] = None,
     platform: Annotated[
-        str, typer.Option(metavar="NAME", help="A machine with a network: a name, or a file (docs/models.md).")
+        str, typer.Option(metavar="NAME", help="Machines with a network: names or files, as in theta,polaris.")
     ] = "cluster",
     ranks: Annotated[str, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 64,512.")] = "64",
     network: Annotated[
@@ -54,6 +53,9 @@ def simulate(
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")
     ] = "12h",
+    score: Annotated[
+        bool, typer.Option("--scoreboard", help="The automatic choice against the best of what four MPIs choose.")
+    ] = False,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")
     ] = False,
@@ -68,6 +70,8 @@ def simulate(
         raise SwapmeetError(f'--native "{native}": expected {", ".join(peers.SELECTORS)}')
     application = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     patterns = (specs or [])[: len(specs or []) - len(application)] or [AUTO]
+    if score:
+        patterns = list(dict.fromkeys([*scoreboard_specs(), *patterns]))
     for spec in patterns:
         if spec.startswith(peers.PREFIX):
             peers.require_peer(spec)
@@ -83,13 +87,15 @@ def simulate(
         return
     exchanges = running.exchanges(collective, sizes or (None if workload else SIZES), workload, seeds, datatype)
     file = output or Path(f"simulated-{platform_stem(platform)}-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
-    if not running.measure(chosen, patterns, exchanges, None if dry else file):
+    if not running.measure(chosen, patterns, exchanges, None if dry else file, score):
         raise typer.Exit(FINDINGS)
 
 
+def scoreboard_specs() -> list[str]:
+    """What a scoreboard compares."""
+    return [AUTO, *(peers.PREFIX + name for name in peers.SELECTORS)]
+
+
 def platform_stem(name: str) -> str:
-    """Of a platform's name or file, for the names of files."""
-    return name if name in machines.names() else Path(name).stem
-
-
-__all__ = ["NATIVE", "simulate"]
+    """Of platforms' names or files, for the names of files."""
+    return "-".join(word if word in machines.names() else Path(word).stem for word in name.split(","))

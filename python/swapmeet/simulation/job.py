@@ -167,7 +167,7 @@ class Simulator:
 
     def _place(self, job: Job) -> Path:
         """The file that remembers a job, named by all that determines what comes of it."""
-        parts: list[object] = [self.target.version, job.platform.key(), asdict(job.cell), job.spec]
+        parts: list[object] = [self.target.version, job.platform.key, asdict(job.cell), job.spec]
         parts += peers.options(job.spec, job.cell.collective, job.native)
         parts += [self._built[self.program]] + ([] if peers.is_peer(job.spec) else [self._built[self.library]])
         name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()

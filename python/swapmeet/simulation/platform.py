@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Iterator
@@ -69,6 +70,7 @@ class Platform:
         chosen |= {"smpi/send-is-detached-thresh": eager, "smpi/async-small-thresh": eager}
         return [f"--cfg={name}:{value}" for name, value in chosen.items()]
 
+    @functools.cached_property
     def key(self) -> str:
         """Another for another platform."""
         return hashlib.sha256("\n".join([self.xml, self.hostfile, *self.options()]).encode()).hexdigest()

@@ -15,11 +15,11 @@ from swapmeet.bench import machine
 from swapmeet.bench.candidates import require_candidates
 from swapmeet.bench.cells import name
 from swapmeet.bench.request import Request, parse_duration
-from swapmeet.bench.results import Writer
-from swapmeet.bench.running import report
+from swapmeet.bench.results import Writer, read
+from swapmeet.bench.running import console, report
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import application as applications
-from swapmeet.simulation import estimate, peers, simgrid
+from swapmeet.simulation import estimate, peers, scoreboard, simgrid
 from swapmeet.simulation.campaign import Campaign, Settings, require_memory
 from swapmeet.simulation.job import Job, Outcome, Simulator
 from swapmeet.simulation.platform import Platform, platform
@@ -42,9 +42,10 @@ class Chosen:
     budget: str
 
     def platforms(self) -> tuple[Platform, ...]:
-        """The platform with each number of ranks, checked."""
+        """Each platform with each number of ranks, checked."""
         numbers = parse_ranks(self.ranks, "-n")
-        return tuple(platform(self.platform, ranks, self.network, self.per_node) for ranks in numbers)
+        names = list(dict.fromkeys(self.platform.split(",")))
+        return tuple(platform(name, ranks, self.network, self.per_node) for name in names for ranks in numbers)
 
 
 def exchanges(
@@ -54,8 +55,8 @@ def exchanges(
     return Request(collective=collective, sizes=sizes, workloads=workloads, seeds=seeds, datatype=datatype).exchanges()
 
 
-def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Path | None) -> bool:
-    """Simulate into `file` and print the results; only tell what that takes if there is none.
+def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Path | None, score: bool) -> bool:
+    """Simulate into `file` and print the results, and a scoreboard; only tell what that takes if there is no file.
 
     Returns
     -------
@@ -81,7 +82,10 @@ def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Pa
             writer.problem(None, job.cell, job.spec, why)
             print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
         Campaign(simulator, writer, told).run(jobs, chosen.jobs)
-    return report(file, None)
+    right = report(file, None)
+    if score:
+        console().print(scoreboard.table(scoreboard.scores(read(file))))
+    return right
 
 
 def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen, limit_s: float) -> None:

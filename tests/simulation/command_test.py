@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from swapmeet.bench.reading import read
+from swapmeet.simulation import peers, scoreboard
 from swapmeet.simulation.job import Simulator
 from swapmeet.tuning import fit
 
@@ -125,3 +126,17 @@ def test_malformed_networks_are_refused(tmp_path: Path) -> None:
 def test_without_simgrid_it_says_what_to_install(tmp_path: Path) -> None:
     done = simulate("-n", "4", folder=tmp_path, PATH=str(tmp_path))
     assert done.returncode == 2 and "apt-get install libsimgrid-dev" in done.stderr
+
+
+def test_the_scoreboard_has_the_best_peer_of_each_cell(simulator: Simulator, tmp_path: Path) -> None:
+    words = ("--platform", "cluster,fat-tree", "-n", "8", "--per-node", "2", "-S", "8,20000", "--scoreboard")
+    done = simulate(*words, "-o", "scores.jsonl", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = read(tmp_path / "scores.jsonl")
+    found = scoreboard.scores(results)
+    assert len(found) == 4 and len({score.cell.mpi for score in found}) == 2
+    for score in found:
+        times = [results.samples(score.cell, f"native:{name}")[0].longest[0] for name in peers.SELECTORS]
+        assert score.best == min(times) and score.peer in peers.SELECTORS
+        assert score.ours == results.samples(score.cell, "auto")[0].longest[0]
+    assert f"geometric mean {scoreboard.mean(found):.2f}" in done.stdout

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swapmeet import _core
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.session import Session
+from swapmeet.bench.cells import Cell, mean_block
+from swapmeet.bench.session import MATRIX, Session
 from swapmeet.simulation.job import Job
-from swapmeet.simulation.peers import is_peer
+from swapmeet.simulation.peers import SELECTORS, is_peer
 from swapmeet.specs import parse_spec
 
 CALLS = 2  #: that makes plans, and that is timed
 START_S = 0.1
-#: Fitted to simulations (docs/simulation.md): a message alone, and for each other that is in flight.
-MESSAGE_S = 1.0e-4
-CROWDED_S = 6.0e-8
+#: Fitted to simulations of 64 to 2048 ranks (docs/simulation.md): a message, and what each other in flight adds to it,
+#: for SimGrid shares links anew when one ends. Small ones are mostly on their way alone.
+MESSAGE_S = 2e-5
+CROWDED_S = 2.5e-7
+CROWDING_BYTES = 4096
 RANK_BYTES = 600_000  #: stack, plan, and what SimGrid keeps
 HOST_PAIR_BYTES = 1500  #: a route
 MESSAGE_BYTES = 4000  #: in flight
+SMALL_BYTES = 256  #: blocks that production MPIs exchange by Bruck's algorithm
 
 
 @dataclass(frozen=True)
@@ -30,31 +33,42 @@ class Estimate:
     bytes: int  #: at the same time
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """Of one rank in one call."""
+
+    messages: int
+    blocks: float  #: in all of them
+    window: int  #: messages in flight at a time; 0: all
+
+
 def of_job(job: Job) -> Estimate:
     """What one simulation is going to take, within a factor of about three."""
     ranks, platform = job.platform.ranks, job.platform
-    per_rank, window = _messages(job.spec, job.cell, platform.per_node)
-    in_flight = ranks * min(window or per_rank, per_rank)
-    messages = CALLS * ranks * per_rank
-    seconds = START_S + messages * (MESSAGE_S + CROWDED_S * in_flight)
+    rank = _traffic(job.spec, job.cell, platform.per_node)
+    in_flight = ranks * min(rank.window or rank.messages, rank.messages)
+    block = 0.0 if job.cell.sizes.startswith(MATRIX) else mean_block(job.cell)
+    crowding = min(1.0, block * rank.blocks / max(1, rank.messages) / CROWDING_BYTES)
+    messages = CALLS * ranks * rank.messages
+    seconds = START_S + messages * (MESSAGE_S + CROWDED_S * in_flight * crowding)
     buffers = ranks * 2 * Session.memory_bytes(job.cell)
     routes = len(platform.hosts) ** 2 * HOST_PAIR_BYTES
     return Estimate(messages, seconds, buffers + routes + ranks * RANK_BYTES + in_flight * MESSAGE_BYTES)
 
 
-def _messages(spec: str, cell: Cell, per_node: int) -> tuple[int, int]:
-    """Messages of a rank, and how many it has in flight at a time; 0: all."""
+def _traffic(spec: str, cell: Cell, per_node: int) -> Traffic:
     ranks = cell.ranks
+    straight = Traffic(ranks - 1, ranks - 1, 1)
     if is_peer(spec):
-        small = cell.block_bytes is not None and cell.block_bytes <= 256
-        if spec.endswith("bruck") or (small and ":" not in spec):
-            return ranks.bit_length(), 1
-        everything = spec.endswith(("linear", "dest", "ompi", "mpich", "mvapich2", "impi", "native"))
-        return ranks - 1, 32 if everything else 1
+        name = spec.rpartition(":")[2]
+        choosing = name == spec or name in SELECTORS
+        if name == "bruck" or (choosing and cell.block_bytes is not None and cell.block_bytes <= SMALL_BYTES):
+            return Traffic(ranks.bit_length(), ranks.bit_length() * ranks / 2, 1)
+        return Traffic(ranks - 1, ranks - 1, 32) if choosing or name.endswith(("linear", "dest")) else straight
     try:
         point = parse_spec("direct(window=8)" if spec == "auto" else spec)
-        window = dict(point.parameters).get("window", "0")
-        messages = _core.count(point, ranks, str(per_node)).messages
+        counts = _core.count(point, ranks, str(per_node))
     except ValueError:
-        return ranks - 1, 0
-    return messages, int(window) if window.isdecimal() else 0
+        return straight
+    window = dict(point.parameters).get("window", "0")
+    return Traffic(counts.messages, counts.blocks, int(window) if window.isdecimal() else 0)

@@ -12,12 +12,14 @@ from swapmeet.bench.candidates import candidates, unsuitable
 from swapmeet.bench.cells import Cell, name
 from swapmeet.bench.results import Writer
 from swapmeet.bench.statistics import LEAST_IN_LAUNCH
+from swapmeet.bench.table import FEW_LAUNCHES
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import estimate, peers
 from swapmeet.simulation.job import Job, Outcome, Simulator
 from swapmeet.simulation.platform import Platform
 
-#: A simulation is the same every time: its time is written down as often as statistics ask for samples.
+#: A simulation is the same every time: its time is written down as often as statistics ask for launches and samples.
+LAUNCHES = FEW_LAUNCHES
 SAMPLES = LEAST_IN_LAUNCH
 MEMORY_SHARE = 0.8  #: of what is available, that simulations may take
 
@@ -91,7 +93,7 @@ class Campaign:
 
     def __init__(self, simulator: Simulator, writer: Writer, told: Callable[[Job, Outcome], None]) -> None:
         self._simulator, self._writer, self._told = simulator, writer, told
-        self._launches: dict[str, int] = {}
+        self._launches: dict[str, list[int]] = {}
 
     def run(self, jobs: Sequence[Job], parallel: int) -> None:
         """Simulate `parallel` jobs at a time, long ones first. An interruption loses those that run."""
@@ -120,36 +122,41 @@ class Campaign:
                 raise
 
     def _write(self, job: Job, outcome: Outcome) -> None:
-        launch = self._launch(job.platform)
+        launches = self._launches_of(job.platform)
         if outcome.problem:
             wrong = WRONG if outcome.wrong else ""
-            self._writer.problem(launch, job.cell, job.spec, f"{wrong}{outcome.problem}")
+            self._writer.problem(launches[0], job.cell, job.spec, f"{wrong}{outcome.problem}")
         else:
-            times = [[seconds] * SAMPLES for seconds in (outcome.longest, outcome.shortest, outcome.mean)]
-            self._writer.samples(
-                launch, job.cell, job.spec, calls=1, round=0, longest=times[0], shortest=times[1], mean=times[2]
-            )
+            longest, shortest, mean = ([s] * SAMPLES for s in (outcome.longest, outcome.shortest, outcome.mean))
+            for launch in launches:
+                self._writer.samples(
+                    launch, job.cell, job.spec, calls=1, round=0, longest=longest, shortest=shortest, mean=mean
+                )
         self._told(job, outcome)
 
-    def _launch(self, platform: Platform) -> int:
-        key = platform.key
-        if key not in self._launches:
-            self._launches[key] = self._writer.launch(
-                block=0,
-                mpi=label(platform, self._simulator.target.version),
-                library="",
-                ranks=platform.ranks,
-                nodes=str(platform.per_node),
-                command=["swapmeet", "simulate"],
-                environment={},
-                started=machine.now(),
-                load=None,
-                notes=[
-                    f"simulated by SimGrid {self._simulator.target.version}: the same every time, so one time is "
-                    f"written down {SAMPLES} times",
-                    f"platform: {platform.machine.name}, {platform.machine.note}",
-                    f"network: {platform.topology}, {platform.per_node} ranks a node, {len(platform.hosts)} nodes used",
-                    *(f"SimGrid: {option}" for option in platform.options()),
-                ],
-            )
-        return self._launches[key]
+    def _launches_of(self, platform: Platform) -> list[int]:
+        if platform.key not in self._launches:
+            version = self._simulator.target.version
+            notes = [
+                f"simulated by SimGrid {version}: the same every time, so one time is written down as {LAUNCHES} "
+                f"launches of {SAMPLES} samples",
+                f"platform: {platform.machine.name}, {platform.machine.note}",
+                f"network: {platform.topology}, {platform.per_node} ranks a node, {len(platform.hosts)} nodes used",
+                *(f"SimGrid: {option}" for option in platform.options()),
+            ]
+            self._launches[platform.key] = [
+                self._writer.launch(
+                    block=block,
+                    mpi=label(platform, version),
+                    library="",
+                    ranks=platform.ranks,
+                    nodes=str(platform.per_node),
+                    command=["swapmeet", "simulate"],
+                    environment={},
+                    started=machine.now(),
+                    load=None,
+                    notes=notes,
+                )
+                for block in range(LAUNCHES)
+            ]
+        return self._launches[platform.key]

@@ -134,7 +134,8 @@ def _nodes(launch: Launch) -> int:
 
 def _speedups(runs: Mapping[str, Sequence[Run]]) -> dict[str, Estimate]:
     native = runs.get(NATIVE, [])
-    estimates = {spec: ratio(native, some) for spec, some in runs.items() if native and spec not in (NATIVE, AUTO)}
+    ours = [spec for spec in runs if spec not in (NATIVE, AUTO) and not spec.startswith(f"{NATIVE}:")]
+    estimates = {spec: ratio(native, runs[spec]) for spec in ours if native}
     return {spec: estimate for spec, estimate in estimates.items() if math.isfinite(estimate.high)}
 
 

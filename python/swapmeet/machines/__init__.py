@@ -57,7 +57,7 @@ class Network:
     topology: str  #: a name or file of docs/networks.md
     link_byte_ns: float  #: between switches, of a capacity of 1
     hop_us: float  #: of each link between switches
-    message_us: float | None  #: what a message costs either end in a simulation; None: as the other numbers say
+    message_us: float | None  #: what a message costs either end where nodes are full; None: as the other numbers say
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,11 @@ def message_us(machine: Machine, per_node: int) -> float:
     SimGrid has no limit of a node's messages, only costs of a rank: so each rank waits for the messages of the others
     of its node, as if all sent at once.
     """
-    if machine.network and machine.network.message_us is not None:
-        return machine.network.message_us
-    return machine.costs.between.overhead_us + machine.costs.node_message_us * per_node / 2
+    overhead_us = machine.costs.between.overhead_us
+    if machine.network and machine.network.message_us is not None:  # of full nodes
+        waiting_us = machine.network.message_us - overhead_us
+        return overhead_us + waiting_us * per_node / (machine.ranks_per_node or per_node)
+    return overhead_us + machine.costs.node_message_us * per_node / 2
 
 
 def platform(name: str, ranks: int, topology: str | None = None, per_node: int | None = None) -> Platform:

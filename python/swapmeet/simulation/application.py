@@ -87,7 +87,8 @@ def run(
     )
     timed = TIMED.search(errors)
     if status != 0 or not timed:
-        raise SwapmeetError(f"{program.name} by {spec} ended with status {status}:\n{output}{errors}".rstrip())
+        how = "was given up (--limit)" if status is None else f"ended with status {status}"
+        raise SwapmeetError(f"{program.name} by {spec} {how}:\n{output}{errors}".rstrip())
     said = [
         line for line in errors[: timed.start()].splitlines() if not line.startswith("[")
     ]  # what follows is SimGrid's

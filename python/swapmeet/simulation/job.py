@@ -67,6 +67,8 @@ class Simulator:
     def __init__(self, target: Mpi, timeout_s: float | None = None) -> None:
         self.target, self.timeout_s = target, timeout_s
         self.library, self.program = library(target), program(target, "simulated")
+        if set(str(self.library)) & set(" :"):
+            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {self.library}: move it elsewhere")
         self._built = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (self.library, self.program)}
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()

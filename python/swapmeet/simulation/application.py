@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from swapmeet.bench.candidates import AUTO
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
 from swapmeet.simulation import peers
@@ -74,22 +75,15 @@ def run(
         "--log=xbt_cfg.thres:critical",
     ]
     options += peers.options_of_application(spec, native)
-    variables = {} if spec in ("auto",) or peers.is_peer(spec) else {"SWAPMEET_ALGORITHM": spec}
-    kept = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
+    variables = {name: value for name, value in os.environ.items() if name.startswith("SWAPMEET_")}
+    variables.setdefault("SWAPMEET_TUNING_FILE", "none")
+    if spec != AUTO:
+        variables["SWAPMEET_ALGORITHM"] = spec
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
-    status, output, errors, _ = simulator.launch(
-        platform,
-        program,
-        arguments,
-        options,
-        preload,
-        {"SWAPMEET_TUNING_FILE": "none", **kept, **variables},
-    )
+    status, output, errors, _ = simulator.launch(platform, program, arguments, options, preload, variables)
     timed = TIMED.search(errors)
     if status != 0 or not timed:
         how = "was given up (--limit)" if status is None else f"ended with status {status}"
         raise SwapmeetError(f"{program.name} by {spec} {how}:\n{output}{errors}".rstrip())
-    said = [
-        line for line in errors[: timed.start()].splitlines() if not line.startswith("[")
-    ]  # what follows is SimGrid's
-    return output, "\n".join(said), float(timed[1])
+    theirs = errors[: timed.start()].splitlines()  # what follows is SimGrid's
+    return output, "\n".join(line for line in theirs if not line.startswith("[")), float(timed[1])

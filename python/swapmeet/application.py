@@ -10,10 +10,14 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from swapmeet import launch
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
+from swapmeet.library import library
 from swapmeet.mpi import Mpi
+from swapmeet.specs import parse_spec
 
 ABIS = {"libmpi.so.40": "openmpi", "libmpi.so.12": "mpich", "libmpich.so.12": "mpich", "libmpi_abi.so.1": "standard"}
 OF_ABI = {"openmpi": "Open MPI's", "mpich": "MPICH's", "standard": "of the MPI-5 ABI"}
@@ -128,6 +132,39 @@ def _output(words: Sequence[str], variables: Mapping[str, str] | None) -> str:
 def _parse(listed: str) -> Used | None:
     line = LISTED.search(listed)
     return line and Used(line[1], None if line[2] == "not found" else Path(line[2]))
+
+
+def prepare(
+    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any]
+) -> tuple[Mpi, Path | None, dict[str, str]]:
+    """What `swapmeet run` needs before it launches.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The program and its arguments.
+    mpi : str, optional
+        As in `choose_mpi`.
+    native : bool
+        Without the library.
+    options : mapping
+        Arguments of `launch.library_variables`.
+
+    Returns
+    -------
+    tuple
+        The MPI; the library to preload, if any; variables for the ranks.
+
+    Raises
+    ------
+    SwapmeetError
+        If the program, the MPI or the algorithm cannot be used.
+    """
+    if options["algorithm"] not in (None, "auto"):
+        parse_spec(options["algorithm"], "--algorithm")
+    launch.require_program(argv[0])
+    chosen = choose_mpi(argv, mpi)
+    return (chosen, None, {}) if native else (chosen, library(chosen), launch.library_variables(**options))
 
 
 def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:

@@ -26,6 +26,7 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import Nodes, tables_console
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.calibration.command import calibrate
+from swapmeet.cluster.command import cluster
 from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
@@ -111,13 +112,10 @@ def run(
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
     """Run an MPI program with its all-to-alls served by Swapmeet."""
-    if algorithm not in (None, "auto"):
-        parse_spec(algorithm or "", "--algorithm")
-    launch.require_program(argv[0])
-    chosen = application.choose_mpi(argv, mpi)
-    preload = None if native else library(chosen)
-    variables = {} if native else launch.library_variables(algorithm, explain, stats, trace)
-    launch.replace_process(chosen, ranks, launch.command(chosen, ranks, argv, preload, variables))
+    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    chosen, preload, variables = application.prepare(argv, mpi, native, options)
+    words = launch.command(chosen, ranks, argv, preload, variables)
+    launch.replace_process(words, mpis.environment(chosen, ranks))
 
 
 @app.command("show")
@@ -195,6 +193,7 @@ def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progre
         yield progress
 
 
+app.add_typer(cluster, name="cluster")
 app.command()(bench)
 app.command("compare")(compare_command)
 app.command()(plot)

@@ -13,6 +13,7 @@ from pathlib import Path
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi, environment
 
+LAUNCHER_WORDS = 3  #: that a `command` begins with: mpiexec -n RANKS
 GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
 
 
@@ -73,12 +74,12 @@ def require_program(name: str) -> None:
         raise SwapmeetError(f"{name} {problem}: give a path, or a name that PATH finds")
 
 
-def replace_process(mpi: Mpi, ranks: int, words: Sequence[str]) -> None:
-    """Become the launcher: its input, output, signals and exit status are then the caller's own."""
+def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Become the launcher, with more variables: input, output, signals and exit status are then the caller's own."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     try:
-        os.execve(words[0], list(words), {**os.environ, **environment(mpi, ranks)})
+        os.execve(words[0], list(words), {**os.environ, **variables})
     except OSError as problem:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
 

@@ -85,11 +85,12 @@ class Request:
         """
         patterns = tuple(self.specs or [AUTO])
         require_candidates(patterns)
+        targets = self._targets()
         if self.launcher is not None:
-            launcher_words(self.launcher, 1)
+            launcher_words(self.launcher, 1, targets[0])
         ranks = tuple(parse_ranks(self.ranks or str(max(2, len(os.sched_getaffinity(0)))), "-n"))
         settings = Settings(
-            targets=self._targets(),
+            targets=targets,
             ranks=ranks,
             patterns=patterns,
             exchanges=self.exchanges(),

@@ -18,7 +18,7 @@ from swapmeet import _core
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.process import Process
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import command
+from swapmeet.launch import LAUNCHER_WORDS, command
 from swapmeet.library import library, program
 from swapmeet.mpi import Mpi, environment
 
@@ -121,7 +121,9 @@ class Session:
         settings |= {"SWAPMEET_NODES": nodes} if nodes else {}
         settings |= variables or {}
         words = command(target, ranks, [program(target, "measure")], library(target), settings)
-        self.command = [*launcher_words(launcher, ranks), *words[3:]] if launcher else words  #: that was launched
+        if launcher:
+            words[:LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
+        self.command = words  #: that was launched
         self.environment = {**environment(target, ranks), **settings}  #: what the launch has besides os.environ
         self.description: dict[str, str] = {}  #: by the program: "mpi", "library", "cores", "nodes", "barrier"
         self._launch: Process | None = None
@@ -360,10 +362,10 @@ ENDS: dict[str, type[SwapmeetError]] = {
 }
 
 
-def launcher_words(launcher: str, ranks: int) -> list[str]:
-    """The words of --launcher, as in "srun -n {ranks}"."""
+def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
+    """The words of --launcher, as in "srun -n {ranks}"; {mpi} is the MPI's name."""
     try:
-        words = shlex.split(launcher.format(ranks=ranks))
+        words = shlex.split(launcher.format(ranks=ranks, mpi=mpi.name))
     except (ValueError, LookupError) as problem:
         raise SwapmeetError(f'--launcher "{launcher}": {problem}; try "srun -n {{ranks}}"') from None
     if not words or "{ranks}" not in launcher:

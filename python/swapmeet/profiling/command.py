@@ -71,10 +71,10 @@ def profile(
     patterns = tuple(candidates or CANDIDATES)
     require_candidates(patterns)
     budget_s = parse_duration(budget, "--budget")
-    if launcher:
-        launcher_words(launcher, 1)
-    _require_writable(output)
     target = None if mpi is None else mpis.find(mpi)
+    if launcher:
+        launcher_words(launcher, 1, target or mpis.default())
+    _require_writable(output)
     status = 0
     with _folder(keep) as folder:
         if recorded:
@@ -105,7 +105,7 @@ def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | N
     (folder / RECORDING).mkdir()
     words = launch.command(target, ranks, argv, library(target), variables)
     if launcher:
-        words = [*launcher_words(launcher, ranks), *words[3:]]
+        words[: launch.LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
     try:
         process = subprocess.Popen(words, env={**os.environ, **mpis.environment(target, ranks)})
     except OSError as problem:

@@ -1,0 +1,118 @@
+"""The commands `swapmeet cluster run` and `swapmeet cluster check`: their options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from swapmeet import application, launch
+from swapmeet import mpi as mpis
+from swapmeet.arguments import tables_console
+from swapmeet.cluster import checking, launching
+from swapmeet.cluster.description import Network, placement
+from swapmeet.library import program
+
+FINDINGS = 1
+PASSING = {"allow_interspersed_args": False}  #: what follows the program is the program's
+STANDARD = Network()
+
+Latency = Annotated[str, typer.Option(metavar="TIME", help="Between two nodes, one way.")]
+Rate = Annotated[str, typer.Option(metavar="RATE", help="Of each node's link, in each direction.")]
+Topology = Annotated[
+    str | None,
+    typer.Option(
+        metavar="two-level(nodes=N,...)",
+        help="N nodes at each of several switches; between these rate=RATE, and latency=TIME on top; else the above.",
+    ),
+]
+Queue = Annotated[str, typer.Option(metavar="BYTES", help="That may wait for a link; more is dropped.")]
+Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Of a packet, at most.")]
+Limit = Annotated[str, typer.Option(metavar="TIME", help="Then the cluster ends, with status 124.")]
+Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Sent by all together, the same.")]
+Counts = Annotated[bool, typer.Option("--counts", help="At the end, print what went over each link.")]
+
+cluster = typer.Typer(
+    help="Hosts made of namespaces, with a network between them, for real MPIs on one machine (docs/cluster.md).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@cluster.command(context_settings=PASSING)
+def run(
+    argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
+    nodes: Annotated[int | None, typer.Option(min=1, help="Number of hosts. Default: 2.")] = None,
+    ranks_per_node: Annotated[
+        str | None, typer.Option(metavar="N,...", help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.")
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option("-n", "--ranks", min=1, help="Or so many in all, spread over the nodes evenly.")
+    ] = None,
+    latency: Latency = STANDARD.latency,
+    rate: Rate = STANDARD.rate,
+    topology: Topology = None,
+    queue: Queue = STANDARD.queue,
+    mtu: Mtu = STANDARD.mtu,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAULT",
+            help="slow(node=N,factor=F,after=TIME,for=TIME), cut(node=N,after=TIME,for=TIME): of its links; "
+            "stall(node=N,for=TIME,after=TIME), die(node=N,after=TIME): of its processes. May be repeated.",
+        ),
+    ] = None,
+    same_hostname: Annotated[
+        bool, typer.Option("--same-hostname", help='All nodes are called "node", as where nobody took care.')
+    ] = False,
+    limit: Limit = STANDARD.limit,
+    traffic: Traffic = STANDARD.traffic,
+    counts: Counts = False,
+    mpi: Annotated[
+        str | None,
+        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP uses."),
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option(help="A spec (see `swapmeet algorithms`), or auto.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
+    stats: Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE[,call=N]", help="Trace one all-to-all, for ui.perfetto.dev.")
+    ] = None,
+    native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
+) -> None:
+    """Run an MPI program on several hosts, as `swapmeet run` does on one.
+
+    Everything is inside namespaces of its own, and ends with this command, however that ends.
+    """
+    per_node = placement(nodes, ranks_per_node, ranks)
+    network = Network(
+        latency, rate, topology, queue, mtu, tuple(fault or ()), limit, traffic, same_hostname, counts
+    ).words(len(per_node))
+    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    chosen, preload, variables = application.prepare(argv, mpi, native, options)
+    started = launch.command(chosen, sum(per_node), argv, preload, variables)[launch.LAUNCHER_WORDS :]
+    words = [str(program(chosen, "cluster")), *network, "--", *launching.command(chosen, per_node, started)]
+    launch.replace_process(words, launching.variables(chosen, sum(per_node)))
+
+
+@cluster.command()
+def check(
+    nodes: Annotated[int, typer.Option(min=2, help="Number of hosts.")] = 2,
+    latency: Latency = STANDARD.latency,
+    rate: Rate = STANDARD.rate,
+    topology: Topology = None,
+    queue: Queue = STANDARD.queue,
+    mtu: Mtu = STANDARD.mtu,
+    limit: Limit = STANDARD.limit,
+    counts: Counts = False,
+    mpi: Annotated[str | None, typer.Option(help="With whose library the programs were built; not used.")] = None,
+) -> None:
+    """Measure the network of such a cluster, without an MPI: what was set, what is there.
+
+    Exit status 1: it is faster than what was set, which cannot be.
+    """
+    network = Network(latency, rate, topology, queue, mtu, limit=limit, counts=counts)
+    found = checking.check(network, nodes, mpis.find(mpi) if mpi else mpis.default())
+    tables_console().print(checking.table(found))
+    if any(one.too_fast for one in found):
+        raise typer.Exit(FINDINGS)

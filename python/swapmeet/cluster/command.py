@@ -11,7 +11,6 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import tables_console
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
-from swapmeet.library import program
 
 FINDINGS = 1
 PASSING = {"allow_interspersed_args": False}  #: what follows the program is the program's
@@ -85,14 +84,14 @@ def run(
     Everything is inside namespaces of its own, and ends with this command, however that ends.
     """
     per_node = placement(nodes, ranks_per_node, ranks)
-    network = Network(
-        latency, rate, topology, queue, mtu, tuple(fault or ()), limit, traffic, same_hostname, counts
-    ).words(len(per_node))
+    network = Network(latency, rate, topology, queue, mtu, tuple(fault or ()), limit, traffic, same_hostname, counts)
+    network.words(len(per_node))  # what is wrong with it is told before anything is built
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, preload, variables = application.prepare(argv, mpi, native, options)
-    started = launch.command(chosen, sum(per_node), argv, preload, variables)[launch.LAUNCHER_WORDS :]
-    words = [str(program(chosen, "cluster")), *network, "--", *launching.command(chosen, per_node, started)]
-    launch.replace_process(words, launching.variables(chosen, sum(per_node)))
+    words = launch.command(chosen, sum(per_node), argv, preload, variables)
+    launch.replace_process(
+        launching.command(chosen, per_node, network, words), launching.variables(chosen, sum(per_node))
+    )
 
 
 @cluster.command()

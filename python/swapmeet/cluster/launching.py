@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
+from swapmeet.launch import LAUNCHER_WORDS
 from swapmeet.library import program
 from swapmeet.mpi import Mpi, environment
 
@@ -13,8 +15,8 @@ from swapmeet.mpi import Mpi, environment
 WITH_MACHINES = 'printf "%s\\n" {machines} >/dev/shm/machines && exec "$@" '
 
 
-def command(mpi: Mpi, per_node: Sequence[int], words: Sequence[str]) -> list[str]:
-    """What starts ranks, node by node, from the head of a cluster.
+def command(mpi: Mpi, per_node: Sequence[int], network: Network, words: Sequence[str]) -> list[str]:
+    """What makes a cluster and starts ranks on it, node by node.
 
     Parameters
     ----------
@@ -22,9 +24,16 @@ def command(mpi: Mpi, per_node: Sequence[int], words: Sequence[str]) -> list[str
         The MPI to launch with.
     per_node : sequence of int
         The ranks of each node.
+    network : Network
+        Between the nodes.
     words : sequence of str
-        The program and its arguments.
+        What `launch.command` returned: its launcher is replaced.
     """
+    made = [str(program(mpi, "cluster")), *network.words(len(per_node)), "--"]
+    return [*made, *_from_the_head(mpi, per_node, words[LAUNCHER_WORDS:])]
+
+
+def _from_the_head(mpi: Mpi, per_node: Sequence[int], words: Sequence[str]) -> list[str]:
     agent = program(mpi, "cluster_agent")
     machines = [f"node{node}:{ranks}" for node, ranks in enumerate(per_node)]
     launcher, ranks = [str(mpi.mpiexec)], ["-n", str(sum(per_node)), *words]

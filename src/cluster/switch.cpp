@@ -23,6 +23,7 @@ namespace {
 constexpr Time second = 1'000'000'000;
 constexpr Time grace_ns = 5 * second;   ///< for a launcher to end its ranks
 constexpr Time worth_sleeping = 3'000;  ///< in ns; the kernel takes as long to wake us
+constexpr Time stall_ns = second / 100;
 constexpr int frames_at_once = 64;      ///< of one port, before the others have their turn
 constexpr int timed_out = 124, interrupted = 130;
 
@@ -160,6 +161,13 @@ void Switch::end_command(const char* why) {
   at(now() - begin_ + grace_ns, [this] { ended_ = true; });
 }
 
+/// Again and again: processes are started meanwhile.
+void Switch::stall(pid_t process, Time until) {
+  const Time again = now() - begin_ + stall_ns;
+  kill(process, again < until ? stop_signal : continue_signal);
+  if (again < until) at(again, [=, this] { stall(process, until); });
+}
+
 void Switch::plan_faults() {
   for (const Fault& fault : settings_.faults) {
     const pid_t process = nodes_[static_cast<std::size_t>(fault.node)];
@@ -174,8 +182,7 @@ void Switch::plan_faults() {
         end = [this, fault] { network_.cut(fault.node, false); };
         break;
       case Fault::Kind::stall:
-        begin = [process] { kill(process, stop_signal); };
-        end = [process] { kill(process, continue_signal); };
+        begin = [this, process, fault] { stall(process, fault.after_ns + fault.for_ns); };
         break;
       case Fault::Kind::die: begin = [process] { kill(process, SIGKILL); }; break;
     }

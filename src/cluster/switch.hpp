@@ -33,6 +33,7 @@ class Switch {
   void heed(const signalfd_siginfo& signal);
   void bury();
   void plan_faults();
+  void stall(pid_t process, Time until);
   void at(Time after_ns, std::function<void()> what) { agenda_.emplace(begin_ + after_ns, std::move(what)); }
   void end_command(const char* why);
 

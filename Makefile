@@ -36,7 +36,7 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
-LAUNCHING := tests/mpi tests/cli tests/examples tests/transport
+LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 TWO_AT_A_TIME := --numprocesses=2 --dist=worksteal
 
 test: build system-packages  ## Run all tests

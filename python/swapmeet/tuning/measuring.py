@@ -65,7 +65,7 @@ class Plan:
     def first_look(self, collective: str) -> Request:
         """One launch of all candidates."""
         equal = collective == "alltoall"
-        standard = (*ALLTOALL, *(ON_NODES if self.nodes else ())) if equal else ALLTOALLV
+        standard = (*ALLTOALL, *(ON_NODES if self.nodes or self.launcher else ())) if equal else ALLTOALLV
         request = Request(
             specs=list(self.specs or standard),
             mpi=self.mpi,

@@ -55,9 +55,10 @@ def test_a_stalled_node_stalls_all(on_cluster, exchange) -> None:
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 @pytest.mark.parametrize("preload", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_dead_node_ends_the_job(on_cluster, exchange, mpi: str, preload: bool) -> None:
-    """As the MPI does without the library: its launcher notices, and ends what is left."""
+    """As without the library: the MPI's launcher notices, and ends what is left. (Open MPI's status may then be 0.)"""
     argv = [exchange(mpi), "1000", BYTES]
     faults = ["die(node=1,after=4s)"]
     done = on_cluster(mpi, [2, 2], argv, algorithm=ON_NODES, preload=preload, faults=faults, limit="60s")
-    assert done.returncode not in (0, 124), done.stderr[-3000:]
+    assert done.returncode != 124, done.stderr[-3000:]
     assert "wrong data" not in done.stderr
+    assert "calls" not in done.stdout

@@ -13,6 +13,8 @@ from swapmeet.discovery import NAMES, STANDARD, WHEELS, wrappers
 from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
 
+MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  #: of Open MPI 5: how ranks are placed
+OVERSUBSCRIBE = ":oversubscribe"
 DEBIAN_PACKAGES = {"mpich-system": "libmpich-dev mpich", "openmpi-system": "libopenmpi-dev openmpi-bin"}
 
 
@@ -100,7 +102,7 @@ def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
     if mpi.kind == "openmpi":
         if os.geteuid() == 0:
             tuning |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        tuning["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"  # 5.x
+        tuning[MAPPING] = OVERSUBSCRIBE  # 5.x
         tuning["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # 4.x
         if crowded:
             tuning["OMPI_MCA_mpi_yield_when_idle"] = "1"

@@ -9,7 +9,7 @@ from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
 from swapmeet.launch import LAUNCHER_WORDS
 from swapmeet.library import program
-from swapmeet.mpi import Mpi, environment
+from swapmeet.mpi import MAPPING, OVERSUBSCRIBE, Mpi, environment
 
 #: Intel's launcher wants a file where nodes have unequal numbers of ranks.
 WITH_MACHINES = 'printf "%s\\n" {machines} >/dev/shm/machines && exec "$@" '
@@ -64,11 +64,12 @@ def variables(mpi: Mpi, ranks: int) -> dict[str, str]:
             "OMPI_MCA_hwloc_base_binding_policy": "none",
             "PRTE_MCA_plm_ssh_agent": agent,  # 5.x
             "PRTE_MCA_hwloc_default_binding_policy": "none",
-            "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe",
+            MAPPING: "slot" + OVERSUBSCRIBE,
         }
     elif mpi.kind == "intel":
         standard = {"I_MPI_PIN": "0"}
-    return {
-        **environment(mpi, ranks),
-        **{name: value for name, value in standard.items() if name not in os.environ},
-    }
+    wanted = environment(mpi, ranks)
+    for name, value in standard.items():
+        if os.environ.get(name) in (None, OVERSUBSCRIBE):  # `bench` passes on what one host needs
+            wanted[name] = value
+    return wanted

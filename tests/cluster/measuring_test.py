@@ -13,7 +13,7 @@ from swapmeet.bench.results import read
 from swapmeet.profiling.recording import read as read_recording
 
 LATENCY_S = 2e-3
-LAUNCHER = f"{sys.executable} -m swapmeet cluster run --native --mpi {{mpi}} --nodes 2 -n {{ranks}} --latency 2ms --limit 5m --"
+LAUNCHER = f"{sys.executable} -m swapmeet cluster run --native --mpi {{mpi}} --nodes 2 -n {{ranks}} --latency 2ms --"
 
 
 def test_bench_measures_across_hosts(namespaces: None, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Run:
 def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None, output: Path) -> None:
     """Measure, write the description, and say how good it is."""
     if launcher is not None:
-        launcher_words(launcher, ranks)
+        launcher_words(launcher, ranks, target)
     require_place(output)
     library(target)  # building it is not part of the time
     run = measure(target, ranks, seconds, launches, launcher)

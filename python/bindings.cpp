@@ -475,6 +475,10 @@ void bind_choice(nb::module_& m) {
     return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
   }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true, "nodes"_a = "",
         "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+  m.def("candidates", [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
+    return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
+  }, "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
+        "What may be worth trying; ranks share a node unless `nodes` says otherwise");
   m.def("rules", [] { return rules(); });
   m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
   m.def("find_tuning", [](const std::string& named, const std::string& mpi) {

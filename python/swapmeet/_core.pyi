@@ -359,6 +359,11 @@ def choose(
 ) -> tuple[Spec, str, int]:
     """(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise."""
 
+def candidates(
+    collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = ""
+) -> list[Spec]:
+    """What may be worth trying on the running application; ranks share a node unless `nodes` says otherwise."""
+
 class Rule:
     """One rule of the automatic choice. Ranges are (least, most), both included."""
 

@@ -1,7 +1,6 @@
 #include "execute/trying.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "execute/communicator.hpp"
@@ -11,10 +10,6 @@ namespace swapmeet {
 namespace {
 
 constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// "12.3 us"
 std::string microseconds(double seconds) {
@@ -31,6 +26,7 @@ Trying::Trying(Communicator& communicator, Collective collective, Decision& usua
 
 Decision& Trying::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   pause_ = 0;
+  under_way_ = false;  // if an error handler has thrown
   if (trials_.round_over()) learn();
   if (pause_ > 0) return usual();
   if (trials_.wants_arms()) return prepare(), usual();
@@ -41,7 +37,7 @@ Decision& Trying::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   const int arm = trials_.next();
   pause_ = 1 + (trials_.round_over() ? 0 : trials_.pause());
   under_way_ = true;
-  began_s_ = now_s();
+  began_s_ = PMPI_Wtime();
   return arms_.empty() ? usual_ : *arms_[static_cast<std::size_t>(arm)];
 }
 
@@ -49,10 +45,10 @@ Decision& Trying::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
 bool Trying::begin(double block_bytes, double sent_bytes) {
   const bool equal = collective_ == Collective::alltoall;
   if (equal && !like_others(block_bytes)) return false;
-  const double before_s = now_s();
+  const double before_s = PMPI_Wtime();
   double all_bytes = sent_bytes;
   PMPI_Allreduce(MPI_IN_PLACE, &all_bytes, 1, MPI_DOUBLE, MPI_SUM, communicator_.user());
-  waiting_s_ = now_s() - before_s;
+  waiting_s_ = PMPI_Wtime() - before_s;
   return equal || like_others(all_bytes);
 }
 
@@ -69,7 +65,7 @@ bool Trying::like_others(double bytes) {
 
 void Trying::ends() {
   under_way_ = false;
-  trials_.took(waiting_s_, now_s() - began_s_);
+  trials_.took(waiting_s_, PMPI_Wtime() - began_s_);
 }
 
 /// Collective.

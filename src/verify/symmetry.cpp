@@ -152,9 +152,12 @@ std::string difference(const Trace& a, const Trace& b) {
 std::vector<std::int32_t> sizes_of(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
   if (spec.family == Family::direct && spec.order == Order::shift) return {shape.ranks};
+  if (spec.family != Family::bruck) return {};
   const Kind kind = spec.dimensions.kind;
-  if (spec.family == Family::bruck && kind != Kind::nodes && kind != Kind::groups) return extent(spec.dimensions, shape).sizes;
-  return {};
+  if (kind != Kind::nodes && kind != Kind::groups) return extent(spec.dimensions, shape).sizes;
+  const Arrangement grid = arrange(spec.dimensions, shape);
+  const bool in_order = grid.places() == shape.ranks && std::ranges::is_sorted(grid.rank_at);
+  return in_order ? grid.sizes : std::vector<std::int32_t>{};
 }
 
 }  // namespace

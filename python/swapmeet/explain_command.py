@@ -72,6 +72,7 @@ def explain(
         print(f"native is: the MPI's own choice; {imported} has no rule for it")
     if machine is not None:
         pricing = prices.Pricing(machines.load(machine))
+        priced = [] if spec.family == "native" else [spec]  # the models know nothing of the MPI underneath
         tables_console().print(
-            *prices.best_tables(prices.best([spec], ranks, [size], pricing, nodes), pricing), sep="\n"
+            *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
         )

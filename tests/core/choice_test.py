@@ -1,5 +1,7 @@
 """The automatic choice: data, and never a schedule that was not proved."""
 
+from pathlib import Path
+
 import pytest
 
 from swapmeet import _core
@@ -47,10 +49,22 @@ def test_an_order_for_a_single_copy_that_is_forbidden_goes_to_the_mpi_underneath
     assert "no single copy: it is not to be had" in reason
 
 
-def test_the_choice_changes_where_it_says() -> None:
+def test_the_choice_changes_where_it_says(tmp_path: Path) -> None:
+    file = tmp_path / "a.tuning"
+    rules = ["512..16384 use=random-sendrecv", "16385.. use=random-segmented"]
+    lines = [
+        "swapmeet-tuning 1",
+        "mpi: openmpi 5.0.11",
+        f"machine: {_core.machine_signature()}",
+        *(f"rule: alltoall ranks=64 bytes={rule}" for rule in rules),
+        "end",
+    ]
+    file.write_text("\n".join(lines) + "\n")
+    tuned = _core.read_options([f"SWAPMEET_TUNING_FILE={file}"], 64, "openmpi 5.0.11")
+    assert tuned.problems == []
     block_bytes, seen = 0, []
     while block_bytes < 2**63 - 1:
-        spec, _, most_bytes = _core.choose(_core.Collective.alltoall, 64, block_bytes, options(), shared_memory=False)
+        spec, _, most_bytes = _core.choose(_core.Collective.alltoall, 64, block_bytes, tuned, shared_memory=False)
         seen.append((str(spec), block_bytes))
         if most_bytes == 2**63 - 1:
             break

@@ -1,0 +1,26 @@
+"""Spack's recipe: `spack repo create`, copy this to packages/swapmeet/package.py there, `spack install swapmeet ^openmpi`."""
+
+from spack.package import *
+
+
+class Swapmeet(CMakePackage):
+    """All-to-all collectives of MPI, as fast as the machine allows, for applications as they are: preload libswapmeet.so."""
+
+    git = "https://example.org/swapmeet.git"  # where your copy is
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    generator("ninja")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+    depends_on("mpi")
+
+    conflicts("%gcc@:10", msg="Swapmeet takes C++20")
+
+    def cmake_args(self):
+        """Arguments for CMake: the compiler wrapper says all there is to know of an MPI."""
+        return [self.define("SWAPMEET_MPICC", self.spec["mpi"].mpicc)]

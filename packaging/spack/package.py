@@ -1,10 +1,10 @@
-"""Spack's recipe: `spack repo create`, copy this to packages/swapmeet/package.py there, `spack install swapmeet ^openmpi`."""
+"""Spack's recipe: copy it to packages/swapmeet/package.py of a `spack repo create`, then `spack install swapmeet`."""
 
 from spack.package import *
 
 
 class Swapmeet(CMakePackage):
-    """All-to-all collectives of MPI, as fast as the machine allows, for applications as they are: preload libswapmeet.so."""
+    """All-to-all collectives of MPI, as fast as the machine allows: preload libswapmeet.so."""
 
     git = "https://example.org/swapmeet.git"  # where your copy is
 

@@ -87,7 +87,11 @@ def compare(first: Path, second: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("algorithm", ["pairwise", "random-segmented"])
+@pytest.mark.parametrize(
+    # A message at a time takes minutes where ranks share cores with other tests.
+    "algorithm",
+    ["spread-out", "random-segmented", pytest.param("pairwise", marks=pytest.mark.long)],
+)
 def test_quantum_espresso(espresso, plain_espresso: Path, tallies, tmp_path: Path, algorithm: str) -> None:
     statistics = tmp_path / "statistics.json"
     ours = espresso(algorithm=algorithm, env={"SWAPMEET_STATS": str(statistics)})

@@ -32,15 +32,13 @@ Forwarding forwarding(const Spec& spec, const Shape& shape) {
 }
 
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
-  double straight = 0;
-  for (std::size_t c = 1; c < size_classes; ++c) straight += static_cast<double>(most[c]) * (startup_bytes + middle(c));
-  double least = straight, passed_on = forwarding.messages * startup_bytes;
+  double least = 0, dearer = forwarding.messages * startup_bytes;  // than if all went straight, whose cost would drown the rest
   std::int64_t threshold = 0;
   for (std::size_t c = 1; c < size_classes; ++c) {
-    straight -= static_cast<double>(most[c]) * (startup_bytes + middle(c));
-    passed_on += static_cast<double>(most[c]) * forwarding.hops * middle(c);
-    if (straight + passed_on >= least || most[c] == 0) continue;
-    least = straight + passed_on;
+    if (most[c] == 0) continue;
+    dearer += static_cast<double>(most[c]) * ((forwarding.hops - 1) * middle(c) - startup_bytes);
+    if (dearer >= least) continue;
+    least = dearer;
     threshold = (std::int64_t{1} << c) - 1;
   }
   return threshold;

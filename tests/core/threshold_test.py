@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapmeet import _core
@@ -101,6 +101,7 @@ def test_the_least_cost_is_taken(counts: list[int], price: tuple[float, float]) 
 
 @settings(max_examples=300, deadline=None)
 @given(some_classes, prices, st.floats(1, 4))
+@example(classes({64: 11, 512: 1, 2**50: 5462}), (1.0, 11.75), 1.59375)  # what goes straight costs 10^18
 def test_dearer_schedules_pass_no_more_on(counts: list[int], price: tuple[float, float], factor: float) -> None:
     messages, hops = price
     threshold = _core.direct_threshold(counts, messages, hops)

@@ -1,0 +1,221 @@
+"""What `swapmeet profile` does: runs and records an application, replays, prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from swapmeet import application, launch
+from swapmeet import mpi as mpis
+from swapmeet.bench.cells import NATIVE, Cell
+from swapmeet.bench.session import launcher_words
+from swapmeet.errors import SwapmeetError
+from swapmeet.launch import GRACE_S
+from swapmeet.library import library
+from swapmeet.mpi import Mpi
+from swapmeet.profiling import report, summary
+from swapmeet.profiling.exchanges import Found, distinct
+from swapmeet.profiling.recording import Recording, read
+from swapmeet.profiling.replay import Replay, Request, replay
+
+INTERRUPTED = 130
+RECORDING = "recording"  #: a folder in that of the run
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is to be run; `argv` is empty where nothing is."""
+
+    argv: list[str]
+    ranks: int | None
+    mpi: str | None  #: as it was named
+    launcher: str | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The replay that is asked for."""
+
+    mpi: Mpi | None  #: None: that of the recording
+    candidates: tuple[str, ...]
+    budget_s: float
+    launcher: str | None
+
+
+def profile(
+    program: Program, recorded: list[str], wanted: Wanted | None, keep: Path | None, output: Path | None
+) -> int:
+    """Run `program`, or take what is `recorded`, and print what was found. Returns the program's exit status."""
+    if program.launcher:
+        launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
+    _require_writable(output)
+    status = 0
+    with _folder(keep) as folder:
+        if recorded:
+            if program.ranks is not None:
+                raise SwapmeetError("-n is for running an application; --from analyses one that has run: leave one out")
+            recording = read([*recorded, *program.argv])
+        else:
+            if not program.argv or program.ranks is None:
+                raise SwapmeetError("what is to be profiled? `swapmeet profile -n 4 -- APP`, or --from FILES")
+            launch.require_program(program.argv[0])
+            target = application.choose_mpi(program.argv, program.mpi)
+            wanted = wanted and replace(wanted, mpi=target)
+            status = run_recorded(target, program.ranks, program.argv, program.launcher, folder)
+            recording = _read_run(folder / RECORDING, program.argv[0], status)
+        _analyse(recording, None if status == INTERRUPTED else wanted, folder, output)
+    return status
+
+
+def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | None, folder: Path) -> int:
+    """Run an application with the all-to-alls of its MPI, recorded into `folder`. Returns its exit status."""
+    variables = {
+        **launch.library_variables(NATIVE),
+        "SWAPMEET_RECORD": str(folder / RECORDING / "%r.jsonl"),
+        "SWAPMEET_EXPLAIN": "0",
+        "SWAPMEET_STATS": "0",
+    }
+    (folder / RECORDING).mkdir()
+    words = launch.command(target, ranks, argv, library(target), variables)
+    if launcher:
+        words[: launch.LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
+    try:
+        process = subprocess.Popen(words, env={**os.environ, **mpis.environment(target, ranks)})
+    except OSError as problem:
+        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:  # the launcher has it, too
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return INTERRUPTED
+    if status:
+        print(f"swapmeet: {argv[0]} ended with status {status}; what was recorded follows", file=sys.stderr, flush=True)
+    return status if status >= 0 else 128 - status
+
+
+def _read_run(folder: Path, program: str, status: int) -> Recording:
+    if any(folder.iterdir()):
+        return read([folder])
+    if status:
+        print(f"swapmeet: {program} left no recording: it failed before its first all-to-all", file=sys.stderr)
+        raise typer.Exit(status)
+    raise SwapmeetError(
+        f"{program} left no recording: the library was not loaded into it, or it is no MPI program (a static program "
+        "cannot be profiled; `swapmeet run -n 2 --stats - -- APP` shows what is intercepted)"
+    )
+
+
+def _analyse(recording: Recording, wanted: Wanted | None, folder: Path, output: Path | None) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False, emoji=False)
+    found = distinct(recording)
+    rows = summary.rows(recording, found)
+    replayed: Replay | None = None
+    if not rows:
+        many = len(recording.unused)
+        print(f"No all-to-all was called{f' by {many} processes that used MPI' if many else ''}: nothing to gain.")
+    else:
+        print(*report.heading(recording, found), sep="\n")
+        console.print(report.summary_table(rows, recording))
+        if any(len(row.sizes) > 1 for row in rows):
+            console.print(report.histogram_table(rows))
+        sys.stdout.flush()
+        if wanted:
+            target = wanted.mpi or _same_mpi(recording)
+            request = Request(target, wanted.candidates, wanted.budget_s, wanted.launcher)
+            with _progress() as watch:
+                replayed = replay(found, recording.ranks, request, folder, watch)
+            _print_replay(console, recording, found, replayed)
+    if output is not None:
+        output.write_text(json.dumps(report.as_json(recording, found, rows, replayed), indent=1) + "\n")
+
+
+def _print_replay(console: Console, recording: Recording, found: Found, replayed: Replay) -> None:
+    if replayed.replayed:
+        console.print(report.replay_table(replayed), report.gain_table(replayed, recording), sep="\n")
+    print(*report.coverage(found, replayed), sep="\n")
+    if replayed.replayed:
+        print(*report.assumptions(recording, replayed, platform.node()), sep="\n")
+    print(report.advice(recording, found, replayed), flush=True)
+
+
+def _same_mpi(recording: Recording) -> Mpi:
+    """The MPI here that is most like the one of the recording."""
+    usable = mpis.found()[0]
+    names = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel"}
+    alike = [mpi for mpi in usable if names.get(mpi.kind, "?") in recording.mpi]
+    same = [mpi for mpi in alike if mpi.version in recording.mpi]
+    if not alike:
+        raise SwapmeetError(f"{recording.mpi} is not here to replay with: name another by --mpi, or give --no-replay")
+    return (same or alike)[0]
+
+
+class _Bar:
+    """How a replay goes, on a terminal."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("replaying", total=None)
+
+    def begin(self, visits: int) -> None:
+        self._bar.update(self._task, total=max(visits, 1), completed=0)
+
+    def visit(self, cell: Cell, fraction: float) -> None:
+        self._bar.update(self._task, description=f"replaying on {cell.ranks} ranks")
+
+    def done(self) -> None:
+        self._bar.advance(self._task)
+
+    def problem(self, message: str) -> None:
+        """Told at the end, with all others."""
+
+
+@contextmanager
+def _progress() -> Iterator[_Bar]:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield _Bar(bar)
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """Where a recording and the samples go; an empty one."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="swapmeet-profile-") as temporary:
+            yield Path(temporary)
+        return
+    if len(str(keep.absolute()).split()) != 1:
+        raise SwapmeetError(f"--keep {keep}: the measuring program cannot read a path with blanks; give another folder")
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SwapmeetError(f"--keep {keep}: {problem.strerror}") from None
+    if any(keep.iterdir()):
+        raise SwapmeetError(f"--keep {keep}: there is something in it already; give a new folder")
+    yield keep.absolute()
+
+
+def _require_writable(output: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything runs."""
+    if output is None:
+        return
+    try:
+        output.open("a").close()
+    except OSError as problem:
+        raise SwapmeetError(f"--output {output}: {problem.strerror}") from None

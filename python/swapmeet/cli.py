@@ -38,6 +38,7 @@ from swapmeet.profiling.command import profile
 from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 from swapmeet.tuning.command import tune
+from swapmeet.tuning.regret_command import regret
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 FINDINGS = 1
@@ -203,6 +204,7 @@ app.command()(topology)
 app.command()(calibrate)
 app.command()(simulate)
 app.command()(tune)
+app.command()(regret)
 app.command()(explain)
 app.command("model")(model_command)
 

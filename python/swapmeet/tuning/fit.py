@@ -111,6 +111,14 @@ def _shares_of(rows: Mapping[int, Sized]) -> list[tuple[int, tuple[int, int]]]:
 
 def measured(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, Estimate]]]:
     """How many times as fast as native each spec is, by cell; only those of which an interval is known."""
+    return {
+        place: {cell: _speedups(by_spec) for cell, by_spec in cells.items()}
+        for place, cells in samples(results, mpi).items()
+    }
+
+
+def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, list[Run]]]]:
+    """All that was measured of bytes by this MPI; launches of several files have numbers of their own."""
     runs: dict[Place, dict[Cell, dict[str, list[Run]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for one, apart in zip(results, itertools.count(step=MOST_LAUNCHES), strict=False):
         nodes = {launch.launch: _nodes(launch) for launch in one.launches}
@@ -121,7 +129,7 @@ def measured(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dic
                 for run in one.samples(cell, spec):
                     place = Place(cell.collective, nodes[run.launch], cell.ranks)
                     runs[place][cell][spec].append(replace(run, launch=run.launch + apart))
-    return {place: {cell: _speedups(by_spec) for cell, by_spec in cells.items()} for place, cells in runs.items()}
+    return {place: {cell: dict(by_spec) for cell, by_spec in cells.items()} for place, cells in runs.items()}
 
 
 def _nodes(launch: Launch) -> int:

@@ -1,6 +1,7 @@
 #include "execute/record.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,8 +57,10 @@ std::uint64_t weight(std::uint64_t call) {
   return mixed(call + 1) % every == 0 ? every : 0;
 }
 
-/// The file of `rank`: in place of each %r, or at the end.
+/// The file of `rank`: in place of each %r, or at the end; in a folder one of that name.
 std::string file_name(std::string pattern, const std::string& rank) {
+  struct stat there {};
+  if (::stat(pattern.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) pattern += "/%r.jsonl";
   std::size_t mark = pattern.find("%r");
   if (mark == pattern.npos) return pattern + '.' + rank;
   for (; mark != pattern.npos; mark = pattern.find("%r", mark + rank.size())) pattern.replace(mark, 2, rank);

@@ -104,9 +104,9 @@ std::vector<Option> make_table() {
        "Count calls, bytes, sizes and time. 1: rank 0 prints a table at exit; a file name: it is written as JSON "
        "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
        "no statistics", read_statistics},
-      {"SWAPMEET_RECORD", "0, or a file name", "0",
+      {"SWAPMEET_RECORD", "0, or a file or folder", "0",
        "Write down which all-to-alls are called, with their sizes and times, for `swapmeet profile --from`: each rank a file, "
-       "its rank in place of a %r in the name, or at the end. Set it for all ranks or for none.",
+       "its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
        "not recording", read_record},
       {"SWAPMEET_PHASES", "0 or 1", "0",
        "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (docs/traces.md says what phases there are).",

@@ -178,6 +178,13 @@ def test_mpi4py(launch, tmp_path: Path, wheel: str) -> None:
         assert file.communicators[0].name == "MPI_COMM_WORLD"
 
 
+def test_a_folder_gets_a_file_of_each_rank(launch, compiled, tmp_path: Path) -> None:
+    env = {"SWAPMEET_RECORD": str(tmp_path)}
+    done = launch(2, [compiled("mpich", "calls"), "alltoall=3"], mpi="mpich", algorithm="pairwise", env=env)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.jsonl", "1.jsonl"]
+
+
 def test_statistics_and_recording_count_the_same(recorded, tallies, tmp_path: Path) -> None:
     statistics = tmp_path.parent / f"{tmp_path.name}-statistics.json"
     words = ["alltoall=4", "alltoallv=3"]

@@ -1,5 +1,22 @@
-"""`python -m swapmeet` is the command `swapmeet`."""
+"""The command `swapmeet`, also as `python -m swapmeet`."""
 
-from swapmeet.cli import app
+from __future__ import annotations
 
-app(prog_name="swapmeet")
+import os
+import sys
+
+INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
+
+
+def main() -> None:
+    """Run it. Ctrl-C ends it without a traceback from the beginning on, and its parts take a while to load."""
+    try:
+        from swapmeet.cli import app
+    except KeyboardInterrupt:
+        print("swapmeet: interrupted", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)
+    app(prog_name="swapmeet")
+
+
+if __name__ == "__main__":
+    main()

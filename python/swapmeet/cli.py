@@ -49,19 +49,30 @@ MOST_RANKS_SHOWN = 1 << 20
 class Commands(typer.core.TyperGroup):
     """A group whose commands report what the user can put right in one line."""
 
+    def make_context(self, *words: Any, **options: Any) -> Any:
+        """Read the command line."""
+        with _reporting():
+            return super().make_context(*words, **options)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        try:
+        with _reporting():
             return super().invoke(ctx)
-        except SwapmeetError as problem:
-            print(f"swapmeet: {problem}", file=sys.stderr)
-            raise typer.Exit(BAD_INPUT) from None
-        except KeyboardInterrupt:
-            print("swapmeet: interrupted", file=sys.stderr, flush=True)
-            os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
-        except BrokenPipeError:  # `swapmeet show ... | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
+
+
+@contextmanager
+def _reporting() -> Iterator[None]:
+    try:
+        yield
+    except SwapmeetError as problem:
+        print(f"swapmeet: {problem}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        print("swapmeet: interrupted", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
+    except BrokenPipeError:  # `swapmeet show ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
 
 
 app = typer.Typer(

@@ -132,6 +132,9 @@ def test_ctrl_c_ends_a_verification_at_once() -> None:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
+    maps = Path(f"/proc/{process.pid}/maps")
+    while "_core." not in maps.read_text():  # it is still starting
+        time.sleep(0.1)
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
     begin = time.monotonic()

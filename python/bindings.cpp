@@ -441,6 +441,7 @@ void bind_choice(nb::module_& m) {
       .def_ro("collective", &Rule::collective)
       .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
       .def_prop_ro("nodes", [](const Rule& r) { return std::make_tuple(r.nodes.least, r.nodes.most); })
+      .def_prop_ro("per_node", [](const Rule& r) { return std::make_tuple(r.per_node.least, r.per_node.most); })
       .def_prop_ro("bytes", [](const Rule& r) { return std::make_tuple(r.bytes.least, r.bytes.most); })
       .def_ro("spec", &Rule::spec)
       .def_ro("origin", &Rule::origin);

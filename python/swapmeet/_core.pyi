@@ -374,6 +374,9 @@ class Rule:
     @property
     def nodes(self) -> tuple[int, int]: ...
     @property
+    def per_node(self) -> tuple[int, int]:
+        """Ranks of the node that has the fewest."""
+    @property
     def bytes(self) -> tuple[int, int]: ...
     @property
     def spec(self) -> Spec: ...

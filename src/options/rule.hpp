@@ -25,6 +25,7 @@ struct Rule {
   Range bytes;  ///< sizes of unequal blocks are not shared by the ranks, so rules for these leave this open
   Spec spec;    ///< native too
   std::string origin;  ///< where the thresholds come from
+  Range per_node{1};   ///< ranks of the node that has the fewest
 };
 
 }  // namespace swapmeet

@@ -4,10 +4,12 @@
 namespace swapmeet {
 
 const std::vector<Rule>& rules() {
-  constexpr Range one_node{1, 1};
+  constexpr Range one_node{1, 1}, nodes{2, 16}, shared{2};
   static const std::vector<Rule> table = {
       {Collective::alltoall, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
       {Collective::alltoallv, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
+      {Collective::alltoall, {8, 64}, nodes, {0, 1024}, *parse_spec("two-layer(intra=shm,r1=all,r2=all)"),
+       "docs/measurements/cluster.md", shared},
   };
   return table;
 }
@@ -24,7 +26,7 @@ const std::vector<Rule>& trial_rules() {
       all.push_back(rule(collective, {2}, any, {}, "spread-out"));
       all.push_back(rule(collective, {3}, any, {}, "pairwise"));
       all.push_back(rule(collective, {8}, any, {512}, "random-sendrecv"));
-      all.push_back(rule(collective, {4}, nodes, {0, 16384}, "two-layer(intra=auto)"));
+      all.push_back(rule(collective, {4}, nodes, {0, 65536}, "two-layer(intra=auto,r1=all,r2=all)"));
       all.push_back(rule(collective, {4}, nodes, {0, 4096}, "node-leaders"));
       all.push_back(rule(collective, {6}, any, {0, 2048}, "bruck(radix=root,layout=zero-rotation,window=all)"));
       all.push_back(rule(collective, {12}, any, {0, 128}, "bruck(radix=2,layout=zero-rotation)"));

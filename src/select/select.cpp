@@ -8,14 +8,24 @@ namespace swapmeet {
 
 namespace {
 
-/// How many nodes the ranks are on. One if nobody says, for then only ranks of one node ask.
-std::int64_t nodes_of(const Shape& shape) {
-  if (shape.hierarchy.empty()) return 1;
+/// How many nodes the ranks are on, and how many ranks the smallest has. One node if nobody says, for then only ranks of one node ask.
+struct Nodes {
+  std::int64_t count = 1, fewest = 1;
+};
+Nodes nodes_of(const Shape& shape) {
+  if (shape.hierarchy.empty()) return {1, shape.ranks};
   std::vector<std::int32_t> nodes = shape.hierarchy.front();
   std::ranges::sort(nodes);
-  const auto same = std::ranges::unique(nodes);
-  return same.begin() - nodes.begin();
+  Nodes found{0, shape.ranks};
+  for (auto begin = nodes.begin(); begin != nodes.end(); ++found.count) {
+    const auto end = std::upper_bound(begin, nodes.end(), *begin);
+    found.fewest = std::min<std::int64_t>(found.fewest, end - begin);
+    begin = end;
+  }
+  return found;
 }
+
+bool fits(const Rule& rule, const Nodes& nodes) { return rule.nodes.has(nodes.count) && rule.per_node.has(nodes.fewest); }
 
 bool concerns(const Rule& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
@@ -50,9 +60,9 @@ Choice by_order(Collective collective, const Options& options, const Shape& shap
 
 std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means) {
   std::vector<Spec> specs;
-  const std::int64_t nodes = nodes_of(shape);
+  const Nodes nodes = nodes_of(shape);
   for (const Rule& rule : trial_rules())
-    if (concerns(rule, collective, shape.ranks) && rule.nodes.has(nodes) && rule.bytes.has(block_bytes) &&
+    if (concerns(rule, collective, shape.ranks) && fits(rule, nodes) && rule.bytes.has(block_bytes) &&
         unavailable(rule.spec, means).empty() && std::ranges::count(specs, rule.spec) == 0 && proved(rule.spec, shape))
       specs.push_back(rule.spec);
   return specs;
@@ -74,18 +84,18 @@ bool wants_nodes(Collective collective, const Shape& shape, const Options& optio
 bool wants_means(Collective collective, const Shape& shape, const Options& options) {
   if (options.algorithm) return options.algorithm->intra != Transport::mpi;
   return wants_nodes(collective, shape, options) && any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
-           return rule.spec.intra != Transport::mpi && rule.nodes.has(nodes_of(shape));
+           return rule.spec.intra != Transport::mpi && fits(rule, nodes_of(shape));
          });
 }
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means) {
   if (options.algorithm) return by_order(collective, options, shape, means);
-  const std::int64_t nodes = nodes_of(shape);
+  const Nodes nodes = nodes_of(shape);
   Choice choice{Spec{}, "no rule of the automatic choice is faster here"};
   Range open{0};  // sizes that the rules so far leave open, around this one
   any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
-    if (!rule.nodes.has(nodes) || !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape)) return false;
+    if (!fits(rule, nodes) || !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape)) return false;
     if (block_bytes < rule.bytes.least) {
       open.most = std::min(open.most, rule.bytes.least - 1);
     } else if (block_bytes > rule.bytes.most) {

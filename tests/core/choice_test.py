@@ -35,6 +35,20 @@ def test_ranks_of_a_node_share_memory_if_they_can(collective: _core.Collective) 
         assert _core.choose(collective, ranks, 8, options(), shared_memory=False)[0].family == "native"
 
 
+def test_small_blocks_go_in_two_layers_where_nodes_have_several_ranks_each() -> None:
+    layers = _core.parse_spec("two-layer(intra=shm,r1=all,r2=all)")
+
+    def chosen(ranks: int, block_bytes: int, nodes: str, **means: bool) -> _core.Spec:
+        return _core.choose(_core.Collective.alltoall, ranks, block_bytes, options(), nodes=nodes, **means)[0]
+
+    for ranks, nodes in ((16, "4"), (32, "4"), (32, "cyclic:8"), (11, "4+3+4")):
+        assert [chosen(ranks, size, nodes) == layers for size in (0, 8, 1024, 1025)] == [True, True, True, False]
+    assert chosen(16, 8, "4", shared_memory=False).family == "native"
+    assert chosen(16, 8, "1").family == "native", "a node of one rank has nobody to send for"
+    assert chosen(16, 8, "8+7+1").family == "native"
+    assert chosen(36, 8, "2").family == "native", "18 nodes are beyond what was measured"
+
+
 @pytest.mark.parametrize("spec", ["direct(intra=shm)", "tra2(intra=auto)", "node-leaders(intra=cma)"])
 def test_an_order_for_memory_that_cannot_be_shared_goes_to_the_mpi_underneath(spec: str) -> None:
     for collective in BOTH:
@@ -124,7 +138,7 @@ def test_candidates_are_proved_and_suit_the_nodes(collective: _core.Collective, 
         families = {spec.family for spec in found}
         assert "native" not in families
         assert ("bruck" in families) == (
-            ranks > 5 and block_bytes < 4096 or ranks > 2 and nodes in ("2+3", "8", "16", "64") and block_bytes < 16384
+            ranks > 5 and block_bytes < 4096 or ranks > 2 and nodes in ("2+3", "8", "16", "64") and block_bytes <= 65536
         )
         assert ("leaders" in families) == (nodes in ("2+3", "8") and block_bytes <= 4096)
     without = _core.candidates(collective, ranks, 8, shared_memory=False, nodes=nodes)

@@ -1,6 +1,8 @@
 /// Python's view of networks: what they are, how they are routed, what a schedule asks of them, conflict-free orders.
 #include "network_bindings.hpp"
 
+#include "bindings.hpp"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -21,12 +23,6 @@ using namespace nb::literals;
 using namespace swapmeet;
 
 namespace {
-
-template <class T>
-T value_or_raise(Result<T> result) {
-  if (!result) throw std::invalid_argument(result.problem().text());
-  return std::move(*result);
-}
 
 /// A network with routes and ranks: Python sees one object, the core's parts refer to one another.
 struct PlacedNetwork {
@@ -55,6 +51,16 @@ void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
   if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
   const std::string problem = unsuitable(spec, {static_cast<Rank>(placed.placement.size()), {placed.placement}});
   if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+/// The order of the topology that `spec` asks for, of ranks on these hosts unless it places them itself.
+std::shared_ptr<const SlotRows> order_on(const PlacedNetwork& placed, const Spec& spec) {
+  if (spec.order != Order::topology) return nullptr;
+  const Shape shape{static_cast<Rank>(placed.placement.size()), {placed.placement}};
+  Members members = members_of(spec, shape);
+  for (const Rank rank : members.world_ranks)
+    members.hosts.push_back(placed.network.names[static_cast<std::size_t>(placed.placement[static_cast<std::size_t>(rank)])]);
+  return std::make_shared<const SlotRows>(rows_of(value_or_raise(make_order(spec.source, members, order_seconds()))));
 }
 
 void bind_network(nb::module_& m) {
@@ -102,15 +108,20 @@ void bind_placed_network(nb::module_& m) {
       .def("load", [](const PlacedNetwork& p, const Spec& spec) {
         require_suitable(p, spec);
         nb::gil_scoped_release release;
-        const NetworkLoad load = network_load(p.routing, p.placement, spec);
+        const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec));
         return std::pair(load.largest, load.blocks);
       }, "spec"_a, "(largest load of each round, blocks of each link) of a schedule.")
       .def("order_load", [](const PlacedNetwork& p, const Spec& spec) {
         require_suitable(p, spec);
-        if (spec.family != Family::direct) throw std::invalid_argument("only direct exchanges have a peer order");
+        if (spec.family != Family::direct || spec.order == Order::topology)
+          throw std::invalid_argument("only direct exchanges have a peer order, and order=topology has slots");
         const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
         return std::pair(load.largest, load.blocks);
       }, "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
+      .def("overfull", [](const PlacedNetwork& p, const Slots& slots) {
+        if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
+        return overfull(p.routing, p.placement, slots);
+      }, "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
       .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds) {
         nb::gil_scoped_release release;
         return conflict_free_slots(p.routing, p.placement, {seed, moves, seconds});

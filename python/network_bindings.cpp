@@ -43,7 +43,7 @@ std::vector<std::int32_t> path_of(const PlacedNetwork& placed, std::int32_t from
   return links;
 }
 
-void require_rank(const Slots& slots, Rank rank) {
+void require_rank(const SlotTable& slots, Rank rank) {
   if (rank < 0 || rank >= slots.ranks) throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
 }
 
@@ -118,7 +118,7 @@ void bind_placed_network(nb::module_& m) {
         const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
         return std::pair(load.largest, load.blocks);
       }, "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
-      .def("overfull", [](const PlacedNetwork& p, const Slots& slots) {
+      .def("overfull", [](const PlacedNetwork& p, const SlotTable& slots) {
         if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
         return overfull(p.routing, p.placement, slots);
       }, "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
@@ -129,20 +129,20 @@ void bind_placed_network(nb::module_& m) {
 }
 
 void bind_slots(nb::module_& m) {
-  nb::class_<Slots>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
-      .def_prop_ro("ranks", [](const Slots& s) { return s.ranks; })
-      .def_prop_ro("slots", [](const Slots& s) { return s.slots; })
-      .def_prop_ro("bound", [](const Slots& s) { return s.bound; })
-      .def_prop_ro("key", [](const Slots& s) { return s.key; })
-      .def("to", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
-      .def("source", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
-      .def("slot", [](const Slots& s, Rank from, Rank to) {
+  nb::class_<SlotTable>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
+      .def_prop_ro("ranks", [](const SlotTable& s) { return s.ranks; })
+      .def_prop_ro("slots", [](const SlotTable& s) { return s.slots; })
+      .def_prop_ro("bound", [](const SlotTable& s) { return s.bound; })
+      .def_prop_ro("key", [](const SlotTable& s) { return s.key; })
+      .def("to", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
+      .def("source", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
+      .def("slot", [](const SlotTable& s, Rank from, Rank to) {
         require_rank(s, from);
         require_rank(s, to);
         return s.slot(from, to);
       }, "source"_a, "destination"_a, "Of one message; -1: to itself.")
-      .def("__eq__", [](const Slots& a, nb::object b) { return nb::isinstance<Slots>(b) && a == nb::cast<const Slots&>(b); })
-      .def("__str__", [](const Slots& s) { return to_text(s); });
+      .def("__eq__", [](const SlotTable& a, nb::object b) { return nb::isinstance<SlotTable>(b) && a == nb::cast<const SlotTable&>(b); })
+      .def("__str__", [](const SlotTable& s) { return to_text(s); });
   m.def("parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a, "Read what str() gives.");
 }
 

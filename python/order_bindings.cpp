@@ -26,7 +26,7 @@ struct Last {
   std::vector<Rank> members;
   Rank world = 0;
   Time written;  ///< the file
-  Slots slots;
+  SlotTable slots;
   std::shared_ptr<const SlotRows> rows;
 };
 
@@ -45,7 +45,7 @@ Last made(const Spec& spec, const Shape& shape) {
   const Time now = time_of(spec.source.network);
   if (!last || last->source != spec.source || last->members != members.world_ranks || last->world != members.world || last->written != now) {
     last.reset();
-    Slots slots = value_or_raise(make_order(spec.source, members, order_seconds()));
+    SlotTable slots = value_or_raise(make_order(spec.source, members, order_seconds()));
     const auto rows = std::make_shared<const SlotRows>(rows_of(slots));
     last = Last{spec.source, members.world_ranks, members.world, now, std::move(slots), rows};
   }

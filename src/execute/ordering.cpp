@@ -48,9 +48,9 @@ std::vector<std::string> hosts_of(Rank ranks, MPI_Comm comm) {
 }
 
 /// What the first rank does while the others wait. Nothing is thrown.
-Slots compute(const OrderSource& source, const Members& members, double seconds, std::string& problem) {
+SlotTable compute(const OrderSource& source, const Members& members, double seconds, std::string& problem) {
   try {
-    Result<Slots> made = make_order(source, members, seconds);
+    Result<SlotTable> made = make_order(source, members, seconds);
     if (made) return *std::move(made);
     problem = made.problem().text();
   } catch (const std::exception& failure) {
@@ -60,7 +60,7 @@ Slots compute(const OrderSource& source, const Members& members, double seconds,
 }
 
 /// Every rank's rows: what its member sends, then what it receives. Collective. False: MPI failed on a rank.
-bool scatter(const Slots& slots, const Meeters& all, Rank rank, MPI_Comm comm, SlotRows& rows) {
+bool scatter(const SlotTable& slots, const Meeters& all, Rank rank, MPI_Comm comm, SlotRows& rows) {
   const auto members = static_cast<std::size_t>(rows.members);
   std::vector<std::int32_t> everybody, mine(2 * members);
   for (std::size_t r = 0; rank == root && r < all.member_of.size(); ++r) {
@@ -99,7 +99,7 @@ MadeOrder make(const OrderSource& source, bool of_nodes, const Shape& shape, Ran
     if (!hosts.empty()) members.hosts.push_back(hosts[static_cast<std::size_t>(first)]);
   }
   MadeOrder made{source, of_nodes, nullptr, "", ""};
-  const Slots slots = rank == root ? compute(source, members, seconds, made.problem) : Slots{};
+  const SlotTable slots = rank == root ? compute(source, members, seconds, made.problem) : SlotTable{};
   made.problem = broadcast(std::move(made.problem), comm);
   if (!made.problem.empty()) return made;
   std::int64_t sizes[2] = {slots.slots, slots.bound};

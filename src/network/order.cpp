@@ -31,13 +31,13 @@ Problem in_file(const OrderSource& source, const Problem& problem) { return {tol
 bool is_table(std::string_view text) { return text.starts_with("swapmeet-slots"); }
 
 /// The rows of the members in a table of all ranks of MPI_COMM_WORLD, or the table itself if it is of as many ranks.
-Result<Slots> from_table(const Slots& table, const Members& members) {
+Result<SlotTable> from_table(const SlotTable& table, const Members& members) {
   const Rank count = members.count();
   if (table.ranks != members.world && table.ranks != count)
     return Problem{"the table is of " + std::to_string(table.ranks) + " ranks, not of " + std::to_string(count) +
                    (count == members.world ? "" : " or " + std::to_string(members.world))};
   const bool of_world = table.ranks == members.world;
-  Slots slots;
+  SlotTable slots;
   slots.ranks = count;
   slots.slots = table.slots;
   slots.key = table.key;
@@ -107,14 +107,14 @@ Result<Routing> routed(const OrderSource& source, const Network& network, const 
 
 /// A file, or what a name stands for.
 struct Read {
-  std::optional<Slots> table;  ///< or
+  std::optional<SlotTable> table;  ///< or
   Network network;
 };
 
 Result<Read> read(const OrderSource& source) {
   const Result<std::string> text = text_of_file(source.network, most_bytes);
   if (text && is_table(*text)) {
-    Result<Slots> table = parse_slots(*text);
+    Result<SlotTable> table = parse_slots(*text);
     if (!table) return in_file(source, table.problem());
     return Read{*std::move(table), {}};
   }
@@ -135,10 +135,10 @@ Result<T> on_network(const OrderSource& source, const Network& network, const Me
   return use(*routing, *placement);
 }
 
-Slots computed(const Routing& routing, const Placement& placement, const Effort& effort) {
+SlotTable computed(const Routing& routing, const Placement& placement, const Effort& effort) {
   const std::uint64_t key = network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
   if (auto known = cached_order(key, static_cast<Rank>(placement.size())); known && overfull(routing, placement, *known).empty()) return *std::move(known);
-  Slots slots = conflict_free_slots(routing, placement, effort);
+  SlotTable slots = conflict_free_slots(routing, placement, effort);
   keep_order(slots);
   return slots;
 }
@@ -155,16 +155,16 @@ Effort standard_effort(Rank members, double seconds) {
   return {0, moves_for_each_message * members * std::max(1, members - 1), seconds};
 }
 
-Result<Slots> make_order(const OrderSource& source, const Members& members, double seconds) {
+Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds) {
   if (members.count() > most_members)
     return Problem{"an order of more than " + std::to_string(most_members) + " ranks is too large to be computed, and there are " + std::to_string(members.count())};
   const Result<Read> found = read(source);
   if (!found) return found.problem();
   if (found->table) {
-    Result<Slots> slots = from_table(*found->table, members);
-    return slots ? slots : Result<Slots>(in_file(source, slots.problem()));
+    Result<SlotTable> slots = from_table(*found->table, members);
+    return slots ? slots : Result<SlotTable>(in_file(source, slots.problem()));
   }
-  return on_network<Slots>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
+  return on_network<SlotTable>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
     return computed(routing, placement, standard_effort(members.count(), seconds));
   });
 }
@@ -173,14 +173,14 @@ std::string order_problem(const OrderSource& source, const Members& members) {
   const Result<Read> found = read(source);
   if (!found) return found.problem().text();
   if (found->table) {
-    const Result<Slots> slots = from_table(*found->table, members);
+    const Result<SlotTable> slots = from_table(*found->table, members);
     return slots ? "" : in_file(source, slots.problem()).text();
   }
   const Result<bool> fits = on_network<bool>(source, found->network, members, [](const Routing&, const Placement&) { return true; });
   return fits ? "" : fits.problem().text();
 }
 
-Result<std::string> overfull(const OrderSource& source, const Members& members, const Slots& slots) {
+Result<std::string> overfull(const OrderSource& source, const Members& members, const SlotTable& slots) {
   const Result<Read> found = read(source);
   if (!found) return found.problem();
   if (found->table) return std::string();
@@ -189,7 +189,7 @@ Result<std::string> overfull(const OrderSource& source, const Members& members, 
   });
 }
 
-SlotRows rows_of(const Slots& slots, std::int32_t only) {
+SlotRows rows_of(const SlotTable& slots, std::int32_t only) {
   SlotRows rows{slots.ranks, slots.slots, only, {}, {}};
   for (Rank rank = std::max(only, 0); rank < (only < 0 ? slots.ranks : only + 1); ++rank)
     for (Rank other = 0; other < slots.ranks; ++other) {

@@ -24,18 +24,18 @@ Effort standard_effort(Rank members, double seconds);
 
 /// The slots of the members: from a table, from the cache (order_cache.hpp), or computed, and then kept there. A problem names
 /// the file, the line and what is wrong. Deterministic but for the time, and the cache.
-Result<Slots> make_order(const OrderSource& source, const Members& members, double seconds);
+Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds);
 
 /// Why there can be no such order; "" if there can. Computes none.
 std::string order_problem(const OrderSource& source, const Members& members);
 
 /// What a rank, or all (`only` = -1), must know of it.
-SlotRows rows_of(const Slots& slots, std::int32_t only = -1);
+SlotRows rows_of(const SlotTable& slots, std::int32_t only = -1);
 
 /// The first link, or rank, that has more in a slot than its capacity, in words; "" if none has.
-std::string overfull(const Routing& routing, const Placement& placement, const Slots& slots);
+std::string overfull(const Routing& routing, const Placement& placement, const SlotTable& slots);
 
 /// The same of an order from make_order(). Nothing is known of the network of a table: "".
-Result<std::string> overfull(const OrderSource& source, const Members& members, const Slots& slots);
+Result<std::string> overfull(const OrderSource& source, const Members& members, const SlotTable& slots);
 
 }  // namespace swapmeet

@@ -53,16 +53,16 @@ void clear_old(const fs::path& within) {
 
 }  // namespace
 
-std::optional<Slots> cached_order(std::uint64_t key, Rank ranks) {
+std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks) {
   if (folder().empty()) return std::nullopt;
   const Result<std::string> text = text_of_file(place_of(key).string(), most_bytes);
   if (!text) return std::nullopt;
-  Result<Slots> slots = parse_slots(*text);
+  Result<SlotTable> slots = parse_slots(*text);
   if (!slots || slots->key != key || slots->ranks != ranks) return std::nullopt;
   return *std::move(slots);
 }
 
-void keep_order(const Slots& slots) {
+void keep_order(const SlotTable& slots) {
   if (folder().empty()) return;
   const std::string text = to_text(slots);
   if (text.size() > most_bytes) return;

@@ -9,9 +9,9 @@
 namespace swapmeet {
 
 /// The order with that key, for so many ranks; nothing if there is none that is whole. Its slots are not checked against the network.
-std::optional<Slots> cached_order(std::uint64_t key, Rank ranks);
+std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks);
 
 /// Keeps it under its key: another process sees all of it, or nothing. The oldest ones go when there are too many.
-void keep_order(const Slots& slots);
+void keep_order(const SlotTable& slots);
 
 }  // namespace swapmeet

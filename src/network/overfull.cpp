@@ -14,7 +14,7 @@ std::string name_of(std::int32_t resource, const Resources& resources, const Net
 
 }  // namespace
 
-std::string overfull(const Routing& routing, const Placement& placement, const Slots& slots) {
+std::string overfull(const Routing& routing, const Placement& placement, const SlotTable& slots) {
   const Network& network = routing.network();
   const Resources resources(network, slots.ranks);
   std::vector<std::vector<std::pair<Rank, Rank>>> messages(static_cast<std::size_t>(slots.slots));

@@ -170,7 +170,7 @@ std::string Communicator::make_order_of(const Spec& spec) {
 
 void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
   const bool asked_for = options.algorithm.has_value();
-  const std::string who = asked_for ? options.algorithm_from : options.tuning.file;
+  const std::string who = asked_for ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
   const std::vector<int> world_ranks = world_ranks_of(user_);
   // Rank 0 of the job speaks, but where it is not one of us.
   if (context().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))

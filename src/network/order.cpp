@@ -69,13 +69,12 @@ Result<Placement> placed_by_name(const Network& network, const Members& members)
     if (!is_new) known->second = -1;  // two have it
   }
   Placement placement;
-  for (std::size_t i = 0; i < members.hosts.size(); ++i) {
-    const std::string_view name = members.hosts[i];
+  for (const std::string_view name : members.hosts) {
     const auto found = whole.find(name);
     const auto near = shortened.find(short_name(name));
     if (found != whole.end()) placement.push_back(found->second);
     else if (near != shortened.end() && near->second >= 0) placement.push_back(near->second);
-    else return Problem{"it has no host " + quoted(name) + ", where rank " + std::to_string(members.world_ranks[i]) + " runs"};
+    else return Problem{"it has no host " + quoted(name) + ", where ranks run"};
   }
   return placement;
 }

@@ -54,7 +54,8 @@ def simulate(
         str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")
     ] = "12h",
     jitter: Annotated[
-        float, typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to so many microseconds late, at random.")
+        float,
+        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to so many microseconds late, at random."),
     ] = 0,
     score: Annotated[
         bool, typer.Option("--scoreboard", help="The automatic choice against the best of what four MPIs choose.")

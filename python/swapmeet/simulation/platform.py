@@ -75,7 +75,8 @@ class Platform:
     @functools.cached_property
     def key(self) -> str:
         """Another for another platform."""
-        return hashlib.sha256("\n".join([self.xml, self.hostfile, *self.options(), f"{self.jitter_us:g}"]).encode()).hexdigest()
+        parts = [self.xml, self.hostfile, *self.options(), f"{self.jitter_us:g}"]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def message_us(machine: Machine, per_node: int) -> float:

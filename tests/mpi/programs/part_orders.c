@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   MPI_Comm backwards, half, shuffled;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank * 7 % ranks, &shuffled);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, (rank * 5 + 3) % 7, &shuffled);
   for (int round = 0; round < rounds; ++round) {
     exchange(MPI_COMM_WORLD, round, 3);
     exchange(backwards, round, 4);

@@ -602,7 +602,7 @@ def parse_slots(text: str) -> Slots:
     """Read a table of slots; ValueError says what is wrong, and where."""
 
 def order_slots(spec: Spec, ranks: int, nodes: str = "") -> Slots:
-    """What order=topology(...) becomes for so many ranks, or, of leaders, nodes; ValueError says what is wrong, and where."""
+    """What order=topology(...) becomes for so many ranks, or nodes of leaders; ValueError: what is wrong, and where."""
 
 def order_overfull(spec: Spec, ranks: int, nodes: str = "") -> str:
     """The first link that carries more than its capacity in a slot of that order; '' if none does."""

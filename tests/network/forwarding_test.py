@@ -32,7 +32,7 @@ Switch 2 "S-0000000000000004" # "spine2" enhanced port 0 lid 14 lmc 0
 
 """ + "".join(
     f'Ca 1 "H-00000000000000a{i}" # "n{i} mlx5_0"\n[1](a{i}) "S-000000000000000{1 + (i > 2)}"[{1 + (i + 1) % 2}] '
-    f"# lid {i} lmc 0 \"leaf\" lid 1{1 + (i > 2)} 4xEDR\n\n"
+    f'# lid {i} lmc 0 "leaf" lid 1{1 + (i > 2)} 4xEDR\n\n'
     for i in (1, 2, 3, 4)
 )
 

@@ -201,7 +201,10 @@ def test_all_formats_are_read(tmp_path: Path) -> None:
         ("host a s1\nhost b s2\n", "no path from b to a (line 2"),
         ("host a s1\nhost a s1\n", "a second link from a to s1: give the one link the capacity of both (line 2"),
         ("host a s1\nhost b s1\nhost", "expected host NAME SWITCH [CAPACITY] (line 3"),
-        ("host a s1\nhost b s2\nlink s1 s2\nroute s1 b s2\nroute s2 b s1\n", "the routes from a to b go round in circles"),
+        (
+            "host a s1\nhost b s2\nlink s1 s2\nroute s1 b s2\nroute s2 b s1\n",
+            "the routes from a to b go round in circles",
+        ),
         ("\x1b[31mhost a s1\n", "expected switch, host"),
         (TABLE[:-6], "only 2 of 3 ranks: the table is cut off (line 7"),
         (TABLE.replace("0 4 -", "0 0 -"), "rank 2 sends twice in a slot (line 8"),

@@ -38,16 +38,14 @@ using namespace swapmeet;
 namespace {
 
 Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank, std::string_view nodes) {
-  const Shape shape = shape_of(ranks, nodes);
-  require_schedule(spec, shape);
+  require_schedule(spec, shape_of(ranks, nodes));
   if (rank < 0 || rank >= ranks)
     throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
-  return generate(spec, shape, rank);
+  return generate(spec, shape_to_schedule(spec, ranks, nodes), rank);
 }
 
 Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress, std::string_view nodes) {
-  const Shape shape = shape_of(ranks, nodes);
-  require_schedule(spec, shape);
+  const Shape shape = shape_to_schedule(spec, ranks, nodes);
   nb::gil_scoped_release release;
   return verify(spec, shape, progress ? Progress([&](double done) {
     nb::gil_scoped_acquire acquire;
@@ -245,8 +243,8 @@ const std::int64_t standard_limit_bytes = Options{}.scratch_limit_bytes;
 constexpr std::int64_t most_block_bytes = std::int64_t{1} << 40;  ///< as of workloads
 
 VaryingCounter varying_counter(const Spec& spec, Rank ranks, std::string_view nodes) {
-  const Shape shape = shape_of(ranks, nodes);
-  if (const std::string problem = VaryingCounter::problem(spec, shape); !problem.empty()) throw std::invalid_argument(problem);
+  if (const std::string problem = VaryingCounter::problem(spec, shape_of(ranks, nodes)); !problem.empty()) throw std::invalid_argument(problem);
+  const Shape shape = spec.family == Family::native ? shape_of(ranks, nodes) : shape_to_schedule(spec, ranks, nodes);
   nb::gil_scoped_release release;
   return VaryingCounter(spec, shape);
 }
@@ -290,7 +288,11 @@ void bind_specs(nb::module_& m) {
           if (p.print && std::ranges::find(p.families, s.family) != p.families.end()) list.emplace_back(p.key, p.print(s));
         return list;
       })
-      .def("unsuitable", [](const Spec& s, Rank ranks, std::string_view nodes) { return unsuitable(s, shape_of(ranks, nodes)); },
+      .def("unsuitable", [](const Spec& s, Rank ranks, std::string_view nodes) {
+        const Shape shape = shape_of(ranks, nodes);
+        const std::string problem = unsuitable(s, shape);
+        return problem.empty() && s.order == Order::topology ? order_problem(s.source, members_of(s, shape)) : problem;
+      },
            "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks; '' if it can.")
       .def("__str__", [](const Spec& s) { return to_text(s); })
       .def("__eq__", [](const Spec& a, const Spec& b) { return a == b; });
@@ -536,4 +538,5 @@ NB_MODULE(_core, m) {
   bind_trials(m);
   bind_workloads(m);
   bind_networks(m);
+  bind_orders(m);
 }

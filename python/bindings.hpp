@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "network/order.hpp"
 #include "schedule/spec.hpp"
+#include "topology/leader_map.hpp"
 #include "topology/node_map.hpp"
 
 namespace swapmeet {
@@ -30,6 +32,24 @@ inline void require_schedule(const Spec& spec, Shape shape) {
   const std::string problem = unsuitable(spec, shape);
   if (!problem.empty()) throw std::invalid_argument(problem);
 }
+
+/// The ranks or nodes that an order is of.
+inline Members members_of(const Spec& spec, const Shape& shape) {
+  if (spec.family != Family::leaders) return all_ranks(shape.ranks);
+  const LeaderMap map(shape, 1);
+  Members members{{}, {}, shape.ranks};
+  for (std::int32_t node = 0; node < map.nodes(); ++node) members.world_ranks.push_back(map.members(node).front());
+  return members;
+}
+
+/// The shape that generate() wants: with the order of the topology, if `spec` asks for one. Raises where there is none.
+Shape shape_to_schedule(const Spec& spec, Rank ranks, std::string_view nodes = "");
+
+/// What SWAPMEET_ORDER_TIME says.
+double order_seconds();
+
+/// Orders of the topology: order_bindings.cpp.
+void bind_orders(nanobind::module_& m);
 
 inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes) {
   Shape shape = shape_of(ranks, nodes);

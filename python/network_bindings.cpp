@@ -1,6 +1,8 @@
 /// Python's view of networks: what they are, how they are routed, what a schedule asks of them, conflict-free orders.
 #include "network_bindings.hpp"
 
+#include "bindings.hpp"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -22,12 +24,6 @@ using namespace swapmeet;
 
 namespace {
 
-template <class T>
-T value_or_raise(Result<T> result) {
-  if (!result) throw std::invalid_argument(result.problem().text());
-  return std::move(*result);
-}
-
 /// A network with routes and ranks: Python sees one object, the core's parts refer to one another.
 struct PlacedNetwork {
   PlacedNetwork(Network given, Spread spread, std::uint64_t seed, std::string_view text, Rank ranks)
@@ -47,7 +43,7 @@ std::vector<std::int32_t> path_of(const PlacedNetwork& placed, std::int32_t from
   return links;
 }
 
-void require_rank(const Slots& slots, Rank rank) {
+void require_rank(const SlotTable& slots, Rank rank) {
   if (rank < 0 || rank >= slots.ranks) throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
 }
 
@@ -55,6 +51,16 @@ void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
   if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
   const std::string problem = unsuitable(spec, {static_cast<Rank>(placed.placement.size()), {placed.placement}});
   if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+/// The order of the topology that `spec` asks for, of ranks on these hosts unless it places them itself.
+std::shared_ptr<const SlotRows> order_on(const PlacedNetwork& placed, const Spec& spec) {
+  if (spec.order != Order::topology) return nullptr;
+  const Shape shape{static_cast<Rank>(placed.placement.size()), {placed.placement}};
+  Members members = members_of(spec, shape);
+  for (const Rank rank : members.world_ranks)
+    members.hosts.push_back(placed.network.names[static_cast<std::size_t>(placed.placement[static_cast<std::size_t>(rank)])]);
+  return std::make_shared<const SlotRows>(rows_of(value_or_raise(make_order(spec.source, members, order_seconds()))));
 }
 
 void bind_network(nb::module_& m) {
@@ -102,15 +108,20 @@ void bind_placed_network(nb::module_& m) {
       .def("load", [](const PlacedNetwork& p, const Spec& spec) {
         require_suitable(p, spec);
         nb::gil_scoped_release release;
-        const NetworkLoad load = network_load(p.routing, p.placement, spec);
+        const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec));
         return std::pair(load.largest, load.blocks);
       }, "spec"_a, "(largest load of each round, blocks of each link) of a schedule.")
       .def("order_load", [](const PlacedNetwork& p, const Spec& spec) {
         require_suitable(p, spec);
-        if (spec.family != Family::direct) throw std::invalid_argument("only direct exchanges have a peer order");
+        if (spec.family != Family::direct || spec.order == Order::topology)
+          throw std::invalid_argument("only direct exchanges have a peer order, and order=topology has slots");
         const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
         return std::pair(load.largest, load.blocks);
       }, "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
+      .def("overfull", [](const PlacedNetwork& p, const SlotTable& slots) {
+        if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
+        return overfull(p.routing, p.placement, slots);
+      }, "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
       .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds) {
         nb::gil_scoped_release release;
         return conflict_free_slots(p.routing, p.placement, {seed, moves, seconds});
@@ -118,20 +129,20 @@ void bind_placed_network(nb::module_& m) {
 }
 
 void bind_slots(nb::module_& m) {
-  nb::class_<Slots>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
-      .def_prop_ro("ranks", [](const Slots& s) { return s.ranks; })
-      .def_prop_ro("slots", [](const Slots& s) { return s.slots; })
-      .def_prop_ro("bound", [](const Slots& s) { return s.bound; })
-      .def_prop_ro("key", [](const Slots& s) { return s.key; })
-      .def("to", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
-      .def("source", [](const Slots& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
-      .def("slot", [](const Slots& s, Rank from, Rank to) {
+  nb::class_<SlotTable>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
+      .def_prop_ro("ranks", [](const SlotTable& s) { return s.ranks; })
+      .def_prop_ro("slots", [](const SlotTable& s) { return s.slots; })
+      .def_prop_ro("bound", [](const SlotTable& s) { return s.bound; })
+      .def_prop_ro("key", [](const SlotTable& s) { return s.key; })
+      .def("to", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
+      .def("source", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
+      .def("slot", [](const SlotTable& s, Rank from, Rank to) {
         require_rank(s, from);
         require_rank(s, to);
         return s.slot(from, to);
       }, "source"_a, "destination"_a, "Of one message; -1: to itself.")
-      .def("__eq__", [](const Slots& a, nb::object b) { return nb::isinstance<Slots>(b) && a == nb::cast<const Slots&>(b); })
-      .def("__str__", [](const Slots& s) { return to_text(s); });
+      .def("__eq__", [](const SlotTable& a, nb::object b) { return nb::isinstance<SlotTable>(b) && a == nb::cast<const SlotTable&>(b); })
+      .def("__str__", [](const SlotTable& s) { return to_text(s); });
   m.def("parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a, "Read what str() gives.");
 }
 

@@ -573,6 +573,8 @@ class PlacedNetwork:
         """(largest load of each round, blocks of each link) of a schedule; ValueError if it cannot serve the ranks."""
     def order_load(self, spec: Spec) -> tuple[list[int], list[int]]:
         """As load(), of a direct exchange in which a rank whose turn is its own is idle for a round."""
+    def overfull(self, slots: Slots) -> str:
+        """The first link or rank that has more than its capacity in a slot; '' if none has."""
     def slots(self, seed: int = 0, moves: int = 1000000, seconds: float = 10) -> Slots:
         """Compute a conflict-free order; reproducible if it ends by the number of moves, not by the time."""
 
@@ -601,6 +603,15 @@ class Slots:
 
 def parse_slots(text: str) -> Slots:
     """Read a table of slots; ValueError says what is wrong, and where."""
+
+def order_slots(spec: Spec, ranks: int, nodes: str = "") -> Slots:
+    """What order=topology(...) becomes for so many ranks, or nodes of leaders; ValueError: what is wrong, and where."""
+
+def order_overfull(spec: Spec, ranks: int, nodes: str = "") -> str:
+    """The first link that carries more than its capacity in a slot of that order; '' if none does."""
+
+def order_source(spec: Spec) -> tuple[str, str, str]:
+    """(network, routing, place) of order=topology(...)."""
 
 class Link:
     """What messages of one kind cost: microseconds, and nanoseconds for a byte. See src/model/machine.hpp."""

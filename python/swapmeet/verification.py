@@ -79,12 +79,21 @@ def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress, nodes: st
             continue
         verdict = _verify_in_background(spec, p, progress, nodes)
         report.messages += verdict.messages
-        if verdict.proved:
-            report.proved.append(p)
+        findings = verdict.findings or _overfull(spec, p, nodes)
+        if findings:
+            report.findings.append((p, findings))
         else:
-            report.findings.append((p, verdict.findings))
+            report.proved.append(p)
     report.seconds = time.monotonic() - begin
     return report
+
+
+def _overfull(spec: _core.Spec, ranks: int, nodes: str) -> list[str]:
+    """What an order of the topology asks too much of, link by link and slot by slot; nothing of other orders."""
+    if not dict(spec.parameters).get("order", "").startswith("topology"):
+        return []
+    found = _core.order_overfull(spec, ranks, nodes)
+    return [found] if found else []
 
 
 def _without_number(reason: str, ranks: int) -> str:

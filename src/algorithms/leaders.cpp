@@ -8,7 +8,7 @@
 /// group of one rank receives where its blocks end; a node of one rank sends from where they begin.
 ///
 /// The height of a message (algorithms/phase.hpp) is how many members on (gather) or nodes on (exchange) its receiver is, or
-/// its receiver's place in the group (scatter).                                  [Proof: docs/proofs.md, "Leaders of nodes"]
+/// its receiver's place in the group (scatter). Between nodes it is the slot of the two nodes with order=topology.                                  [Proof: docs/proofs.md, "Leaders of nodes"]
 ///
 /// Source:  fft, section 3; kandalla2009 (several leaders of a node)
 /// Cost:    of a leader on N nodes of Q ranks, with k leaders and so groups of G = Q/k ranks:
@@ -38,7 +38,7 @@ std::int32_t count_of(const auto& list) { return static_cast<std::int32_t>(list.
 class Leaders {
  public:
   Leaders(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), rank_(rank), map_(shape, spec.leaders), plan_(shape, rank), node_(map_.node_of(rank)),
+      : spec_(spec), shape_(shape), rank_(rank), map_(shape, spec.leaders), plan_(shape, rank), node_(map_.node_of(rank)),
         members_(map_.members(node_)), member_(place_in(members_)), group_{node_, map_.group_of(node_, member_)},
         mine_(map_.members(group_)), elsewhere_(shape.ranks - count_of(members_)) {
     if (mine_.front() == rank) served_ = map_.served(node_, group_.number);
@@ -120,11 +120,13 @@ class Leaders {
   void exchange() {
     const std::int32_t nodes = map_.nodes();
     const bool packs = spec_.packing == Packing::memcpy && map_.smallest_group() == 1;  // others are contiguous
-    Phase phase{nodes - 1, packs, free_};
+    const SlotRows* const order = spec_.order == Order::topology ? shape_.order.get() : nullptr;
+    Phase phase{order ? order->slots : nodes - 1, packs, free_};
     for_each_served([&](Group group, std::int32_t first, std::int32_t size) {
       Runs blocks = {run_of(Buffer::scratch, first, count_of(members_) * size)};
       if (members_.size() == 1) blocks = blocks_for({&group, 1});
-      phase.outgoing.push_back({map_.leader(group), (group.node - node_ + nodes) % nodes, size == 1, std::move(blocks)});
+      const std::int32_t height = order ? order->sends_of(node_)[static_cast<std::size_t>(group.node)] + 1 : (group.node - node_ + nodes) % nodes;
+      phase.outgoing.push_back({map_.leader(group), height, size == 1, std::move(blocks)});
     });
     for (std::int32_t i = 1; i < nodes && mine_.front() == rank_; ++i) {
       const std::int32_t from = (node_ - i + nodes) % nodes;
@@ -134,8 +136,11 @@ class Leaders {
       const std::int32_t before = map_.first(from) - (from > node_ ? count_of(members_) : 0);  // ranks of other nodes
       const Run kept = run_of(Buffer::scratch, before * count_of(mine_), count_of(sources) * count_of(mine_));
       const Rank sender = map_.leader({from, map_.sender(from, group_)});
-      phase.incoming.push_back({sender, i, mine_.size() == 1, mine_.size() == 1 ? runs_of(ends) : Runs{kept}});
+      const std::int32_t height = order ? order->receives_of(node_)[static_cast<std::size_t>(from)] + 1 : i;
+      phase.incoming.push_back({sender, height, mine_.size() == 1, mine_.size() == 1 ? runs_of(ends) : Runs{kept}});
     }
+    if (order)
+      for (auto* const parcels : {&phase.outgoing, &phase.incoming}) std::ranges::stable_sort(*parcels, {}, &Parcel::height);
     run(phase);
   }
 
@@ -152,6 +157,7 @@ class Leaders {
   void run(const Phase& phase) { scratch_ = std::max(scratch_, add_phase(plan_, spec_, phase)); }
 
   const Spec& spec_;
+  const Shape& shape_;
   Rank rank_;
   LeaderMap map_;
   ScheduleBuilder plan_;

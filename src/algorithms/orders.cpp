@@ -1,5 +1,6 @@
 #include "algorithms/orders.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -15,6 +16,14 @@ std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed) {
   return ranks;
 }
 
+std::vector<Meeting> slot_order(std::span<const std::int32_t> slots) {
+  std::vector<Meeting> meetings;
+  for (std::size_t other = 0; other < slots.size(); ++other)
+    if (slots[other] >= 0) meetings.push_back({slots[other], static_cast<std::int32_t>(other)});
+  std::ranges::sort(meetings, {}, &Meeting::slot);
+  return meetings;
+}
+
 Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed) {
   const auto p = static_cast<std::size_t>(shape.ranks);
   const auto me = static_cast<std::size_t>(rank);
@@ -25,6 +34,7 @@ Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed)
   Peers peers{std::vector<Rank>(p), std::vector<Rank>(p)};
   for (std::size_t i = 0; i < p; ++i) {
     switch (order) {
+      case Order::topology:
       case Order::shift:
         peers.to[i] = static_cast<Rank>((me + i) % p);
         peers.from[i] = static_cast<Rank>((me + p - i) % p);

@@ -4,6 +4,7 @@
 ///   xor       exchanges with rank^i; P a power of two                                           Source: thakur2005
 ///   random    sends to ranks[(i+rank) mod P]: row `rank` of an anti-circulant matrix whose first row is a random
 ///             permutation; receives from the rank whose row has `rank` in column i      Source: slimfly, algorithms 2, 3
+///   topology  sends to each rank in its slot of a table, in which no link of the network is asked for too much: slot_order()
 ///   scatter   sends to and receives from ranks[i], the same random permutation on all ranks     Source: slimfly, alg. 1
 #pragma once
 
@@ -18,7 +19,16 @@ struct Peers {
   std::vector<Rank> from;  ///< shape (P,): likewise
 };
 
+/// Not of order=topology.
 Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed);
+
+/// Whom a member of a computed order meets, and when.
+struct Meeting {
+  std::int32_t slot = 0, other = 0;
+};
+
+/// All others, by slot: `slots` is what a row of SlotRows says of each.
+std::vector<Meeting> slot_order(std::span<const std::int32_t> slots);
 
 /// 0..n-1 in random order: Fisher-Yates, every permutation equally likely, the same for a seed on every machine.
 std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed);

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/generate.hpp"
 #include "execute/agreement.hpp"
 #include "execute/context.hpp"
 #include "execute/device.hpp"
@@ -145,6 +144,10 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     if (unknown.empty() && wants_means(collective, shape_, options_)) join();
     Choice choice = choose(collective, shape_, block_bytes, options_, means_);
     if (!unknown.empty()) choice = {Spec{}, unknown};
+    if (const std::string problem = make_order_of(choice.spec); !problem.empty()) {
+      give_up_order(choice.spec, problem, options_);
+      return make_decision(collective, block_bytes);
+    }
     decision->reason = std::move(choice.reason);
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
@@ -155,6 +158,25 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     if (tries) decision->trying.resize(trial_classes);
   }
   return keep(collective, std::move(decision));
+}
+
+std::string Communicator::make_order_of(const Spec& spec) {
+  if (spec.order != Order::topology || !make_ours()) return "";  // without a communicator nothing is executed
+  const MadeOrder& made = *orders_.find(spec, shape_, rank_, ours_, options_.order_seconds);
+  if (made.problem.empty() && options_.explain && rank_ == 0)
+    say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
+  return made.problem;
+}
+
+void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
+  const bool asked_for = options.algorithm.has_value();
+  const std::string who = asked_for ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
+  const std::vector<int> world_ranks = world_ranks_of(user_);
+  // Rank 0 of the job speaks, but where it is not one of us.
+  if (context().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
+    say_once("warning: " + who + "=" + quoted(to_text(spec), 200) + ": " + problem + "; using the automatic choice on such communicators");
+  if (asked_for) options.algorithm.reset();
+  std::erase_if(options.tuning.rules, [&](const Rule& rule) { return rule.spec.order == Order::topology && rule.spec.source == spec.source; });
 }
 
 std::string Communicator::execute_by(const Spec& spec, Collective collective, Decision& decision) {
@@ -236,7 +258,7 @@ bool Communicator::make_ours() {
 Plan* Communicator::plan_for(const Spec& spec) {
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
-  plans_.push_back(std::make_unique<Plan>(spec, generate(spec, shape_, rank_),
+  plans_.push_back(std::make_unique<Plan>(spec, schedule_of(spec),
                                           spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks(), ours_));
   return plans_.back().get();
@@ -249,7 +271,7 @@ Varying* Communicator::varying_for(const Spec& spec) {
     Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
     varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarding(spec, shape_), padded));
   } else {
-    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarding(spec, shape_),
+    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarding(spec, shape_),
                                                   spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   }
   varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks(), ours_));

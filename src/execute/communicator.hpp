@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/generate.hpp"
 #include "execute/host_copy.hpp"
 #include "execute/neighbours.hpp"
 #include "execute/observer.hpp"
+#include "execute/ordering.hpp"
 #include "execute/plan.hpp"
 #include "execute/planned.hpp"
 #include "execute/record.hpp"
@@ -142,6 +144,12 @@ class Communicator {
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
 
+  /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot be had.
+  std::string make_order_of(const Spec& spec);
+  /// Warns of `problem`, and takes what asks for the order of `spec` out of `options`: the automatic choice, then.
+  void give_up_order(const Spec& spec, const std::string& problem, Options& options);
+  Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
+
   /// Finds out which ranks share a node. Collective. "", or why it cannot.
   std::string find_nodes();
 
@@ -151,6 +159,9 @@ class Communicator {
   /// Joins the ranks of a node, once. Collective. And leaves them.
   void join();
   void leave();
+
+  /// What a plan of `request` is to take, by such options. Collective.
+  Choice choice_for(const Request& request, const Options& wanted);
 
   /// What executes the exchanges of a plan over `comm`, which is the plan's own. Collective.
   Executor executor_for(const Choice& choice, const Request& request, MPI_Comm comm);
@@ -179,6 +190,7 @@ class Communicator {
   Means means_;
   std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
   std::unique_ptr<Neighbours> neighbours_;
+  Orders orders_;
   bool inter_ = false;
   std::string refusal_;  ///< why nothing is served here; "": it is
   std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "algorithms/generate.hpp"
 #include "execute/agreement.hpp"
 #include "execute/communicator.hpp"
 #include "model/price.hpp"
@@ -70,9 +69,15 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 
 }  // namespace
 
+Choice Communicator::choice_for(const Request& request, const Options& wanted) {
+  const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
+  if (!unknown.empty()) return {Spec{}, unknown};
+  return choose(request.collective, shape_, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, Means{});
+}
+
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
-  const Options wanted = without_neighbours(options ? *options : options_);
+  Options wanted = without_neighbours(options ? *options : options_);
   const bool sound = request && problem.empty();
   const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
   error = MPI_ERR_ARG;
@@ -80,11 +85,12 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   if (!sound || !agreed) return nullptr;
   Choice choice{Spec{}, refusal_.empty() ? device_ : refusal_};
   if (choice.reason.empty()) {
-    const Blocks receive = request->receive.blocks();
-    const std::string unknown = wants_nodes(request->collective, shape_, wanted) ? find_nodes() : "";
-    if (unknown.empty())
-      choice = choose(request->collective, shape_, of_unequal_blocks(request->collective) ? 0 : receive.bytes(0), wanted, Means{});
-    else choice.reason = unknown;
+    choice = choice_for(*request, wanted);
+    for (std::string missing; missing = make_order_of(choice.spec), !missing.empty();) {
+      if (options && options->algorithm) return problem = missing, nullptr;
+      give_up_order(choice.spec, missing, wanted);
+      choice = choice_for(*request, wanted);
+    }
     if (options && options->algorithm && choice.spec != *wanted.algorithm) return problem = choice.reason, nullptr;
   }
   if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
@@ -105,7 +111,7 @@ Executor Communicator::executor_for(const Choice& choice, const Request& request
   const Spec& spec = choice.spec;
   Executor executor{spec, choice.reason, nullptr, nullptr};
   if (spec.family != Family::native) {
-    executor.plan = std::make_unique<Plan>(spec, generate(spec, shape_, rank_), nullptr);
+    executor.plan = std::make_unique<Plan>(spec, schedule_of(spec), nullptr);
     executor.plan->share_scratch_blocks(most_of_any_rank(executor.plan->scratch_blocks(), comm));
   }
   if (of_unequal_blocks(request.collective) && needs_sizes(spec)) {
@@ -113,7 +119,7 @@ Executor Communicator::executor_for(const Choice& choice, const Request& request
     executor.varying =
         spec.sizes == Sizes::padded
             ? std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarded, executor.plan.get())
-            : std::make_unique<Varying>(spec, relay_of(generate(spec, shape_, rank_)), forwarded, nullptr);
+            : std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarded, nullptr);
     executor.varying->share_working_blocks(most_of_any_rank(executor.varying->working_blocks(), comm));
     return executor;
   }

@@ -139,7 +139,7 @@ std::string to_text(const Network& network) {
 Result<Network> parse_network(std::string_view text) {
   for (Lines lines(text); lines.next(false);) {
     const std::string_view word = lines.words()[0];
-    if (word.starts_with("vendid=") || word.starts_with("switchguid=") || word.starts_with("caguid=") || word.starts_with("sysimgguid=") ||
+    if (word.starts_with("vendid=") || word.starts_with("switchguid=") || word.starts_with("caguid=") || word.starts_with("sysimgguid=") || word == "Unicast" ||
         ((word == "Switch" || word == "Ca") && lines.words().size() > 2))
       return parse_ibnetdiscover(text);
     if (word.size() > 11 && (word.starts_with("SwitchName=") || word.starts_with("switchname="))) return parse_slurm(text);

@@ -38,8 +38,8 @@ struct NetworkLoad {
   std::int64_t slots() const;          ///< all rounds, one after the other
 };
 
-/// Of any schedule. Requires unsuitable() of the spec to be empty for so many ranks.
-NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec);
+/// Of any schedule, `order` being that of Shape. Requires unsuitable() of the spec to be empty for so many ranks.
+NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order = {});
 
 /// Of a peer order whose i-th message is sent in round i: a rank whose turn is its own is idle for a round. (In a schedule it is
 /// not, and is a round ahead of others from there on.)

@@ -1,11 +1,12 @@
 /// What `ibnetdiscover` (OpenIB infiniband-diags) prints of an InfiniBand fabric. Cables side by side and faster cables make one
-/// link of more capacity; the unit is the slowest cable of a host.
+/// link of more capacity; the unit is the slowest cable of a host. Forwarding tables may follow, or go ahead.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
 
+#include "network/forwarding.hpp"
 #include "network/text.hpp"
 
 namespace swapmeet {
@@ -41,17 +42,57 @@ std::optional<std::string> quoted(std::string_view line, std::size_t& at) {
   return std::string(line.substr(open + 1, close - open - 1));
 }
 
+struct Node {
+  std::string name;
+  bool host = false;
+  int line = 0;
+  std::map<int, std::string> at_port;  ///< what each port leads to
+};
+using Nodes = std::map<std::string, Node>;  ///< by guid, "S-0002c902..."
+
+/// The number in "[16]..."; 0: none.
+int port_of(std::string_view word) {
+  int port = 0;
+  if (word.starts_with('[')) std::from_chars(word.data() + 1, word.data() + word.size(), port);
+  return port;
+}
+
+/// The lid of a host's port: # lid 7 lmc 0 ...
+std::uint32_t lid_of(const Lines& lines) {
+  const auto& words = lines.words();
+  std::uint32_t lid = 0;
+  for (std::size_t i = 1; i < words.size() && lid == 0; ++i)
+    if (words[i - 1] == "lid") std::from_chars(words[i].data(), words[i].data() + words[i].size(), lid);
+  return lid;
+}
+
+/// Puts the tables into the network, whose vertices have the names of nodes. Lids that are no host's say nothing; of several lids
+/// of one host the first counts.
+std::optional<Problem> add_routes(const ForwardingTables& tables, const Nodes& nodes, const std::map<std::uint32_t, std::string>& hosts, NetworkBuilder& network) {
+  std::map<std::pair<Vertex, Vertex>, bool> known;
+  for (const ForwardingTables::Entry& entry : tables.entries) {
+    const auto at = nodes.find(entry.at);
+    const auto host = hosts.find(entry.lid);
+    if (at == nodes.end()) return Problem{"unknown switch \"" + entry.at + "\": the dump does not describe it", entry.line, 1};
+    if (host == hosts.end() || entry.port == 0 || entry.port == 255) continue;
+    const auto next = at->second.at_port.find(entry.port);
+    if (next == at->second.at_port.end()) return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads nowhere in the dump", entry.line, 1};
+    const Node& neighbour = nodes.at(next->second);
+    const std::string& name = nodes.at(host->second).name;
+    if (neighbour.host && neighbour.name != name) return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads to " + neighbour.name + ", not to " + name, entry.line, 1};
+    const Vertex from = *network.find(at->second.name), to = *network.find(name);
+    if (known.try_emplace({from, to}, true).second) network.route(from, to, *network.find(neighbour.name));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Network> parse_ibnetdiscover(std::string_view text) {
   Lines lines(text);
-  struct Node {
-    std::string name;
-    bool host = false;
-    int line = 0;
-    int ports_left = 0;
-  };
-  std::map<std::string, Node> nodes;  // by guid, "S-0002c902..."
+  Nodes nodes;
+  ForwardingTables tables;
+  std::map<std::uint32_t, std::string> hosts;  // by lid
   std::vector<std::string> order;
   std::vector<Cable> cables;
   std::map<std::string, int> names;
@@ -63,7 +104,7 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
       const auto id = quoted(lines.line(), at);
       if (!id || id->size() < 3) return lines.here("expected " + std::string(first) + " PORTS \"GUID\" # \"NAME\"");
       const auto description = quoted(lines.line(), at);
-      Node node{description.value_or(*id), first == "Ca", lines.number(), 0};
+      Node node{description.value_or(*id), first == "Ca", lines.number(), {}};
       const std::size_t semicolon = node.name.find(';');  // "MF0;leaf1:MSB7800/U1"
       if (!node.host && semicolon != std::string::npos) node.name = node.name.substr(semicolon + 1, node.name.find(':', semicolon) - semicolon - 1);
       node.name = node.name.substr(0, node.name.find(' '));
@@ -78,7 +119,12 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
       const auto peer = quoted(lines.line(), at);
       if (!peer) return lines.here("expected [PORT] \"GUID\"[PORT]: the dump is cut off");
       if (*peer == here) return lines.here("a link from \"" + here + "\" to itself");
+      nodes[here].at_port[port_of(first)] = *peer;
+      if (nodes[here].host)
+        if (const std::uint32_t lid = lid_of(lines)) hosts.try_emplace(lid, here);
       cables.push_back({here, *peer, rate_of(lines.words().back()), lines.number()});
+    } else if (ForwardingTables::has(first)) {
+      if (const auto problem = tables.read(lines)) return *problem;
     } else if (!first.starts_with('#') && first.find('=') == std::string_view::npos && first != "DR") {
       return lines.here("expected Switch, Ca or a port such as [1], found \"" + std::string(first) + '"');
     }
@@ -105,9 +151,7 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
   for (const Cable& cable : cables)
     rates[{*network.find(nodes[cable.from].name), *network.find(nodes[cable.to].name)}] += unit > 0 && cable.rate > 0 ? cable.rate / unit : 1.0;
   for (const auto& [ends, rate] : rates) network.arc(ends.first, ends.second, static_cast<std::int32_t>(std::clamp(std::floor(rate + 0.01), 1.0, double{most_capacity})));
-  std::vector<int> line_of;
-  for (const std::string& id : order)
-    if (nodes[id].host) line_of.push_back(nodes[id].line);
+  if (const auto problem = add_routes(tables, nodes, hosts, network)) return *problem;
   Network finished = std::move(network).finish();
   if (finished.hosts == 0) return Problem{"there is no host (Ca)", std::max(1, lines.number()), 1};
   if (const auto pair = unreachable(finished)) {

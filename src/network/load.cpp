@@ -92,8 +92,8 @@ NetworkLoad load_of(const Rounds& rounds, const Routing& routing, const Placemen
 
 }  // namespace
 
-NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec) {
-  const Shape shape{static_cast<Rank>(placement.size()), {placement}};
+NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order) {
+  const Shape shape{static_cast<Rank>(placement.size()), {placement}, order};
   Rounds rounds;
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
     const Schedule schedule = generate(spec, shape, rank);
@@ -101,7 +101,10 @@ NetworkLoad network_load(const Routing& routing, const Placement& placement, con
     for (const Step& step : schedule.steps) {
       const auto sends = schedule.sends_of(step);
       const std::size_t most = std::max(sends.size(), schedule.receives_of(step).size());
-      if (most == 0) continue;
+      if (most == 0) {
+        first += spec.family == Family::direct;  // a slot in which the rank is idle
+        continue;
+      }
       for (std::size_t i = 0; i < sends.size(); ++i) {
         const std::size_t round = first + i / step.in_flight();
         if (rounds.size() <= round) rounds.resize(round + 1);

@@ -1,18 +1,28 @@
 #include "network/routing.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedule/random.hpp"
 
 namespace swapmeet {
 
-Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64_t seed) {
+Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64_t seed, const std::vector<Vertex>* used) {
+  std::vector<Vertex> hosts(static_cast<std::size_t>(network.hosts));
+  std::iota(hosts.begin(), hosts.end(), 0);
+  if (used) {
+    hosts = *used;
+    std::ranges::sort(hosts);
+    hosts.erase(std::ranges::unique(hosts).begin(), hosts.end());
+  }
   Routing routing;
   routing.network_ = &network;
   routing.spread_ = spread;
   routing.seed_ = seed;
   std::vector<std::int32_t> row_of(static_cast<std::size_t>(network.vertices()), -1);
-  for (Vertex host = 0; host < network.hosts; ++host) {
+  routing.table_of_.resize(static_cast<std::size_t>(network.hosts), -1);
+  routing.shared_.resize(static_cast<std::size_t>(network.hosts));
+  for (const Vertex host : hosts) {
     const auto in = network.links_to(host);
     const bool shared = in.size() == 1;
     const Vertex target = shared ? network.links[static_cast<std::size_t>(in.front())].from : host;
@@ -20,19 +30,20 @@ Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64
     if (row < 0) {
       row = static_cast<std::int32_t>(routing.hops_.size());
       const std::vector<std::int32_t> hops = hops_to(network, target);
-      for (Vertex from = 0; from < network.hosts; ++from)
+      for (const Vertex from : hosts)
         if (from != host && hops[static_cast<std::size_t>(from)] < 0)
           return Problem{"no path from " + network.names[static_cast<std::size_t>(from)] + " to " + network.names[static_cast<std::size_t>(host)]};
       routing.hops_.emplace_back();
       for (const std::int32_t hop : hops) routing.hops_.back().push_back(static_cast<std::int16_t>(std::min(hop, 32767)));
     }
-    routing.table_of_.push_back(row);
-    routing.shared_.push_back(shared);
+    routing.table_of_[static_cast<std::size_t>(host)] = row;
+    routing.shared_[static_cast<std::size_t>(host)] = shared;
   }
   if (network.routes.empty()) return routing;
-  for (Vertex from = 0; from < network.hosts; ++from)
-    for (Vertex to = 0; to < network.hosts; ++to) {
-      std::vector<std::int32_t> links;
+  std::vector<std::int32_t> links;
+  for (const Vertex from : hosts)
+    for (const Vertex to : hosts) {
+      links.clear();
       if (from == to) continue;
       routing.path(from, to, links);
       if (links.empty() || network.links[static_cast<std::size_t>(links.back())].to != to)

@@ -111,7 +111,7 @@ Placement alike_hosts(const Network& network, const Placement& placement) {
 
 /// The order of hosts once for each pair (i, j): the i-th rank of each host sends to the j-th of others. Within a host
 /// rank i sends to rank j while it is j that sends to other hosts, and i that receives.
-void repeat(const Slots& order, const Placement& hosts, const Placement& placement, Slots& result) {
+void repeat(const SlotTable& order, const Placement& hosts, const Placement& placement, SlotTable& result) {
   const auto p = placement.size(), each = p / hosts.size();
   std::vector<std::int32_t> number_of(static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1), host(p), index(p);
   for (std::size_t h = 0; h < hosts.size(); ++h) number_of[static_cast<std::size_t>(hosts[h])] = static_cast<std::int32_t>(h);
@@ -132,23 +132,23 @@ void repeat(const Slots& order, const Placement& hosts, const Placement& placeme
 
 }  // namespace
 
-std::vector<Rank> Slots::to(Rank rank) const {
+std::vector<Rank> SlotTable::to(Rank rank) const {
   std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
   for (Rank other = 0; other < ranks; ++other)
     if (other != rank) peers[static_cast<std::size_t>(slot(rank, other))] = other;
   return peers;
 }
 
-std::vector<Rank> Slots::from(Rank rank) const {
+std::vector<Rank> SlotTable::from(Rank rank) const {
   std::vector<Rank> peers(static_cast<std::size_t>(slots), -1);
   for (Rank other = 0; other < ranks; ++other)
     if (other != rank) peers[static_cast<std::size_t>(slot(other, rank))] = other;
   return peers;
 }
 
-Slots conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort) {
+SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort) {
   const auto start = std::chrono::steady_clock::now();
-  Slots result;
+  SlotTable result;
   result.ranks = static_cast<Rank>(placement.size());
   result.key = network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
   result.bound = bound(routing, placement).slots;
@@ -169,7 +169,7 @@ Slots conflict_free_slots(const Routing& routing, const Placement& placement, co
   return result;
 }
 
-std::string to_text(const Slots& slots) {
+std::string to_text(const SlotTable& slots) {
   char head[160];
   std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n", static_cast<unsigned long long>(slots.key),
                 slots.ranks, slots.slots, static_cast<long long>(slots.bound));
@@ -180,9 +180,9 @@ std::string to_text(const Slots& slots) {
   return text;
 }
 
-Result<Slots> parse_slots(std::string_view text) {
+Result<SlotTable> parse_slots(std::string_view text) {
   Lines lines(text);
-  Slots slots;
+  SlotTable slots;
   const auto number = [&](std::size_t word, auto& value, int base = 10) {
     const std::string_view digits = lines.words()[word];
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);

@@ -9,7 +9,7 @@
 namespace swapmeet {
 
 /// In which slot each rank sends to each other.
-struct Slots {
+struct SlotTable {
   Rank ranks = 0;
   std::int32_t slots = 0;
   std::int64_t bound = 0;             ///< no schedule has fewer
@@ -22,7 +22,7 @@ struct Slots {
   /// For each slot, from whom it receives; -1: from nobody.
   std::vector<Rank> from(Rank rank) const;
 
-  bool operator==(const Slots&) const = default;
+  bool operator==(const SlotTable&) const = default;
 };
 
 struct Effort {
@@ -32,10 +32,10 @@ struct Effort {
 };
 
 /// Requires at least one rank.
-Slots conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
+SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
 
 /// docs/networks.md, "Tables of slots".
-std::string to_text(const Slots& slots);
-Result<Slots> parse_slots(std::string_view text);
+std::string to_text(const SlotTable& slots);
+Result<SlotTable> parse_slots(std::string_view text);
 
 }  // namespace swapmeet

@@ -73,6 +73,15 @@ std::string read_trials(std::string_view text, Options& options) {
   return "";
 }
 
+std::string read_order_time(std::string_view text, Options& options) {
+  double seconds = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc{} || stop != end || !(seconds >= 0 && seconds <= 1e6)) return "must be seconds, such as 2 or 0.5";
+  options.order_seconds = seconds;
+  return "";
+}
+
 std::string read_device(std::string_view text, Options& options) {
   if (text != "native" && text != "host") return "must be native or host";
   options.devices_through_host = text == "host";
@@ -125,6 +134,10 @@ std::vector<Option> make_table() {
        "and then, to use what turns out to be fastest here (docs/tuning.md). Kinds of calls for which a tuning file has rules are "
        "not tried. 0: the same messages in each run.",
        "keeping 1", read_trials},
+      {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
+       "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that nobody has computed "
+       "before, while the others wait (docs/networks.md). 0: as it comes first.",
+       "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= lets "
        "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as much as "

@@ -35,6 +35,7 @@ struct Options {
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
   bool nonblocking_by_threads = false;  ///< MPI's non-blocking and persistent all-to-alls are served, too
+  double order_seconds = 2;  ///< for computing an order of the topology
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

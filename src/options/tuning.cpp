@@ -1,19 +1,16 @@
 #include "options/tuning.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <optional>
 
 #include "schedule/names.hpp"
+#include "schedule/text_file.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -125,31 +122,6 @@ bool both_fit(const Rule& one, const Rule& other) {
          one.bytes.meets(other.bytes);
 }
 
-/// A file of the machine's own, no device or pipe, which might never end. A problem, whose `line` is -1 where there is no file.
-Result<std::string> contents(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return Problem{std::strerror(errno), errno == ENOENT || errno == ENOTDIR ? -1 : 0};
-  struct stat status {};
-  std::string text;
-  Problem problem;
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    problem.what = "not a file";
-  } else if (status.st_size > static_cast<off_t>(most_bytes_of_a_file)) {
-    problem.what = "more than 1 MiB";
-  } else {
-    text.resize(static_cast<std::size_t>(status.st_size));
-    std::size_t length = 0;
-    for (ssize_t got = 1; got > 0 && length < text.size(); length += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) {
-      got = read(descriptor, text.data() + length, text.size() - length);
-      if (got < 0) problem.what = std::strerror(errno);
-    }
-    text.resize(length);
-  }
-  close(descriptor);
-  if (!problem.what.empty()) return problem;
-  return text;
-}
-
 /// "openmpi 5.0" is of "openmpi 5.0.11".
 bool of_same(std::string_view one, std::string_view other) {
   if (one.size() > other.size()) std::swap(one, other);
@@ -158,7 +130,7 @@ bool of_same(std::string_view one, std::string_view other) {
 
 /// The tuning of a file, or why not.
 Result<Tuning> read_tuning(const std::string& file, const std::string& mpi) {
-  const Result<std::string> text = contents(file);
+  const Result<std::string> text = text_of_file(file, most_bytes_of_a_file);
   if (!text) return text.problem();
   const Result<Tuning> parsed = parse_tuning(*text);
   if (!parsed) return parsed;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +19,28 @@ using Rank = std::int32_t;
 /// rank, any numbers. Each group lies within one of the next level.
 using Hierarchy = std::vector<std::vector<std::int32_t>>;
 
-/// What a generator must know of the communicator: integers that every rank shares.
+/// An order that was computed: in which slot each member sends to each other, no two to one, nor one to two. Members are ranks,
+/// or in exchanges by leaders the nodes, in the order of their first ranks. Of one member, or of all.
+struct SlotRows {
+  std::int32_t members = 1, slots = 0;
+  std::int32_t only = -1;                     ///< the member whose rows these are; -1: there are rows of each
+  std::vector<std::int32_t> sends, receives;  ///< [row · members + other]: the slot; -1: to itself
+
+  std::span<const std::int32_t> sends_of(std::int32_t member) const { return row(sends, member); }
+  std::span<const std::int32_t> receives_of(std::int32_t member) const { return row(receives, member); }
+
+ private:
+  std::span<const std::int32_t> row(const std::vector<std::int32_t>& rows, std::int32_t member) const {
+    const auto length = static_cast<std::size_t>(members);
+    return std::span(rows).subspan(only < 0 ? static_cast<std::size_t>(member) * length : 0, length);
+  }
+};
+
+/// What a generator must know of the communicator: integers that every rank shares, and its own part of a computed order.
 struct Shape {
   Rank ranks = 1;
   Hierarchy hierarchy{};  ///< empty: all ranks on one node
+  std::shared_ptr<const SlotRows> order{};  ///< for order=topology; nothing: such exchanges go in the order of shift
 
   /// Whether two ranks are on one node: in one group of the innermost level.
   bool share_node(Rank a, Rank b) const {

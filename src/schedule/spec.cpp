@@ -29,6 +29,17 @@ struct Word {
   }
 };
 
+/// Where `character` first stands outside of all parentheses that open in `text`; npos: nowhere.
+std::size_t outside(std::string_view text, char character) {
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (depth == 0 && text[i] == character) return i;
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && depth > 0) --depth;
+  }
+  return std::string_view::npos;
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string near = nearest(word, candidates);
   return near.empty() ? "" : "; did you mean " + quoted(near) + "?";
@@ -48,6 +59,7 @@ Problem unknown_key(const Word& key) {
   std::vector<std::string> keys;
   std::string list;
   for (const Parameter& parameter : parameters()) {
+    if (std::ranges::find(keys, parameter.key) != keys.end()) continue;
     keys.emplace_back(parameter.key);
     list += (list.empty() ? "" : ", ") + keys.back();
     if (!parameter.synonym.empty()) keys.emplace_back(parameter.synonym);
@@ -61,11 +73,15 @@ Problem unknown_key(const Word& key) {
 std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<std::string_view>& seen) {
   const std::size_t equals = text.text.find('=');
   const Word key = text.part(0, equals);
-  const auto found = std::ranges::find_if(parameters(), [&](const Parameter& parameter) {
+  const auto of_family = [&](const Parameter& parameter) {
+    return std::ranges::find(parameter.families, spec.family) != parameter.families.end();
+  };
+  const auto so_called = [&](const Parameter& parameter) {
     return !key.text.empty() && (parameter.key == key.text || parameter.synonym == key.text);
-  });
-  if (found == parameters().end()) return unknown_key(key);
-  if (std::ranges::find(found->families, spec.family) == found->families.end())
+  };
+  if (std::ranges::none_of(parameters(), so_called)) return unknown_key(key);
+  const auto found = std::ranges::find_if(parameters(), [&](const Parameter& parameter) { return so_called(parameter) && of_family(parameter); });
+  if (found == parameters().end())
     return Problem{quoted(key.text) + " is no parameter of " +
                        std::string(family_names[static_cast<std::size_t>(spec.family)]),
                    0, key.column};
@@ -83,7 +99,7 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
 std::optional<Problem> read_parameters(Word list, Spec& spec) {
   std::vector<std::string_view> seen;
   while (!list.text.empty()) {
-    const std::size_t comma = list.text.find(',');
+    const std::size_t comma = outside(list.text, ',');
     if (auto problem = read_parameter(list.part(0, comma), spec, seen)) return problem;
     if (comma == std::string_view::npos) break;
     list = list.part(comma + 1);
@@ -114,8 +130,8 @@ Result<Spec> parse_spec(std::string_view text) {
   if (!point) return unknown_name(name);
   Spec spec = *point;
   if (open == std::string_view::npos) return spec;
-  const std::size_t close = whole.text.find(')', open);
-  if (close == std::string_view::npos)
+  const std::size_t length = outside(whole.text.substr(open + 1), ')'), close = open + 1 + length;
+  if (length == std::string_view::npos)
     return Problem{"expected \")\" at the end", 0, whole.column + static_cast<int>(whole.text.size())};
   if (close + 1 != whole.text.size())
     return Problem{"nothing may follow the \")\"", 0, whole.column + static_cast<int>(close) + 1};

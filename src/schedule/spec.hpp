@@ -4,6 +4,7 @@
 ///   parameter = key "=" value
 ///   name      = a family (`native`, `direct`, `bruck`, `leaders`) or an alias (`pairwise`, ...), which is a family with parameters set
 ///
+/// A value may hold commas and blanks between parentheses, which come in pairs: order=topology(slim-fly(q=5,hosts=4)).
 /// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
 /// parameters that always matter and those that differ from their defaults; parsing it gives the same spec.
 #pragma once
@@ -28,8 +29,16 @@ enum class Family : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
 
 /// The order in which a rank meets its peers in a direct exchange. See algorithms/orders.hpp.
-enum class Order : std::uint8_t { shift, exclusive_or, random, scatter };
-inline constexpr std::array<std::string_view, 4> order_names{"shift", "xor", "random", "scatter"};
+enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology };
+inline constexpr std::array<std::string_view, 5> order_names{"shift", "xor", "random", "scatter", "topology"};
+
+/// What order=topology(...) says: where a conflict-free order comes from (network/order.hpp).
+struct OrderSource {
+  std::string network;  ///< a file, or a network by name
+  std::string routing;  ///< destination, first or hash[:SEED]; "": destination
+  std::string place;    ///< the hosts of the ranks of MPI_COMM_WORLD, as parse_placement() reads them; "": ask MPI
+  bool operator==(const OrderSource&) const = default;
+};
 
 /// Where blocks under way are kept, in a store-and-forward exchange. See algorithms/bruck.hpp.
 enum class Layout : std::uint8_t { basic, modified, zero_rotation, zero_copy };
@@ -94,6 +103,7 @@ inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/meas
 struct Spec {
   Family family = Family::native;
   Order order = Order::shift;
+  OrderSource source{};     ///< of order=topology
   std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;

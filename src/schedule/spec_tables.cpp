@@ -127,6 +127,66 @@ std::string print_dimensions(const Spec& spec) {
   return print_list(sizes, 'x', number);
 }
 
+/// Whether parentheses come in pairs, and nothing else is there that could not be printed.
+bool well_formed(std::string_view text) {
+  int depth = 0;
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f || (depth += (c == '(') - (c == ')')) < 0) return false;
+  return depth == 0 && !text.empty();
+}
+
+bool is_routing(std::string_view text) {
+  std::uint64_t seed = 0;
+  return text == "destination" || text == "first" || text == "hash" ||
+         (text.starts_with("hash:") && read_number(text.substr(5), std::uint64_t{0}, UINT64_MAX, seed));
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// topology(FILE[,routing=WAY][,place=PLACEMENT]); a placement may hold commas, so it comes last.
+bool read_source(std::string_view text, OrderSource& source) {
+  constexpr std::string_view name = "topology(", routing_key = ",routing=", place_key = ",place=";
+  if (!text.starts_with(name) || !text.ends_with(')')) return false;
+  text = text.substr(name.size(), text.size() - name.size() - 1);
+  if (!well_formed(text)) return false;
+  source = {};
+  const std::size_t place = text.find(place_key);
+  if (place != text.npos) source.place = trimmed(text.substr(place + place_key.size()));
+  std::string_view rest = text.substr(0, place);
+  const std::size_t routing = rest.rfind(routing_key);
+  if (routing != rest.npos) source.routing = trimmed(rest.substr(routing + routing_key.size()));
+  if (routing != rest.npos && !is_routing(source.routing)) return false;
+  rest = trimmed(rest.substr(0, routing));
+  if (rest.empty() || rest.find(routing_key) != rest.npos || (place != text.npos && source.place.empty())) return false;
+  source.network = rest;
+  if (source.routing == "destination") source.routing.clear();
+  return true;
+}
+
+bool read_order(std::string_view text, Spec& spec) {
+  if (text.starts_with("topology")) return read_source(text, spec.source) && (spec.order = Order::topology, true);
+  spec.source = {};
+  return read_name(text, order_names, spec.order);
+}
+
+/// Of nodes.
+bool read_node_order(std::string_view text, Spec& spec) {
+  return read_order(text, spec) && (spec.order == Order::shift || spec.order == Order::topology);
+}
+
+std::string print_order(const Spec& spec) {
+  std::string text(to_text(spec.order));
+  if (spec.order != Order::topology) return text;
+  text += '(' + spec.source.network;
+  if (!spec.source.routing.empty()) text += ",routing=" + spec.source.routing;
+  if (!spec.source.place.empty()) text += ",place=" + spec.source.place;
+  return text + ')';
+}
+
 bool read_direct(std::string_view text, Spec& spec) {
   if (text == "never") return spec.direct_bytes = Direct::never, true;
   if (text == "auto") return spec.direct_bytes = Direct::automatic, true;
@@ -159,11 +219,13 @@ std::vector<Parameter> make_parameters() {
       {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", packing, false,
        [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
-      {"order", "", "shift, xor, random or scatter",
+      {"order", "", "shift, xor, random, scatter or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random (rows "
-       "of a random anti-circulant matrix), scatter (one random list, the same for all)",
-       direct, true, [](std::string_view text, Spec& spec) { return read_name(text, order_names, spec.order); },
-       [](const Spec& spec) { return std::string(to_text(spec.order)); }},
+       "of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that messages do not "
+       "meet on the links of a network: docs/networks.md)",
+       direct, true, read_order, print_order},
+      {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
+       "the order in which a node meets the others, as of direct", leaders, false, read_node_order, print_order},
       {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
        read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
       {"complete", "", "all, any or test",

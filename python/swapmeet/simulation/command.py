@@ -53,6 +53,10 @@ def simulate(
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")
     ] = "12h",
+    jitter: Annotated[
+        float,
+        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to so many microseconds late, at random."),
+    ] = 0,
     score: Annotated[
         bool, typer.Option("--scoreboard", help="The automatic choice against the best of what four MPIs choose.")
     ] = False,
@@ -80,7 +84,7 @@ def simulate(
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet simulate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     chosen = running.Chosen(
-        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget
+        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter
     )
     if application:
         running.application(chosen, application, patterns)

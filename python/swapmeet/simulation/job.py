@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from swapmeet import _core
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.process import end_with_parent
 from swapmeet.errors import SwapmeetError
@@ -87,6 +88,7 @@ class Simulator:
         preload = [] if peers.is_peer(job.spec) else [str(self.library)]
         variables = {} if peers.is_peer(job.spec) else _choice(job.spec)
         exchange = [job.cell.collective, job.cell.sizes, str(job.cell.seed), job.cell.datatype, "1"]
+        exchange.append(f"{job.platform.jitter_us:g}")
         words = ["--cfg=smpi/privatization:no", *peers.options(job.spec, job.cell.collective, job.native)]
         status, output, errors, peak_bytes = self.launch(
             job.platform, self.program, exchange, words, preload, variables
@@ -171,6 +173,7 @@ class Simulator:
         """The file that remembers a job, named by all that determines what comes of it."""
         parts: list[object] = [self.target.version, job.platform.key, asdict(job.cell), job.spec]
         parts += peers.options(job.spec, job.cell.collective, job.native)
+        parts += _order_of(job.spec)
         parts += [self._built[self.program]] + ([] if peers.is_peer(job.spec) else [self._built[self.library]])
         name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return cache_folder() / "simulated" / name[:2] / f"{name}.json"
@@ -188,7 +191,19 @@ class Simulator:
 
 def _choice(spec: str) -> dict[str, str]:
     chosen = {} if spec == "auto" else {"SWAPMEET_ALGORITHM": spec}
-    return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **chosen}
+    seconds = {name: os.environ[name] for name in ("SWAPMEET_ORDER_TIME",) if name in os.environ}
+    return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **seconds, **chosen}
+
+
+def _order_of(spec: str) -> list[str]:
+    """What a file that the spec names says."""
+    if "order=topology" not in spec:
+        return []
+    network, *_ = _core.order_source(_core.parse_spec(spec))
+    try:
+        return [hashlib.sha256(Path(network).read_bytes()).hexdigest()]
+    except OSError:  # a network by name
+        return [os.environ.get("SWAPMEET_ORDER_TIME", "")]
 
 
 def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: float, peak_bytes: int) -> Outcome:

@@ -47,6 +47,7 @@ class Platform:
     per_node: int
     xml: str
     hosts: tuple[str, ...]  #: that are used
+    jitter_us: float = 0  #: ranks begin up to so much later, at random
 
     @property
     def name(self) -> str:
@@ -54,6 +55,7 @@ class Platform:
         network = self.machine.network
         words = [self.machine.name]
         words += [self.topology] if network is None or self.topology != network.topology else []
+        words += [f"jitter={self.jitter_us:g}us"] if self.jitter_us else []
         return " ".join(words)
 
     @property
@@ -73,7 +75,8 @@ class Platform:
     @functools.cached_property
     def key(self) -> str:
         """Another for another platform."""
-        return hashlib.sha256("\n".join([self.xml, self.hostfile, *self.options()]).encode()).hexdigest()
+        parts = [self.xml, self.hostfile, *self.options(), f"{self.jitter_us:g}"]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def message_us(machine: Machine, per_node: int) -> float:
@@ -89,7 +92,9 @@ def message_us(machine: Machine, per_node: int) -> float:
     return overhead_us + machine.costs.node_message_us * per_node / 2
 
 
-def platform(name: str, ranks: int, topology: str | None = None, per_node: int | None = None) -> Platform:
+def platform(
+    name: str, ranks: int, topology: str | None = None, per_node: int | None = None, jitter_us: float = 0
+) -> Platform:
     """The machine of that name, or file, with so many ranks on it.
 
     Parameters
@@ -101,6 +106,8 @@ def platform(name: str, ranks: int, topology: str | None = None, per_node: int |
         Another network, by name or file (docs/networks.md).
     per_node : int, optional
         Ranks on each host; None: as the description says.
+    jitter_us : float, optional
+        How much later than others a rank may begin, microseconds.
 
     Raises
     ------
@@ -127,7 +134,7 @@ def platform(name: str, ranks: int, topology: str | None = None, per_node: int |
         )
     placed = place(network, "destination", "block:1", wanted)
     lines = _xml(machine, placed, wanted, each)
-    return Platform(machine, text, ranks, each, "\n".join(lines) + "\n", tuple(network.names[:wanted]))
+    return Platform(machine, text, ranks, each, "\n".join(lines) + "\n", tuple(network.names[:wanted]), jitter_us)
 
 
 def _bandwidth(byte_ns: float) -> str:

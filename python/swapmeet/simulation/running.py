@@ -40,12 +40,15 @@ class Chosen:
     jobs: int
     limit: str
     budget: str
+    jitter_us: float = 0
 
     def platforms(self) -> tuple[Platform, ...]:
         """Each platform with each number of ranks, checked."""
         numbers = parse_ranks(self.ranks, "-n")
         names = list(dict.fromkeys(self.platform.split(",")))
-        return tuple(platform(name, ranks, self.network, self.per_node) for name in names for ranks in numbers)
+        return tuple(
+            platform(name, ranks, self.network, self.per_node, self.jitter_us) for name in names for ranks in numbers
+        )
 
 
 def exchanges(

@@ -1,0 +1,36 @@
+/// Orders of the topology (network/order.hpp) on a communicator: its first rank makes each of them once and gives every rank its part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "execute/mpi.hpp"
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+/// What has come of an order, the same on all ranks but for the rows.
+struct MadeOrder {
+  OrderSource source;
+  bool of_nodes = false;
+  std::shared_ptr<const SlotRows> rows;  ///< of this rank, or its node
+  std::string problem;                   ///< why there are none; "": there are
+  std::string summary;                   ///< how good it is, for people
+};
+
+class Orders {
+ public:
+  /// The order of `spec`, made when it is first asked for. Collective over `comm`, whose ranks are those of `shape`. nullptr: the
+  /// spec asks for none.
+  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, MPI_Comm comm, double seconds);
+
+  /// `shape` with the order that was made for `spec`.
+  Shape shape_for(const Spec& spec, const Shape& shape) const;
+
+ private:
+  const MadeOrder* known(const Spec& spec) const;
+  std::vector<std::unique_ptr<MadeOrder>> made_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,201 @@
+#include "network/order.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <unordered_map>
+
+#include "network/generators.hpp"
+#include "network/order_cache.hpp"
+#include "network/text.hpp"
+#include "schedule/text_file.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{128} << 20;
+constexpr Rank most_members = 4096;                          ///< an order is a number for each pair
+constexpr std::int64_t most_hops = std::int64_t{1} << 27;    ///< that routing keeps, 2 bytes each
+constexpr std::int64_t moves_for_each_message = 2000;
+constexpr std::size_t most_problem = 300;                    ///< bytes of a message to the user
+
+/// Without what a terminal would obey, and not too long.
+std::string told(const std::string& text) {
+  std::string words = quoted(text, most_problem);
+  return words.substr(1, words.size() - 2);
+}
+
+Problem in_file(const OrderSource& source, const Problem& problem) { return {told(source.network + ": " + problem.text())}; }
+
+bool is_table(std::string_view text) { return text.starts_with("swapmeet-slots"); }
+
+/// The rows of the members in a table of all ranks of MPI_COMM_WORLD, or the table itself if it is of as many ranks.
+Result<SlotTable> from_table(const SlotTable& table, const Members& members) {
+  const Rank count = members.count();
+  if (table.ranks != members.world && table.ranks != count)
+    return Problem{"the table is of " + std::to_string(table.ranks) + " ranks, not of " + std::to_string(count) +
+                   (count == members.world ? "" : " or " + std::to_string(members.world))};
+  const bool of_world = table.ranks == members.world;
+  SlotTable slots;
+  slots.ranks = count;
+  slots.slots = table.slots;
+  slots.key = table.key;
+  std::vector<std::int32_t> used(static_cast<std::size_t>(table.slots) + 1);
+  const auto in_table = [&](Rank member) { return of_world ? members.world_ranks[static_cast<std::size_t>(member)] : member; };
+  for (Rank from = 0; from < count; ++from)
+    for (Rank to = 0; to < count; ++to) {
+      slots.slot_of.push_back(from == to ? -1 : table.slot(in_table(from), in_table(to)));
+      if (from != to) used[static_cast<std::size_t>(slots.slot_of.back()) + 1] = 1;
+    }
+  std::partial_sum(used.begin(), used.end(), used.begin());  // slots that nobody uses are left out
+  for (std::int32_t& slot : slots.slot_of)
+    if (slot >= 0) slot = used[static_cast<std::size_t>(slot)];
+  slots.slots = used.back();
+  slots.bound = count == table.ranks ? table.bound : count - 1;
+  return slots;
+}
+
+/// The part of a host's name before the first dot.
+std::string_view short_name(std::string_view name) { return name.substr(0, name.find('.')); }
+
+/// The hosts of the members by name; where names differ in the domain only, short ones count.
+Result<Placement> placed_by_name(const Network& network, const Members& members) {
+  std::unordered_map<std::string_view, Vertex> whole, shortened;
+  for (Vertex host = 0; host < network.hosts; ++host) {
+    const std::string_view name = network.names[static_cast<std::size_t>(host)];
+    whole.emplace(name, host);
+    const auto [known, is_new] = shortened.emplace(short_name(name), host);
+    if (!is_new) known->second = -1;  // two have it
+  }
+  Placement placement;
+  for (const std::string_view name : members.hosts) {
+    const auto found = whole.find(name);
+    const auto near = shortened.find(short_name(name));
+    if (found != whole.end()) placement.push_back(found->second);
+    else if (near != shortened.end() && near->second >= 0) placement.push_back(near->second);
+    else return Problem{"it has no host " + quoted(name) + ", where ranks run"};
+  }
+  return placement;
+}
+
+Result<Placement> placed(const OrderSource& source, const Network& network, const Members& members) {
+  if (source.place.empty() && !members.hosts.empty()) return placed_by_name(network, members);
+  const Result<Placement> world = parse_placement(source.place, network, members.world);
+  if (!world) return Problem{"place=" + quoted(source.place) + ": " + world.problem().text()};
+  Placement placement;
+  for (const Rank rank : members.world_ranks) placement.push_back((*world)[static_cast<std::size_t>(rank)]);
+  return placement;
+}
+
+/// Why routes cannot be found out; "" if they can.
+std::string too_large(const Network& network, const Placement& placement) {
+  const std::int64_t destinations = std::min<std::int64_t>(static_cast<std::int64_t>(placement.size()), network.hosts);
+  if (destinations * network.vertices() <= most_hops) return "";
+  return "it has " + std::to_string(network.hosts) + " hosts and " + std::to_string(network.switches()) +
+         " switches, too many to find the routes of " + std::to_string(placement.size()) + " ranks: leave out what is not used";
+}
+
+Result<Routing> routed(const OrderSource& source, const Network& network, const Placement& placement) {
+  if (const std::string problem = too_large(network, placement); !problem.empty()) return Problem{problem};
+  const std::string& way = source.routing;
+  std::uint64_t seed = 0;
+  if (way.starts_with("hash:")) std::from_chars(way.data() + 5, way.data() + way.size(), seed);
+  return Routing::make(network, way == "first" ? Spread::first : way.starts_with("hash") ? Spread::hash : Spread::destination, seed, &placement);
+}
+
+/// A file, or what a name stands for.
+struct Read {
+  std::optional<SlotTable> table;  ///< or
+  Network network;
+};
+
+Result<Read> read(const OrderSource& source) {
+  const Result<std::string> text = text_of_file(source.network, most_bytes);
+  if (text && is_table(*text)) {
+    Result<SlotTable> table = parse_slots(*text);
+    if (!table) return in_file(source, table.problem());
+    return Read{*std::move(table), {}};
+  }
+  const bool named = !text && text.problem().line < 0;
+  Result<Network> network = text ? parse_network(*text) : named ? named_network(source.network) : Result<Network>(text.problem());
+  if (network) return Read{std::nullopt, *std::move(network)};
+  if (!named) return in_file(source, network.problem());
+  return Problem{told(quoted(source.network) + " is no file, and no network: " + network.problem().text())};
+}
+
+/// Calls use(routing, placement) if both can be had.
+template <class T, class Use>
+Result<T> on_network(const OrderSource& source, const Network& network, const Members& members, Use use) {
+  const Result<Placement> placement = placed(source, network, members);
+  if (!placement) return in_file(source, placement.problem());
+  const Result<Routing> routing = routed(source, network, *placement);
+  if (!routing) return in_file(source, routing.problem());
+  return use(*routing, *placement);
+}
+
+SlotTable computed(const Routing& routing, const Placement& placement, const Effort& effort) {
+  const std::uint64_t key = network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
+  if (auto known = cached_order(key, static_cast<Rank>(placement.size())); known && overfull(routing, placement, *known).empty()) return *std::move(known);
+  SlotTable slots = conflict_free_slots(routing, placement, effort);
+  keep_order(slots);
+  return slots;
+}
+
+}  // namespace
+
+Members all_ranks(Rank n) {
+  Members members{{}, std::vector<Rank>(static_cast<std::size_t>(n)), n};
+  std::iota(members.world_ranks.begin(), members.world_ranks.end(), 0);
+  return members;
+}
+
+Effort standard_effort(Rank members, double seconds) {
+  return {0, moves_for_each_message * members * std::max(1, members - 1), seconds};
+}
+
+Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds) {
+  if (members.count() > most_members)
+    return Problem{"an order of more than " + std::to_string(most_members) + " ranks is too large to be computed, and there are " + std::to_string(members.count())};
+  const Result<Read> found = read(source);
+  if (!found) return found.problem();
+  if (found->table) {
+    Result<SlotTable> slots = from_table(*found->table, members);
+    return slots ? slots : Result<SlotTable>(in_file(source, slots.problem()));
+  }
+  return on_network<SlotTable>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
+    return computed(routing, placement, standard_effort(members.count(), seconds));
+  });
+}
+
+std::string order_problem(const OrderSource& source, const Members& members) {
+  const Result<Read> found = read(source);
+  if (!found) return found.problem().text();
+  if (found->table) {
+    const Result<SlotTable> slots = from_table(*found->table, members);
+    return slots ? "" : in_file(source, slots.problem()).text();
+  }
+  const Result<bool> fits = on_network<bool>(source, found->network, members, [](const Routing&, const Placement&) { return true; });
+  return fits ? "" : fits.problem().text();
+}
+
+Result<std::string> overfull(const OrderSource& source, const Members& members, const SlotTable& slots) {
+  const Result<Read> found = read(source);
+  if (!found) return found.problem();
+  if (found->table) return std::string();
+  return on_network<std::string>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
+    return overfull(routing, placement, slots);
+  });
+}
+
+SlotRows rows_of(const SlotTable& slots, std::int32_t only) {
+  SlotRows rows{slots.ranks, slots.slots, only, {}, {}};
+  for (Rank rank = std::max(only, 0); rank < (only < 0 ? slots.ranks : only + 1); ++rank)
+    for (Rank other = 0; other < slots.ranks; ++other) {
+      rows.sends.push_back(slots.slot(rank, other));
+      rows.receives.push_back(slots.slot(other, rank));
+    }
+  return rows;
+}
+
+}  // namespace swapmeet

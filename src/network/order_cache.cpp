@@ -1,0 +1,83 @@
+#include "network/order_cache.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "schedule/text_file.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_bytes = std::size_t{256} << 20;  ///< of one, and of all together
+constexpr std::string_view suffix = ".slots";
+
+/// "": there is no place.
+fs::path folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache == '/') return fs::path(cache) / "swapmeet" / "orders";
+  const char* const home = std::getenv("HOME");
+  return home && *home == '/' ? fs::path(home) / ".cache" / "swapmeet" / "orders" : fs::path();
+}
+
+fs::path place_of(std::uint64_t key) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
+  return folder() / (std::string(name) + std::string(suffix));
+}
+
+/// Takes away the oldest, until the others take no more than they may.
+void clear_old(const fs::path& within) {
+  struct Kept {
+    fs::file_time_type written;
+    std::size_t bytes;
+    fs::path path;
+  };
+  std::vector<Kept> all;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(within, ignored))
+    if (entry.path().extension() == suffix) all.push_back({entry.last_write_time(ignored), static_cast<std::size_t>(entry.file_size(ignored)), entry.path()});
+  std::ranges::sort(all, std::greater<>(), &Kept::written);
+  std::size_t bytes = 0;
+  for (const Kept& kept : all)
+    if ((bytes += kept.bytes) > most_bytes) fs::remove(kept.path, ignored);
+}
+
+}  // namespace
+
+std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks) {
+  if (folder().empty()) return std::nullopt;
+  const Result<std::string> text = text_of_file(place_of(key).string(), most_bytes);
+  if (!text) return std::nullopt;
+  Result<SlotTable> slots = parse_slots(*text);
+  if (!slots || slots->key != key || slots->ranks != ranks) return std::nullopt;
+  return *std::move(slots);
+}
+
+void keep_order(const SlotTable& slots) {
+  if (folder().empty()) return;
+  const std::string text = to_text(slots);
+  if (text.size() > most_bytes) return;
+  std::error_code problem;
+  fs::create_directories(folder(), problem);
+  const fs::path place = place_of(slots.key), draft = place.string() + '.' + std::to_string(getpid());
+  {
+    std::ofstream file(draft, std::ios::binary);
+    if (!file) return;
+    file << text << std::flush;
+    if (!file) problem = std::make_error_code(std::errc::io_error);
+  }
+  if (!problem) fs::rename(draft, place, problem);
+  if (problem) fs::remove(draft, problem);
+  clear_old(folder());
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,176 @@
+"""order=topology(...) on real MPIs: right data on every communicator, whatever the file says; never a hang."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from swapmeet import _core
+
+NETWORK = "torus(dims=4x2)"
+TORUS = f"{NETWORK},place=random:3"
+LIMIT_S = 60
+
+
+@pytest.fixture
+def exchange(launch, compiled, tallies, tmp_path: Path):
+    """Run the program, require right data, and return (warnings, algorithm by communicator size, standard error)."""
+
+    def exchange(mpi: str, algorithm: str, ranks: int = 6, rounds: int = 1, **env: str):
+        variables = {
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            "SWAPMEET_ORDER_TIME": "0.05",
+            "SWAPMEET_STATS": f"{tmp_path}/statistics.json",
+            **env,
+        }
+        argv = [compiled(mpi, "part_orders"), str(rounds)]
+        done = launch(ranks, argv, mpi=mpi, algorithm=algorithm, env=variables, timeout=LIMIT_S)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "orders: right" in done.stdout
+        warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+        tallied = tallies(tmp_path / "statistics.json")
+        served = {(tally["communicator_ranks"], tally["collective"]): tally["algorithm"] for tally in tallied}
+        return warnings, served, done.stderr
+
+    return exchange
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "window=1",
+        "window=2,post=interleaved",
+        "window=3,complete=any,segment=16",
+        "complete=test,window=1",
+        "window=all,sizes=padded",
+    ],
+)
+def test_any_communicator_has_its_own_order(exchange, wheel: str, policy: str) -> None:
+    algorithm = f"direct(order=topology({TORUS}),{policy})"
+    warnings, served, _ = exchange(wheel, algorithm, rounds=2)
+    assert warnings == []
+    assert set(served.values()) == {str(_core.parse_spec(algorithm))}
+    assert {ranks for ranks, _ in served} == {3, 6}  # and 5, on other ranks
+
+
+def test_what_is_executed_is_what_is_verified(exchange, wheel: str, tmp_path: Path, monkeypatch) -> None:
+    """The order of the world is the one that the tools show, from the cache that both have."""
+    algorithm = f"direct(order=topology({TORUS}),window=1)"
+    _, _, said = exchange(wheel, algorithm, SWAPMEET_EXPLAIN="1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _core.order_slots(_core.parse_spec("direct(order=topology(torus(dims=3)))"), 2)  # what this process remembers
+    slots = _core.order_slots(_core.parse_spec(algorithm), 6)
+    assert f"order for 6 ranks by {NETWORK}: {slots.slots} slots, {slots.bound} at least" in said
+    kept = {path.stem for path in (tmp_path / "cache/swapmeet/orders").iterdir()}
+    assert f"{slots.key:016x}" in kept
+    assert len(kept) == 6  # the world, the world backwards, both halves, a part, and the one for this process
+
+
+def test_hosts_are_found_by_name(exchange, wheel: str, tmp_path: Path) -> None:
+    file = tmp_path / "network"
+    file.write_text(f"host {socket.gethostname().partition('.')[0]}.example.org s0\nhost other s0\n")
+    algorithm = f"direct(order=topology({file}),window=1)"
+    warnings, served, said = exchange(wheel, algorithm, SWAPMEET_EXPLAIN="1")
+    assert warnings == []
+    assert all("order=topology" in spec for spec in served.values())
+    assert "order for 6 ranks by" in said and "5 slots, 5 at least" in said
+
+
+def test_leaders_meet_in_the_order_of_their_nodes(exchange, wheel: str) -> None:
+    algorithm = f"leaders(order=topology({TORUS}),window=1,intra=mpi)"
+    warnings, served, _ = exchange(wheel, algorithm, SWAPMEET_NODES="2")
+    assert warnings == []
+    assert all("leaders(order=topology" in spec for spec in served.values())
+
+
+def hostile(folder: Path) -> dict[str, tuple[str, str]]:
+    """(what the file says, what is said of it)"""
+    here = socket.gethostname()
+    table = "swapmeet-slots 1\nkey 1\nranks 4\nslots 3\nbound 3\n- 0 1 2\n2 - 0 1\n1 2 - 0\n0 1 2 -\n"
+    return {
+        "truncated": (f"host {here} s0\nhost", "expected host NAME SWITCH [CAPACITY] (line 2"),
+        "unknown": ("host elsewhere s0\nhost nowhere s0\n", f'it has no host "{here}", where ranks run'),
+        "disconnected": (f"host {here} s0\nhost b s1\n", "no path from b to"),
+        "loops": (
+            f"host {here} s0\nhost b s1\nlink s0 s1\nlink s1 s2\nlink s2 s0\nroute s0 b s2\nroute s2 b s0\n",
+            "go round in circles",
+        ),
+        "binary": ("\0\1\2\3" * 1000, "expected switch, host"),
+        "table": (table, "the table is of 4 ranks, not of 6"),
+        "cut": (table[:-8], "the table is cut off"),
+        "many": ("".join(f"host n{i} s{i}\nlink s{i} t\n" for i in range(9000)), f'it has no host "{here}"'),
+        "folder": ("", "not a file"),
+        "missing": ("", "is no file, and no network"),
+    }
+
+
+@pytest.mark.parametrize("kind", list(hostile(Path())))
+def test_a_bad_file_costs_a_warning(exchange, wheel: str, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "network"
+    content, problem = hostile(tmp_path)[kind]
+    if kind == "folder":
+        file.mkdir()
+    elif kind != "missing":
+        file.write_text(content)
+    place = f",place={socket.gethostname()}*3,b*3" if kind == "loops" else ""
+    warnings, served, _ = exchange(wheel, f"direct(order=topology({file}{place}),window=2)", SWAPMEET_TRIALS="0")
+    # Rank 0 of the job speaks once, and the first rank of the two communicators without it.
+    assert 1 <= len(warnings) <= (5 if kind in ("table",) else 3)
+    assert any(problem in line for line in warnings)
+    for line in warnings:
+        assert line.startswith("swapmeet: warning: SWAPMEET_ALGORITHM=")
+        assert "; using the automatic choice on such communicators" in line
+    assert not any("topology" in spec for spec in served.values())
+
+
+def test_one_warning_for_the_world(launch, compiled, wheel: str, tmp_path: Path) -> None:
+    argv = [compiled(wheel, "calls"), "alltoall=3", "alltoallv=2"]
+    algorithm = f"direct(order=topology({tmp_path}/none))"
+    done = launch(4, argv, mpi=wheel, algorithm=algorithm, env={"SWAPMEET_TRIALS": "0"}, timeout=LIMIT_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len([line for line in done.stderr.splitlines() if "swapmeet" in line]) == 1
+
+
+def test_a_huge_file_is_refused(exchange, wheel: str, tmp_path: Path) -> None:
+    file = tmp_path / "network"
+    with file.open("wb") as sparse:
+        sparse.truncate(1 << 30)
+    warnings, _, _ = exchange(wheel, f"direct(order=topology({file}))", SWAPMEET_TRIALS="0")
+    assert "more than 128 MiB" in warnings[0]
+
+
+@pytest.mark.parametrize("place", ["block:3", "cyclic:2", "n7,n6,n5,n4,n3,n2"])
+def test_a_stale_placement_gives_right_answers(exchange, wheel: str, tmp_path: Path, place: str) -> None:
+    """A table that was made for other hosts."""
+    placed = _core.PlacedNetwork(_core.named_network(NETWORK), placement=place, ranks=6)
+    table = tmp_path / "table"
+    table.write_text(str(placed.slots(moves=100)))
+    warnings, served, _ = exchange(wheel, f"direct(order=topology({table}),window=1)")
+    assert warnings == []
+    assert all("order=topology" in spec for spec in served.values())
+
+
+def test_a_cache_that_cannot_be_had(exchange, wheel: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    warnings, _, said = exchange(wheel, f"direct(order=topology({TORUS}))", XDG_CACHE_HOME=f"{tmp_path}/file")
+    assert warnings == []
+    assert "swapmeet: " not in said
+
+
+def test_rules_of_tuning_files(launch, exchange, wheel: str, tmp_path: Path) -> None:
+    from swapmeet import mpi as mpis
+
+    mpi = mpis.find(wheel)
+    file = tmp_path / "tuning"
+    rule = "rule: alltoall ranks=2..8 use=direct(order=topology({}),window=1)\n"
+    head = f"swapmeet-tuning 1\nmpi: {mpi.kind} {mpi.version}\nmachine: {_core.machine_signature()}\n"
+    file.write_text(head + rule.format(TORUS) + "end\n")
+    warnings, served, _ = exchange(wheel, "auto", SWAPMEET_TUNING_FILE=str(file))
+    assert warnings == []
+    assert {spec.partition("(")[2][:14] for (_, c), spec in served.items() if c == "Alltoall"} == {"order=topology"}
+    file.write_text(head + rule.format(tmp_path / "none") + "end\n")
+    warnings, served, _ = exchange(wheel, "auto", SWAPMEET_TUNING_FILE=str(file))
+    assert warnings and all("tuning file " in line and "is no file, and no network" in line for line in warnings)
+    assert not any("topology" in spec for spec in served.values())

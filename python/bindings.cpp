@@ -535,4 +535,5 @@ NB_MODULE(_core, m) {
   bind_trials(m);
   bind_workloads(m);
   bind_networks(m);
+  bind_estimates(m);
 }

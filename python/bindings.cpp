@@ -539,4 +539,5 @@ NB_MODULE(_core, m) {
   bind_workloads(m);
   bind_networks(m);
   bind_orders(m);
+  bind_estimates(m);
 }

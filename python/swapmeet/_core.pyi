@@ -731,3 +731,58 @@ def price_radices(
     sizes: Sequence[int],
 ) -> list[list[float]]:
     """Microseconds of the spec (of the family bruck) with each radix: for each, of blocks of each size."""
+
+def goal(
+    spec: Spec,
+    ranks: int,
+    rank: int,
+    block_bytes: int,
+    nodes: str = "",
+    copying: Copying | None = None,
+) -> str:
+    """The GOAL text of one rank, "rank R { ... }"; copies take no time if it is not said what they cost.
+
+    Raises ValueError if the spec cannot serve so many ranks, or a block has no bytes.
+    """
+
+def rounds(
+    spec: Spec, ranks: int, nodes: str = ""
+) -> list[tuple[float, float, bool, list[list[tuple[int, int, int]]]]]:
+    """(blocks copied, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step of all ranks."""
+
+class NetworkCosts:
+    """What messages cost on a network: microseconds, and nanoseconds for a byte. See src/model/estimate.hpp."""
+
+    message_us: float
+    latency_us: float
+    hop_us: float
+    byte_ns: float
+    node_byte_ns: float
+    link_byte_ns: float
+    within_latency_us: float
+    within_byte_ns: float
+    memory_byte_ns: float
+    copying: Copying
+    eager_bytes: int
+
+    def __init__(self) -> None: ...
+
+class NetworkEstimate:
+    """The load that an exchange puts on a network, for any size of a block. Rank r is on host r // per_node.
+
+    Raises ValueError if the spec cannot serve the ranks, the network is too small for them, or ranks that are not
+    alike have too many messages to be looked at.
+    """
+
+    def __init__(self, spec: Spec, ranks: int, per_node: int, network: Network, costs: NetworkCosts) -> None: ...
+    def time_us(self, block_bytes: int) -> float:
+        """Microseconds for blocks of so many bytes."""
+    @property
+    def messages(self) -> int:
+        """Of all ranks."""
+    @property
+    def operations(self) -> int:
+        """Messages looked at and links added to: what it took to compute, on any machine."""
+    @property
+    def rounds(self) -> list[int]:
+        """Of each step."""

@@ -30,6 +30,7 @@ from swapmeet.cluster.command import cluster
 from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
+from swapmeet.goal_command import goal
 from swapmeet.library import built, library, source_tree
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
@@ -212,6 +213,7 @@ app.command()(plot)
 app.command()(draw)
 app.command(context_settings=PASSING)(profile)
 app.command()(topology)
+app.command()(goal)
 app.command()(calibrate)
 app.command()(simulate)
 app.command()(tune)

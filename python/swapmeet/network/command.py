@@ -11,7 +11,8 @@ from rich.console import Console
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
-from swapmeet.network import comparing, reading
+from swapmeet.network import comparing, picture, reading
+from swapmeet.plots.model import require_plotting
 from swapmeet.specs import parse_spec, require_schedule
 
 STALE = 1  #: exit status
@@ -61,11 +62,21 @@ def topology(
     moves: Annotated[int, typer.Option(min=0, max=2**62, help="Of improvement, at most.")] = 20_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the improvement.")] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the network in our text form.")] = False,
+    drawn: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="With --compare: draw the load of each link, round by round (PNG, SVG, PDF).",
+        ),
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --compare: for other programs.")] = False,
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
-    if (csv or specs) and not compare:
-        raise SwapmeetError(f"{'--csv' if csv else '--spec'} says nothing without --compare")
+    if (csv or specs or drawn) and not compare:
+        raise SwapmeetError(f"{'--csv' if csv else '--spec' if specs else '--picture'} says nothing without --compare")
+    if drawn is not None:
+        require_plotting(drawn, "--picture")
     points = [parse_spec(spec, "--spec") for spec in specs or []]
     for point, spec in zip(points, specs or [], strict=True):
         require_schedule(point, spec)
@@ -77,16 +88,25 @@ def topology(
     if check is not None:
         _check(check, placed)
         return
+    orders = [(spec, dict(spec.parameters)["order"]) for spec in comparing.specs_of(placed)]
+    orders += zip(points, specs or [], strict=True)
+    if drawn is not None:
+        picture.require_drawable(placed, len(orders) + 1)
     rows = []
     if compare:
-        rows += [comparing.measure(placed, spec, dict(spec.parameters)["order"]) for spec in comparing.specs_of(placed)]
-        rows += [comparing.measure(placed, point, name) for point, name in zip(points, specs or [], strict=True)]
+        rows += [comparing.measure(placed, spec, name) for spec, name in orders]
     slots = comparing.compute(placed, seed, moves, seconds) if compare or write is not None else None
     if write is not None and slots is not None:
         try:
             write.write_text(str(slots))
         except OSError as problem:
             raise SwapmeetError(f"--slots {write}: cannot be written: {problem.strerror}") from None
+    if drawn is not None and slots is not None:
+        loads = [picture.of_spec(placed, spec, name) for spec, name in orders]
+        loads.append(picture.of_slots(placed, slots, comparing.CONFLICT_FREE))
+        loads, notes = picture.fitting(loads, slots.bound)
+        print(*notes, sep="\n", end="\n" if notes else "", file=sys.stderr)
+        picture.draw(loads, slots.bound, f"{network}, {len(placed.placement)} ranks: an all-to-all", drawn)
     if not csv:
         print("\n".join(comparing.description(placed)))
     if compare and slots is not None:

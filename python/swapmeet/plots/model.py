@@ -17,7 +17,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 Curve = Sequence[tuple[int, Point]]  #: (radix, what it costs), by rising radix
 
 
-def require_plotting(file: Path) -> None:
+def require_plotting(file: Path, option: str = "--plot") -> None:
     """Refuse a picture that cannot be drawn, before anything is computed.
 
     Raises
@@ -26,13 +26,13 @@ def require_plotting(file: Path) -> None:
         If matplotlib is missing, or the file's name or folder is of no use.
     """
     if file.suffix.lower() not in SUFFIXES:
-        raise SwapmeetError(f'--plot "{file}": the name must end in {", ".join(SUFFIXES)}')
+        raise SwapmeetError(f'{option} "{file}": the name must end in {", ".join(SUFFIXES)}')
     if not file.parent.is_dir():
-        raise SwapmeetError(f'--plot "{file}": there is no folder {file.parent}')
+        raise SwapmeetError(f'{option} "{file}": there is no folder {file.parent}')
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise SwapmeetError("--plot needs matplotlib: `pip install 'swapmeet[plot]'`") from None
+        raise SwapmeetError(f"{option} needs matplotlib: `pip install 'swapmeet[plot]'`") from None
 
 
 def plot_radices(curves: Mapping[str, Curve], block_bytes: int | None, file: Path) -> None:

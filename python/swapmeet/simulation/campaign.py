@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Protocol
 
 from swapmeet.bench import machine
 from swapmeet.bench.campaign import WRONG
@@ -15,13 +16,32 @@ from swapmeet.bench.statistics import LEAST_IN_LAUNCH
 from swapmeet.bench.table import FEW_LAUNCHES
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import estimate, peers
-from swapmeet.simulation.job import Job, Outcome, Simulator
+from swapmeet.simulation.job import Job, Outcome
 from swapmeet.simulation.platform import Platform
 
 #: A simulation is the same every time: its time is written down as often as statistics ask for launches and samples.
 LAUNCHES = FEW_LAUNCHES
 SAMPLES = LEAST_IN_LAUNCH
 MEMORY_SHARE = 0.8  #: of what is available, that simulations may take
+
+
+class Runner(Protocol):
+    """What finds out how long jobs take: a Simulator, or an Estimator."""
+
+    def label(self, platform: Platform) -> str:
+        """What stands for the MPI in results."""
+
+    def notes(self, platform: Platform) -> list[str]:
+        """What a launch in results says of itself."""
+
+    def known(self, job: Job) -> Outcome | None:
+        """What came of it before."""
+
+    def run(self, job: Job) -> Outcome:
+        """Find out. Called by several threads."""
+
+    def stop(self) -> None:
+        """Give up all that is under way."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +52,7 @@ class Settings:
     patterns: tuple[str, ...]  #: of candidates
     exchanges: tuple[tuple[str, str, int, str], ...]  #: collective, sizes, seed, datatype, as in a Cell
     native: str
-    version: str  #: of SimGrid
+    label: Callable[[Platform], str]
 
     def jobs(self) -> tuple[list[Job], list[tuple[Job, str]]]:
         """All jobs, cell by cell; and those that cannot be, with why."""
@@ -43,18 +63,13 @@ class Settings:
             theirs = [pattern for pattern in self.patterns if pattern.startswith(peers.PREFIX)]
             specs = dict.fromkeys([*candidates(ours, platform.ranks), *theirs])
             for exchange in self.exchanges:
-                cell = Cell(label(platform, self.version), platform.ranks, *exchange, str(platform.per_node))
+                cell = Cell(self.label(platform), platform.ranks, *exchange, str(platform.per_node))
                 for spec in specs:
                     job = Job(platform, cell, spec, self.native)
                     why = _unsuitable(spec, cell)
                     impossible += [(job, why)] if why else []
                     found += [] if why else [job]
         return found, impossible
-
-
-def label(platform: Platform, version: str) -> str:
-    """What stands for the MPI in results: that all of it is simulated."""
-    return f"{platform.name} (SimGrid {version})"
 
 
 def _unsuitable(spec: str, cell: Cell) -> str:
@@ -91,7 +106,7 @@ class Campaign:
         Of each job that is done, known before or not.
     """
 
-    def __init__(self, simulator: Simulator, writer: Writer, told: Callable[[Job, Outcome], None]) -> None:
+    def __init__(self, simulator: Runner, writer: Writer, told: Callable[[Job, Outcome], None]) -> None:
         self._simulator, self._writer, self._told = simulator, writer, told
         self._launches: dict[str, list[int]] = {}
 
@@ -135,19 +150,18 @@ class Campaign:
         self._told(job, outcome)
 
     def _launches_of(self, platform: Platform) -> list[int]:
-        if platform.key not in self._launches:
-            version = self._simulator.target.version
+        key = f"{platform.name}, {platform.ranks} ranks"
+        if key not in self._launches:
             notes = [
-                f"simulated by SimGrid {version}: the same every time, so one time is written down as {LAUNCHES} "
-                f"launches of {SAMPLES} samples",
+                *self._simulator.notes(platform),
+                f"one time is written down as {LAUNCHES} launches of {SAMPLES} samples",
                 f"platform: {platform.machine.name}, {platform.machine.note}",
                 f"network: {platform.topology}, {platform.per_node} ranks a node, {len(platform.hosts)} nodes used",
-                *(f"SimGrid: {option}" for option in platform.options()),
             ]
-            self._launches[platform.key] = [
+            self._launches[key] = [
                 self._writer.launch(
                     block=block,
-                    mpi=label(platform, version),
+                    mpi=self._simulator.label(platform),
                     library="",
                     ranks=platform.ranks,
                     nodes=str(platform.per_node),
@@ -159,4 +173,4 @@ class Campaign:
                 )
                 for block in range(LAUNCHES)
             ]
-        return self._launches[platform.key]
+        return self._launches[key]

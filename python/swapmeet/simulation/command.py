@@ -60,6 +60,18 @@ def simulate(
     score: Annotated[
         bool, typer.Option("--scoreboard", help="The automatic choice against the best of what four MPIs choose.")
     ] = False,
+    estimated: Annotated[
+        bool,
+        typer.Option(
+            "--estimate", help="Do not simulate: estimate, up to 32768 ranks, without SimGrid (docs/estimates.md)."
+        ),
+    ] = False,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Tell how far estimates are off what was simulated into FILE; may be repeated."
+        ),
+    ] = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")
     ] = False,
@@ -83,16 +95,35 @@ def simulate(
         from swapmeet.simulation import running
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet simulate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
+    if against:
+        _require_nothing_else(specs, estimated, score)
+        _compare(against)
+        return
     chosen = running.Chosen(
         platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter
     )
+    if estimated and (application or score or patterns == [AUTO]):
+        wrong = "a program" if application else "--scoreboard" if score else "the automatic choice"
+        raise SwapmeetError(f"--estimate: {wrong} can only be simulated; give SPECs")
     if application:
         running.application(chosen, application, patterns)
         return
     exchanges = running.exchanges(collective, sizes or (None if workload else SIZES), workload, seeds, datatype)
     file = output or Path(f"simulated-{platform_stem(platform)}-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
-    if not running.measure(chosen, patterns, exchanges, None if dry else file, score):
+    if not running.measure(chosen, patterns, exchanges, None if dry else file, score, estimated):
         raise typer.Exit(FINDINGS)
+
+
+def _require_nothing_else(specs: list[str] | None, estimated: bool, score: bool) -> None:
+    if specs or estimated or score:
+        raise SwapmeetError("--against FILE: what is estimated, and on what, is what FILE has: give nothing else")
+
+
+def _compare(files: list[Path]) -> None:
+    from swapmeet.arguments import tables_console
+    from swapmeet.simulation import deviation
+
+    tables_console().print(*deviation.tables(deviation.deviations(files)), sep="\n")
 
 
 def scoreboard_specs() -> list[str]:

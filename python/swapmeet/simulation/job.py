@@ -75,6 +75,17 @@ class Simulator:
         self._lock = threading.Lock()
         self._stopped = False
 
+    def label(self, platform: Platform) -> str:
+        """What stands for the MPI in results: that all of it is simulated."""
+        return f"{platform.name} (SimGrid {self.target.version})"
+
+    def notes(self, platform: Platform) -> list[str]:
+        """What a launch in results says of itself."""
+        return [
+            f"simulated by SimGrid {self.target.version}: the same every time",
+            *(f"SimGrid: {option}" for option in platform.options()),
+        ]
+
     def known(self, job: Job) -> Outcome | None:
         """What came of it before, here or in another run."""
         try:

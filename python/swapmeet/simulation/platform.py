@@ -6,7 +6,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 from swapmeet import _core, machines
@@ -45,7 +45,7 @@ class Platform:
     topology: str
     ranks: int
     per_node: int
-    xml: str
+    network: _core.Network = field(compare=False)
     hosts: tuple[str, ...]  #: that are used
     jitter_us: float = 0  #: ranks begin up to so much later, at random
 
@@ -63,6 +63,12 @@ class Platform:
         """A host for each rank, one a line."""
         return "".join(f"{self.hosts[rank // self.per_node]}\n" for rank in range(self.ranks))
 
+    @functools.cached_property
+    def xml(self) -> str:
+        """SimGrid's platform file."""
+        placed = place(self.network, "destination", "block:1", len(self.hosts))
+        return "\n".join(_xml(self.machine, placed, len(self.hosts), self.per_node)) + "\n"
+
     def options(self) -> list[str]:
         """SimGrid's options, but for files and the number of ranks."""
         between = self.machine.costs.between
@@ -77,6 +83,20 @@ class Platform:
         """Another for another platform."""
         parts = [self.xml, self.hostfile, *self.options(), f"{self.jitter_us:g}"]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def require_routes(self) -> None:
+        """Refuse a platform that is too large for SimGrid.
+
+        Raises
+        ------
+        SwapmeetError
+            With what to do about it.
+        """
+        if len(self.hosts) > MOST_HOSTS:
+            raise SwapmeetError(
+                f"{self.ranks} ranks are on {len(self.hosts)} nodes: at most {MOST_HOSTS} can be simulated; put more "
+                "on each, or --estimate"
+            )
 
 
 def message_us(machine: Machine, per_node: int) -> float:
@@ -128,13 +148,7 @@ def platform(
             f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: "
             f"{network.hosts * each} ranks at most, not {ranks}"
         )
-    if wanted > MOST_HOSTS:
-        raise SwapmeetError(
-            f"{ranks} ranks are on {wanted} nodes: at most {MOST_HOSTS} can be simulated; put more on each"
-        )
-    placed = place(network, "destination", "block:1", wanted)
-    lines = _xml(machine, placed, wanted, each)
-    return Platform(machine, text, ranks, each, "\n".join(lines) + "\n", tuple(network.names[:wanted]), jitter_us)
+    return Platform(machine, text, ranks, each, network, tuple(network.names[:wanted]), jitter_us)
 
 
 def _bandwidth(byte_ns: float) -> str:

@@ -11,9 +11,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from swapmeet import __version__
 from swapmeet.bench import machine
 from swapmeet.bench.candidates import require_candidates
-from swapmeet.bench.cells import name
+from swapmeet.bench.cells import NATIVE, name
 from swapmeet.bench.request import Request, parse_duration
 from swapmeet.bench.results import Writer, read
 from swapmeet.bench.running import console, report
@@ -21,6 +22,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import application as applications
 from swapmeet.simulation import estimate, peers, scoreboard, simgrid
 from swapmeet.simulation.campaign import Campaign, Settings, require_memory
+from swapmeet.simulation.expecting import Estimator
 from swapmeet.simulation.job import Job, Outcome, Simulator
 from swapmeet.simulation.platform import Platform, platform
 from swapmeet.specs import parse_ranks, parse_spec
@@ -42,13 +44,17 @@ class Chosen:
     budget: str
     jitter_us: float = 0
 
-    def platforms(self) -> tuple[Platform, ...]:
-        """Each platform with each number of ranks, checked."""
+    def platforms(self, simulated: bool = True) -> tuple[Platform, ...]:
+        """Each platform with each number of ranks, checked; that SimGrid can take, if they are `simulated`."""
         numbers = parse_ranks(self.ranks, "-n")
         names = list(dict.fromkeys(self.platform.split(",")))
-        return tuple(
+        found = tuple(
             platform(name, ranks, self.network, self.per_node, self.jitter_us) for name in names for ranks in numbers
         )
+        for one in found:
+            if simulated:
+                one.require_routes()
+        return found
 
 
 def exchanges(
@@ -58,8 +64,17 @@ def exchanges(
     return Request(collective=collective, sizes=sizes, workloads=workloads, seeds=seeds, datatype=datatype).exchanges()
 
 
-def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Path | None, score: bool) -> bool:
+def measure(
+    chosen: Chosen,
+    patterns: Sequence[str],
+    wanted: Exchanges,
+    file: Path | None,
+    score: bool,
+    estimated: bool = False,
+) -> bool:
     """Simulate into `file` and print the results, and a scoreboard; only tell what that takes if there is no file.
+
+    If `estimated`, do not simulate but estimate.
 
     Returns
     -------
@@ -68,23 +83,28 @@ def measure(chosen: Chosen, patterns: Sequence[str], wanted: Exchanges, file: Pa
     """
     limit_s = parse_duration(chosen.limit, "--limit")
     require_candidates(pattern for pattern in patterns if not pattern.startswith(peers.PREFIX))
-    settings = Settings(chosen.platforms(), tuple(patterns), wanted, chosen.native, simgrid.find().version)
+    platforms = chosen.platforms(simulated=not estimated)
+    runner: Estimator | Simulator = Estimator() if estimated else Simulator(simgrid.find(), limit_s)
+    settings = Settings(platforms, tuple(patterns), wanted, chosen.native, runner.label)
     jobs, impossible = settings.jobs()
-    require_memory(jobs, chosen.jobs)
-    simulator = Simulator(simgrid.find(), limit_s)
-    todo = [job for job in jobs if simulator.known(job) is None]
-    _announce(len(jobs), todo, chosen, limit_s)
+    if isinstance(runner, Simulator):
+        require_memory(jobs, chosen.jobs)
+        todo = [job for job in jobs if runner.known(job) is None]
+        _announce(len(jobs), todo, chosen, limit_s)
+        how = {"simulated": runner.target.version}
+    else:
+        jobs = todo = [job for job in jobs if job.spec != NATIVE]
+        print(f"swapmeet: {len(jobs)} estimates", file=sys.stderr)
+        how = {"estimated": __version__}
     if file is None:
         return True
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    header = machine.header(
-        {"simulated": simulator.target.version, "platform": chosen.platform, "specs": list(patterns)}
-    )
+    header = machine.header({**how, "platform": chosen.platform, "specs": list(patterns)})
     with Writer(file, header) as writer, _progress(len(todo)) as told:
         for job, why in impossible:
             writer.problem(None, job.cell, job.spec, why)
             print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
-        Campaign(simulator, writer, told).run(jobs, chosen.jobs)
+        Campaign(runner, writer, told).run(jobs, chosen.jobs)
     right = report(file, None)
     if score:
         console().print(scoreboard.table(scoreboard.scores(read(file))))

@@ -1,0 +1,157 @@
+#include "model/rounds.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/generate.hpp"
+#include "algorithms/orders.hpp"
+#include "model/copies.hpp"
+#include "topology/arrangement.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+bool has_formula(Order order) {
+  return order == Order::shift || order == Order::exclusive_or || order == Order::random || order == Order::scatter;
+}
+
+bool slides(Completion completion, std::int32_t window) { return completion != Completion::all && window != 0; }
+
+/// A direct exchange, by its order alone.
+class InOrder {
+ public:
+  InOrder(const Spec& spec, Rank ranks, RoundReader& reader) : order_(spec.order), ranks_(ranks), reader_(reader) {
+    if (order_ != Order::random && order_ != Order::scatter) return;
+    row_ = shuffled_ranks(ranks, spec.seed);
+    place_.resize(row_.size());
+    for (std::size_t i = 0; i < row_.size(); ++i) place_[static_cast<std::size_t>(row_[i])] = static_cast<Rank>(i);
+  }
+
+  void tell(std::int32_t window, bool sliding) {
+    reader_.step({1, 1}, sliding);
+    const Rank width = window == 0 || window >= ranks_ ? ranks_ : window;
+    if (order_ == Order::scatter) return tell_meetings(width);
+    for (Rank first = order_ == Order::random ? 0 : 1; first < ranks_; first += width) {
+      reader_.round();
+      for (Rank column = first; column < std::min(first + width, ranks_); ++column)
+        for (Rank rank = 0; rank < ranks_; ++rank) tell(rank, peer(rank, column));
+    }
+  }
+
+ private:
+  Rank peer(Rank rank, Rank column) const {
+    if (order_ == Order::exclusive_or) return rank ^ column;
+    const std::int64_t sum = std::int64_t{rank} + column;
+    const auto shifted = static_cast<Rank>(sum < ranks_ ? sum : sum - ranks_);
+    return order_ == Order::shift ? shifted : row_[static_cast<std::size_t>(shifted)];
+  }
+
+  void tell(Rank from, Rank to) {
+    if (from != to) reader_.message(from, to, 1);
+  }
+
+  /// Windows j and k of the order meet: each of the ranks of either with each of the other.
+  void tell_meetings(Rank width) {
+    const Rank windows = (ranks_ + width - 1) / width;
+    for (Rank sum = 0; sum < 2 * windows - 1; ++sum) {
+      reader_.round();
+      for (const Rank rank : row_) {
+        const Rank other = sum - place_[static_cast<std::size_t>(rank)] / width;
+        if (other < 0) continue;
+        for (std::int64_t i = std::int64_t{other} * width; i < std::min<std::int64_t>(ranks_, (std::int64_t{other} + 1) * width); ++i)
+          tell(rank, row_[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+
+  Order order_;
+  Rank ranks_;
+  RoundReader& reader_;
+  std::vector<Rank> row_, place_;  ///< the random permutation, and where each rank is in it
+};
+
+/// The steps of one rank, which all others do with peers as far from them.
+void tell_translated(const Spec& spec, const Shape& shape, RoundReader& reader) {
+  const Arrangement grid = arrange(spec.dimensions, shape);
+  const Rank middle = shape.ranks / 2;
+  const Schedule schedule = generate(spec, shape, middle);
+  const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
+  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // from the middle one to each rank
+  const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
+  for (std::size_t offset = 0; offset < reached.size(); ++offset)
+    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] = static_cast<std::int32_t>(offset);
+  for (const Step& step : schedule.steps) {
+    reader.step(copies_of(schedule, step), slides(step.completion, step.window));
+    const auto sends = schedule.sends_of(step);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if (i % step.in_flight() == 0) reader.round();
+      const std::int32_t offset = way[static_cast<std::size_t>(sends[i].peer)];
+      const std::int64_t blocks = schedule.block_count(sends[i]);
+      for (Rank rank = 0; rank < shape.ranks; ++rank)
+        reader.message(rank, grid.rank_at[static_cast<std::size_t>(grid.shifted(at(rank), offset, 1))], blocks);
+    }
+  }
+}
+
+struct Kept {
+  Rank from, to;
+  std::int64_t blocks;
+};
+
+struct KeptStep {
+  Copies copies;
+  bool sliding = false;
+  std::vector<std::vector<Kept>> rounds;
+};
+
+void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
+  if (steps.size() < schedule.steps.size()) steps.resize(schedule.steps.size());
+  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+    const Step& step = schedule.steps[i];
+    KeptStep& kept = steps[i];
+    const Copies copies = copies_of(schedule, step);
+    kept.copies = {std::max(kept.copies.blocks, copies.blocks), std::max(kept.copies.pieces, copies.pieces)};
+    kept.sliding |= slides(step.completion, step.window);
+    const auto sends = schedule.sends_of(step);
+    for (std::size_t sent = 0; sent < sends.size(); ++sent) {
+      const std::size_t round = sent / step.in_flight();
+      if (kept.rounds.size() <= round) kept.rounds.resize(round + 1);
+      kept.rounds[round].push_back({schedule.rank, sends[sent].peer, schedule.block_count(sends[sent])});
+    }
+  }
+}
+
+std::string tell_kept(const Spec& spec, const Shape& shape, RoundReader& reader) {
+  std::vector<KeptStep> steps;
+  std::int64_t messages = 0;
+  for (Rank rank = 0; rank < shape.ranks; ++rank) {
+    const Schedule schedule = generate(spec, shape, rank);
+    messages += static_cast<std::int64_t>(schedule.sends.size());
+    if (messages > most_kept_messages || (rank == 0 && messages > most_kept_messages / shape.ranks))
+      return "more than " + std::to_string(most_kept_messages) + " messages of ranks that are not alike: choose fewer ranks, or equal nodes";
+    keep(schedule, steps);
+  }
+  for (const KeptStep& step : steps) {
+    reader.step(step.copies, step.sliding);
+    for (const std::vector<Kept>& round : step.rounds) {
+      reader.round();
+      for (const Kept& message : round) reader.message(message.from, message.to, message.blocks);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reader) {
+  if (spec.family == Family::direct && has_formula(spec.order)) {
+    InOrder(spec, shape.ranks, reader).tell(spec.window, slides(spec.completion, spec.window));
+    return "";
+  }
+  if (spec.family != Family::bruck || extent(spec.dimensions, shape).places != shape.ranks) return tell_kept(spec, shape, reader);
+  tell_translated(spec, shape, reader);
+  return "";
+}
+
+}  // namespace swapmeet

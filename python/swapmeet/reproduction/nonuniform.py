@@ -1,0 +1,236 @@
+"""Bruck's variants, and blocks of unequal size: the paper `nonuniform`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from swapmeet import _core, hockney, machines
+from swapmeet.plots.style import digits
+from swapmeet.reproduction import drawing
+from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Figure, Judgement, Row, Rows
+from swapmeet.reproduction.judging import cells, cell_name, faster, model_and_simulation, not_here, ratios, together, up_to
+from swapmeet.reproduction.sources import Chooser, Counted, Grid, Priced, Simulated, rounded
+from swapmeet.specs import parse_spec
+
+VARIANTS: dict[str, Chooser | str] = {"basic": "tra(r=2)", "modified": "bruck-modified", "zero rotation": "bruck-zero-rotation"}
+VARIANT_RANKS = (256, 512, 1024, 2048, 4096)
+PADDED, TWO_PHASE, SLOAV, VENDOR, PADDED_VENDOR = "padded", "two-phase", "SLOAV", "vendor", "padded Alltoall"
+V_ROLES: dict[str, Chooser | str] = {
+    PADDED: "padded-bruck",
+    TWO_PHASE: "two-phase-bruck",
+    SLOAV: "sloav",
+    PADDED_VENDOR: "padded-alltoall",
+    VENDOR: "native:mpich",
+}
+LARGEST = (16, 64, 128, 256, 512, 1024, 2048)
+MODEL_RANKS = tuple(2**k for k in range(7, 16))
+FASTER = {("basic", 256): 39.64, ("basic", 4096): 7.13, ("modified", 256): 18.80, ("modified", 4096): 0.83}  #: per cent
+BOTH = model_and_simulation
+CELLS = "in at least 90 % of cells; partly from half of them on"
+DISTRIBUTIONS = ("uniform:max=512", "normal:mean=256,deviation=64", "power-law:exponent=0.99,max=512", "power-law:exponent=0.99,max=4KiB")
+
+
+def _dearer(rows: Rows) -> Judgement:
+    """Rotations' part of basic Bruck, by number of ranks."""
+    shares = {row["P"]: 100 * (ratio - 1) / ratio for row, ratio in ratios(rows, "zero rotation", "basic")}
+    steps = list(itertools.pairwise(shares[p] for p in sorted(shares)))
+    judgement = cells(("", later > earlier) for earlier, later in steps)
+    return Judgement(judgement.verdict, ", ".join(f"{shares[p]:.1f} % at P = {p:,}" for p in sorted(shares)))
+
+
+def _percent(rows: Rows) -> Judgement:
+    held, told = [], []
+    for (other, ranks), paper in FASTER.items():
+        for row, ratio in ratios(rows.where(by=MODEL, P=ranks), "zero rotation", other):
+            ours = 100 * (1 - 1 / ratio)
+            held.append((f"{other}, {cell_name(row)}", abs(ours - paper) <= 10))
+            told.append(f"than {other}, P = {ranks:,}: {ours:.1f} % (paper: {paper} %)")
+    return Judgement(cells(held).verdict, "; ".join(told))
+
+
+def _best(role: str, rows: Rows) -> Judgement:
+    found = {}
+    for row in rows.having("us"):
+        found.setdefault((row["P"], row["sizes"], cell_name(row)), {})[row["role"]] = row["us"]
+    return cells((key[2], min(times, key=lambda name: times[name]) == role) for key, times in found.items() if role in times)
+
+
+def _equations() -> Iterator[Row]:
+    for p, n, alpha, beta in itertools.product((2, 16, 256, 1000, 4096, 32768), (1, 4, 7, 8, 9, 16, 64, 512, 2048), (0.5, 3, 22.9), (0.1, 1, 11)):
+        machine = hockney.Machine(alpha, beta)
+        cheaper = hockney.padded_bruck_us(machine, p, n) < hockney.two_phase_bruck_us(machine, p, n / 2)
+        yield {"P": p, "bytes": n, "alpha_us": alpha, "beta_ns": beta, "cheaper": cheaper, "equation": (n - 8) * (p + 1) * beta < 4000 * alpha}
+
+
+def _blocks() -> Iterator[Row]:
+    spec = parse_spec("padded-bruck")
+    for p in range(2, 1025):
+        yield {"P": p, "D": _core.count(spec, p).blocks, "bound": hockney.steps(p) * (p + 1) / 2}
+
+
+def _priced() -> Iterator[Row]:
+    """Equations 1 and 2, and P - 1 messages of the mean size, with the numbers that fit Theta."""
+    machine = hockney.Machine.of(machines.load("theta-fit"))
+    for p, n in itertools.product(MODEL_RANKS, LARGEST):
+        row = {"machine": "theta-fit", "P": p, "sizes": f"uniform:max={n}", "bytes": n}
+        for role, us in (
+            (PADDED, hockney.padded_bruck_us(machine, p, n)),
+            (TWO_PHASE, hockney.two_phase_bruck_us(machine, p, n / 2)),
+            (VENDOR, machine.time_us(p - 1, (p - 1) * n / 2)),
+        ):
+            yield {"by": MODEL, **row, "role": role, "us": rounded(us)}
+
+
+def _numbers(rows: Rows) -> Judgement:
+    held, told = [], []
+    for other, paper in ((TWO_PHASE, 28.7), (VENDOR, 60.0)):
+        for _, ratio in ratios(rows.where(by=MODEL, P=1024, bytes=16), PADDED, other):
+            ours = 100 * (1 - 1 / ratio)
+            held.append((other, abs(ours - paper) <= 10))
+            told.append(f"than {other}: {ours:.1f} % (paper: {paper} %)")
+    return Judgement(cells(held).verdict, f"model: {'; '.join(told)}")
+
+
+def quick(ranks: int, block_bytes: int) -> bool:
+    """Whether the vendor's exchange can be simulated in a minute."""
+    return ranks <= 128 or block_bytes <= 512 // (ranks // 128) ** 2 * 2
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(
+        "nonuniform:fig2",
+        "Bruck's variants, N = 32 B",
+        "figure 2, section 2.2",
+        (
+            Priced(Grid("theta", VARIANTS, VARIANT_RANKS, ("32",))),
+            Simulated(Grid("theta", VARIANTS, (256, 512, 1024), ("32",))),
+        ),
+        (
+            Claim("zero rotation is consistently the best", "2.2", CELLS, BOTH(lambda rows: _best("zero rotation", rows))),
+            Claim(
+                "it is 39.64 % (P = 256) and 7.13 % (4,096) faster than basic, 18.80 % and 0.83 % faster than modified Bruck",
+                "2.2",
+                f"model: within 10 points, {CELLS}",
+                _percent,
+            ),
+            Claim(
+                "the part of the time that rotations take grows with P",
+                "2.2",
+                "from each P to the next, all of them; partly: half",
+                BOTH(_dearer),
+            ),
+            *(
+                not_here(
+                    text,
+                    "2.2",
+                    "derived datatypes cost nothing in simulations, and what they cost on Theta is an assumption of the model",
+                )
+                for text in ("variants with datatypes are slower than those without", "zero copy with datatypes is the slowest")
+            ),
+        ),
+        reduced="P of the simulation. The gains that the paper gives fall with P, while it says that the rotations' part grows.",
+        draw=lambda rows: _draw_variants(rows),
+    ),
+    Figure(
+        "nonuniform:eq3",
+        "The model of padded and two-phase Bruck",
+        "equations 1 to 3, section 3.3",
+        (
+            Counted("equations 1 to 3 for 6 P, 9 N and 9 pairs of α and β", _equations),
+            Counted("schedules of `padded-bruck`, P from 2 to 1,024", _blocks),
+        ),
+        (
+            Claim(
+                "padded Bruck is the faster exactly where (N - 8)(P + 1)β < 4α",
+                "3.3",
+                "equations 1 and 2 say the same, in each case",
+                lambda rows: cells(((f"P = {r['P']}", r["cheaper"] == r["equation"]) for r in rows.having("equation")), 1.0),
+            ),
+            Claim(
+                "which is so whenever N < 8 B",
+                "3.3",
+                "in each case",
+                lambda rows: cells(
+                    ((f"P = {r['P']}", r["cheaper"]) for r in rows.having("equation") if r["bytes"] < 8), 1.0
+                ),
+            ),
+            Claim(
+                "at most log P · (P + 1) / 2 blocks are sent",
+                "3.3",
+                "D of schedules, for each P, log P rounded up",
+                lambda rows: cells(((f"P = {r['P']}", r["D"] <= r["bound"]) for r in rows.having("bound")), 1.0),
+            ),
+        ),
+    ),
+    Figure(
+        "nonuniform:fig6",
+        "Padded and two-phase Bruck and the vendor's MPI_Alltoallv, Theta",
+        "figure 6, section 4.1",
+        (
+            Counted("equations 1 and 2 on `theta-fit`, and P - 1 messages: uniform sizes up to N = 16 to 2,048 B, P = 128 to 32,768", _priced, MODEL),
+            Simulated(Grid("theta", V_ROLES, (128, 256, 512), tuple(f"uniform:max={n}" for n in LARGEST), collective="alltoallv", wanted=quick)),
+        ),
+        (
+            Claim("two-phase Bruck consistently outperforms MPI_Alltoallv for all P", "4.1", CELLS, BOTH(faster(TWO_PHASE, VENDOR))),
+            Claim(
+                "padded Bruck is the fastest for N = 16 B at most P",
+                "4.1",
+                "in at least half of the cells; partly from a quarter on",
+                BOTH(lambda rows: _best(PADDED, Rows(row for row in rows if row["bytes"] == 16))),
+            ),
+            Claim(
+                "for larger blocks two-phase is faster than padded",
+                "4.1",
+                f"N ≥ 256 B: {CELLS}",
+                BOTH(faster(TWO_PHASE, PADDED, lambda row: row["bytes"] >= 256)),
+            ),
+            Claim(
+                "P = 1,024, N = 16 B: padded is 28.7 % faster than two-phase, 60.0 % faster than MPI_Alltoallv",
+                "4.1",
+                "model: within 10 points; partly: one of them",
+                _numbers,
+            ),
+            Claim("up to 50 % faster than MPI_Alltoallv", "abstract", "twice as fast anywhere", BOTH(up_to(TWO_PHASE, VENDOR, 2, PADDED))),
+            Claim("two-phase Bruck improves on SLOAV", "1", f"simulation: faster {CELLS}", lambda rows: faster(TWO_PHASE, SLOAV)(rows.where(by=SIMULATION))),
+        ),
+        reduced="P of the simulation, smaller N for larger P. Cray's MPI is closed: MPICH's rule, as SimGrid has it, stands for it.",
+        draw=lambda rows: drawing.over_sizes(
+            rows, "Alltoallv of uniform sizes, Theta", [(MODEL, 1024), (MODEL, 8192), (SIMULATION, 128), (SIMULATION, 256)]
+        ),
+    ),
+    Figure(
+        "nonuniform:distributions",
+        "Distributions of sizes",
+        "abstract, section 4.3",
+        (Simulated(Grid("theta", V_ROLES, (128,), DISTRIBUTIONS, collective="alltoallv")),),
+        (
+            Claim(
+                "for uniform, normal and power-law sizes two-phase Bruck outperforms MPI_Alltoallv",
+                "abstract, 1",
+                CELLS,
+                faster(TWO_PHASE, VENDOR),
+            ),
+            Claim("and padded Bruck does", "abstract, 1", CELLS, faster(PADDED, VENDOR)),
+        ),
+        reduced="The text that we have ends in section 4.1: the parameters of the distributions are ours.",
+    ),
+    Figure(
+        "nonuniform:applications",
+        "Graph mining and program analysis",
+        "abstract, section 5",
+        (),
+        (
+            not_here(
+                "applications are up to 15 % faster",
+                "abstract",
+                "the text that we have ends in section 4.1, without programs, data and scale. `examples/closure` and "
+                "`examples/points_to` are of their kind",
+            ),
+        ),
+    ),
+)
+
+
+def _draw_variants(rows: Rows) -> object:
+    return drawing.over_ranks(rows, "Bruck's variants in radix 2, Theta", [(MODEL, "32 B"), (SIMULATION, "32 B")])

@@ -17,7 +17,7 @@ from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
 
 if TYPE_CHECKING:
-    from swapmeet.reproduction.figure import Figure
+    from swapmeet.reproduction.figure import Figure, Row
     from swapmeet.simulation.job import Simulator
 
 NEEDED = ("numpy", "scipy", "matplotlib")
@@ -31,6 +31,9 @@ def reproduce(
     everything: Annotated[bool, typer.Option("--all", help="All figures.")] = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Run nothing: print the page of the results in the folder.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only what takes seconds; simulations that are in the folder stay.")
     ] = False,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Where results go.")] = Path(
         "reproduction"
@@ -55,7 +58,9 @@ def reproduce(
         raise SwapmeetError("--all and FIGURE both say what to do: leave one out")
     if markdown:
         if not output.is_dir():
-            raise SwapmeetError(f"-o {output}: no such folder: `swapmeet reproduce --all -o {output}` makes the results")
+            raise SwapmeetError(
+                f"-o {output}: no such folder: `swapmeet reproduce --all -o {output}` makes the results"
+            )
         print("\n\n".join(page.whole(wanted or registry.FIGURES, output, output.name)))
         return
     limit_s = parse_duration(limit, "--limit")
@@ -63,9 +68,10 @@ def reproduce(
         tables_console().print(_list(registry.FIGURES, _simulator(limit_s, registry.FIGURES)))
         return
     some = wanted or registry.FIGURES
-    simulator = _simulator(limit_s, some)
+    simulator = None if quick else _simulator(limit_s, some)
     for figure in some:
-        _run(figure, simulator, jobs or len(os.sched_getaffinity(0)), output)
+        rows = _kept_and_computed(figure, output) if quick else _all(figure, simulator, jobs)
+        _write(figure, rows, output)
 
 
 def _simulator(limit_s: float, figures: Sequence[Figure]) -> Simulator | None:
@@ -89,7 +95,9 @@ def _list(figures: Sequence[Figure], simulator: Simulator | None) -> Table:
         if total:
             left, seconds = running.seconds(figure, simulator)
             known = f", {total - left} known" if left < total else ""
-            words.append(f"{total} simulations{known}: about {_minutes(seconds)}" if left else f"{total} simulations: known")
+            words.append(
+                f"{total} simulations{known}: about {_minutes(seconds)}" if left else f"{total} simulations: known"
+            )
         table.add_row(figure.key, figure.title, figure.place, "; ".join(words) or "nothing")
     table.caption = None if simulator else "SimGrid is not installed: only figures without simulations can be run"
     return table
@@ -99,23 +107,40 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def _run(figure: Figure, simulator: Simulator | None, parallel: int, folder: Path) -> None:
-    from swapmeet.plots.style import save
-    from swapmeet.reproduction import page, running, store
+def _all(figure: Figure, simulator: Simulator | None, jobs: int | None) -> list[Row]:
+    from swapmeet.reproduction import running
     from swapmeet.simulation.job import Job, Outcome
 
     def told(job: Job, outcome: Outcome) -> None:
         word = outcome.problem or f"{1e3 * outcome.longest:.4g} ms"
-        print(f"swapmeet: {figure.key}: P = {job.cell.ranks}, {job.cell.sizes}, {job.spec}: {word}", file=sys.stderr, flush=True)
+        cell = f"{figure.key}: P = {job.cell.ranks}, {job.cell.sizes}, {job.spec}"
+        print(f"swapmeet: {cell}: {word}", file=sys.stderr, flush=True)
 
-    rows = running.rows_of(figure, simulator, parallel, told)
-    simulated = any(row["by"] == "simulation" for row in rows)
-    store.write(folder, figure, rows, simulator.target.version if simulator and simulated else "")
+    return running.rows_of(figure, simulator, jobs or len(os.sched_getaffinity(0)), told)
+
+
+def _kept_and_computed(figure: Figure, folder: Path) -> list[Row]:
+    from swapmeet.reproduction import running, store
+    from swapmeet.reproduction.figure import SIMULATION
+
+    before = store.read(folder, figure)
+    return [*running.computed(figure), *(before.rows.where(by=SIMULATION) if before else ())]
+
+
+def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
+    from swapmeet.plots.style import save
+    from swapmeet.reproduction import page, running, store
+    from swapmeet.reproduction.drawing import compact
+    from swapmeet.reproduction.figure import SIMULATION
+
+    simulated = any(row["by"] == SIMULATION for row in rows)
+    store.write(folder, figure, rows, running.simgrid_version() if simulated else "")
     results = store.read(folder, figure)
     assert results is not None
     picture = folder / f"{figure.stem}.png"
-    if figure.draw is not None:
+    if figure.draw is not None and rows:
         save(figure.draw(results.rows), picture, "-o")
+        compact(picture)
     text = "\n".join(page.section(figure, results, picture.name if picture.exists() else ""))
     (folder / f"{figure.stem}.md").write_text(text + "\n", encoding="utf-8")
     verdicts = Counter(judgement.verdict for judgement in page.judged(figure, results))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from swapmeet.bench.cells import bytes_text
@@ -14,6 +15,7 @@ from swapmeet.reproduction.figure import SIMULATION, Rows
 Line = Sequence[tuple[float, float]]  #: (x, microseconds or another number)
 WIDTH, HEIGHT = 2.3, 2.0  #: of a panel, in inches
 MOST_TICKS = 7
+MOST_COLOURS = 48
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ def lines(title: str, panels: Sequence[Panel], x: str, note: str = "", y: str = 
 
     from swapmeet.plots.panels import Panels
 
+    panels = [panel for panel in panels if panel.lines]
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
     looks = {name: line_style(name, names) for name in names}
     handles = [
@@ -70,14 +73,27 @@ def _draw(axes: Any, panel: Panel, looks: Mapping[str, tuple[str, str, str]], in
         axes.set_ylim(bottom=0)
 
 
+def compact(file: Path) -> None:
+    """Make a picture take less room: these have few colours."""
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(MOST_COLOURS)
+    few.save(file, optimize=True)
+
+
 def counts(rows: Rows) -> Any:
     """K and D over the radix: figure 4 of `tra`, 2a of `radix`."""
     panels = []
     for name in ("K", "D"):
         for ranks in rows.having("K").values("P")[:4]:
             some = rows.where(P=ranks).having(name)
-            panels.append(Panel(f"{name}, P = {ranks:,}", {name: [(row["r"], row[name]) for row in some]}, [root(ranks)]))
-    return lines("Messages K and blocks D of a rank over the radix", panels, "radix", "Dashed: √P.", "number", in_us=False)
+            panels.append(
+                Panel(f"{name}, P = {ranks:,}", {name: [(row["r"], row[name]) for row in some]}, [root(ranks)])
+            )
+    return lines(
+        "Messages K and blocks D of a rank over the radix", panels, "radix", "Dashed: √P.", "number", in_us=False
+    )
 
 
 def radix_times(rows: Rows, machine: str) -> Any:
@@ -87,9 +103,15 @@ def radix_times(rows: Rows, machine: str) -> Any:
     panels = []
     found = curves(rows)
     for by, ranks in dict.fromkeys((by, ranks) for by, ranks, _ in found):
-        some = {bytes_text(size): sorted(times.items()) for (b, p, size), times in found.items() if (b, p) == (by, ranks)}
+        some = {
+            bytes_text(size): sorted(times.items()) for (b, p, size), times in found.items() if (b, p) == (by, ranks)
+        }
         if by == SIMULATION or ranks in (512, 8192):
-            some = {name: line for name, line in some.items() if name in ("16 B", "64 B", "256 B", "512 B", "1 KiB", "4 KiB")}
+            some = {
+                name: line
+                for name, line in some.items()
+                if name in ("16 B", "64 B", "256 B", "512 B", "1 KiB", "4 KiB")
+            }
             panels.append(Panel(f"{by}, P = {ranks:,}", some, [root(ranks)]))
     return lines(f"Time of TRA over the radix, {machine}", panels, "radix", "Dashed: √P, rounded up.")
 

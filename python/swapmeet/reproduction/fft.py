@@ -6,7 +6,7 @@ import math
 
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import SIMULATION, Claim, Figure, Judgement, Row, Rows
-from swapmeet.reproduction.judging import cell_name, cells, faster, not_here, ratios
+from swapmeet.reproduction.judging import cell_name, cells, not_here, ratios
 from swapmeet.reproduction.sources import Chooser, Grid, Simulated
 
 RANKS = (8, 16, 32, 64)
@@ -31,7 +31,16 @@ def _weak(ranks: int, block_bytes: int) -> bool:
 
 NODES = Simulated(Grid("cluster", ROLES, RANKS, SIZES, per_node=PER_NODE, collective="alltoallv", wanted=_weak))
 NODE = Simulated(Grid("cluster", ROLES, RANKS, SIZES, per_node=ONE_NODE, collective="alltoallv", wanted=_weak))
-FIXED = Simulated(Grid("cluster", {OPEN_MPI: "native:ompi"}, (*RANKS, 128), (str(FIXED_BYTES),), per_node=PER_NODE, collective="alltoallv"))
+FIXED = Simulated(
+    Grid(
+        "cluster",
+        {OPEN_MPI: "native:ompi"},
+        (*RANKS, 128),
+        (str(FIXED_BYTES),),
+        per_node=PER_NODE,
+        collective="alltoallv",
+    )
+)
 
 
 def _fastest(role: str, ranks: int, per_node: int) -> Claim:
@@ -106,7 +115,8 @@ FIGURES: tuple[Figure, ...] = (
             not_here(
                 "1 node, 64 processes: multi-pair test (testany) is the fastest",
                 "5.1",
-                "nothing polls in simulations, so testany is waitany there, and 64 real ranks do not fit on this machine",
+                "nothing polls in simulations, so testany is waitany there, and 64 real ranks do not fit on this "
+                "machine",
             ),
             not_here(
                 "they help because processes come late to an exchange",
@@ -114,7 +124,8 @@ FIGURES: tuple[Figure, ...] = (
                 "all ranks of these simulations begin together, and the transform around them is not simulated",
             ),
         ),
-        reduced="The generic `cluster` with 8 ranks a node, and one node of 64. A rank has 8 MiB, not 256 MiB, and sends equal parts of "
+        reduced="The generic `cluster` with 8 ranks a node, and one node of 64. A rank has 8 MiB, not 256 MiB, "
+        "and sends equal parts of "
         "it to all. SimGrid's rule of Open MPI stands for that of 4.1.0.",
         draw=lambda rows: _draw(rows),
     ),
@@ -122,7 +133,11 @@ FIGURES: tuple[Figure, ...] = (
 
 
 def _six_of_seven(rows: Rows) -> Judgement:
-    found = [(cell_name(row) + f", {row['per_node']} a node", ratio) for row, ratio in ratios(rows, ANY, OPEN_MPI) if _close(row)]
+    found = [
+        (cell_name(row) + f", {row['per_node']} a node", ratio)
+        for row, ratio in ratios(rows, ANY, OPEN_MPI)
+        if _close(row)
+    ]
     judgement = cells(((name, ratio > 1) for name, ratio in found), confirmed=6 / 7)
     told = f"{min(r for _, r in found):.2f} to {max(r for _, r in found):.2f} times as fast"
     return Judgement(judgement.verdict, f"{judgement.finding}; {told}")

@@ -57,7 +57,9 @@ def together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     verdicts = {judgement.verdict for _, judgement in found} - {NOT_HERE}
     verdict = NOT_HERE if not verdicts else verdicts.pop() if len(verdicts) == 1 else PARTLY
     told = [(name, judgement) for name, judgement in found if judgement.verdict != NOT_HERE] or found
-    return Judgement(verdict, "; ".join(f"{name}: {judgement.finding}" if name else judgement.finding for name, judgement in told))
+    return Judgement(
+        verdict, "; ".join(f"{name}: {judgement.finding}" if name else judgement.finding for name, judgement in told)
+    )
 
 
 def model_and_simulation(judge: Judge) -> Judge:
@@ -76,7 +78,7 @@ def cell_name(row: Row) -> str:
 
 def ratios(rows: Rows, role: str, other: str) -> list[tuple[Row, float]]:
     """Time of `other` over that of `role`, in each cell that has both: above 1, `role` is faster."""
-    times = {(*_cell(row), row["role"]): row["us"] for row in rows.having("us")}
+    times = {(*_cell(row), row["role"]): row["us"] for row in rows.having("us").having("role")}
     found = []
     for row in rows.where(role=role).having("us"):
         reference = times.get((*_cell(row), other))
@@ -98,7 +100,9 @@ def faster(role: str, other: str, wanted: Callable[[Row], bool] = lambda _: True
         if not found:
             return judgement
         low, high = min(ratio for _, ratio in found), max(ratio for _, ratio in found)
-        return Judgement(judgement.verdict, f"{judgement.finding}; {role} {digits(low)} to {digits(high)} times as fast as {other}")
+        return Judgement(
+            judgement.verdict, f"{judgement.finding}; {role} {digits(low)} to {digits(high)} times as fast as {other}"
+        )
 
     return judge
 

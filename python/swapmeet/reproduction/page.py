@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from swapmeet.reproduction.figure import VERDICTS, Figure, Judgement
+from swapmeet.reproduction.figure import NOT_HERE, SIMULATION, VERDICTS, Figure, Judgement
 from swapmeet.reproduction.store import Results, read
 
 PAPERS = {
@@ -21,23 +21,27 @@ PROBLEMS_TOLD = 3
 INTRODUCTION = """# The papers' figures, reproduced
 
     swapmeet reproduce                    # lists the figures, and what each takes
-    swapmeet reproduce tra:fig8 radix     # one figure, all of a paper: results, picture and a page, in a folder
-    swapmeet reproduce --all -o docs/reproduction && swapmeet reproduce --markdown -o docs/reproduction > docs/reproduction.md
+    swapmeet reproduce tra:fig8 radix     # one figure, and all of a paper: results, pictures and pages, in a folder
+    swapmeet reproduce --all -o docs/reproduction
+    swapmeet reproduce --markdown -o docs/reproduction > docs/reproduction.md
 
-This page is made by the last line from the results in docs/reproduction; python/swapmeet/reproduction declares figures, claims and
-criteria. Verdicts are computed:
+The last line makes this page, from the results in docs/reproduction; python/swapmeet/reproduction declares figures,
+claims and criteria. Verdicts are computed:
 
-- **confirmed**, **partly** or **refuted**, by the criterion beside the claim, *here*: schedules are exact, but times are of a model
-  (docs/models.md) or a simulation (docs/simulation.md), of machines most of whose numbers are assumptions. What these refute may
-  well have been measured. Where model and simulation are both asked and disagree, the verdict is "partly".
+- **confirmed**, **partly** or **refuted**, by the criterion beside the claim, *here*: schedules are exact; times are
+  of a model (docs/models.md) or a simulation (docs/simulation.md), of machines most of whose numbers are assumptions.
+  What these refute may well have been measured. Where the two disagree the verdict is "partly".
 - **not reproducible here**, with the reason.
 
-A *cell* is a number of ranks with a size of blocks. "x times as fast" is the ratio of times; times of simulations are of the slowest rank.
-Nothing on this page is timed on a real network; of real exchanges on one machine tell docs/measurements."""
+A *cell* is a number of ranks with a size of blocks. "x times as fast" is the ratio of times; in simulations they are
+those of the slowest rank. Nothing on this page is timed on a real network; docs/measurements tells of real exchanges on
+one machine."""
 
 
 def judged(figure: Figure, results: Results) -> list[Judgement]:
     """The verdicts on a figure's claims."""
+    if figure.sources and not len(results.rows):
+        return [Judgement(NOT_HERE, "not run yet") for _ in figure.claims]
     return [claim.judge(results.rows) for claim in figure.claims]
 
 
@@ -104,7 +108,10 @@ def _how(figure: Figure, results: Results) -> str:
     if not figure.sources:
         return "Nothing to run."
     simgrid = f" (SimGrid {results.header['simgrid']})" if "simgrid" in results.header else ""
-    return f"From {'; '.join(source.words for source in figure.sources)}{simgrid}."
+    has_times = bool(len(results.rows.where(by=SIMULATION)))
+    used = [source.words for source in figure.sources if source.by != SIMULATION or has_times]
+    missing = "" if len(used) == len(figure.sources) else " Simulations: not made yet."
+    return f"From {'; '.join(used)}{simgrid}.{missing}"
 
 
 def _cell(text: str) -> str:

@@ -13,7 +13,7 @@ from swapmeet.reproduction.sources import Chooser, kept_radices, standing
 from swapmeet.specs import parse_spec
 
 Wanted = Callable[[int], bool]  #: of bytes of a block
-FEW_RADICES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  #: that are simulated, with the square root of P
+FEW_RADICES = (2, 3, 4, 8, 12, 32, 64, 128)  #: that are simulated, with the square root of P
 CURVE = "r="  #: what the parts of simulated radices begin with
 
 
@@ -75,7 +75,9 @@ def below_root(wanted: Wanted, factor: float) -> Judge:
 
     def judge(rows: Rows) -> Judgement:
         found = [row for row in rows if wanted(row["bytes"])]
-        return cells((f"{cell_name(row)}: r = {row['best_r']}", factor * row["best_r"] <= row["root_r"]) for row in found)
+        return cells(
+            (f"{cell_name(row)}: r = {row['best_r']}", factor * row["best_r"] <= row["root_r"]) for row in found
+        )
 
     return _each(judge)
 
@@ -135,5 +137,7 @@ def equal(numbers: Iterable[tuple[str, int, int]]) -> Judgement:
     """Whether numbers are the paper's: (what, ours, the paper's) of each."""
     found = list(numbers)
     judgement = cells([(what, ours == paper) for what, ours, paper in found], confirmed=1.0)
-    told = ", ".join(f"{what} = {ours:,}" + ("" if ours == paper else f" (paper: {paper:,})") for what, ours, paper in found)
+    told = ", ".join(
+        f"{what} = {ours:,}" + ("" if ours == paper else f" (paper: {paper:,})") for what, ours, paper in found
+    )
     return Judgement(judgement.verdict, told)

@@ -68,6 +68,12 @@ def seconds(figure: Figure, simulator: Simulator | None) -> tuple[int, float]:
     return len(left), sum(estimate.of_job(job).seconds for job in left)
 
 
+def computed(figure: Figure) -> list[Row]:
+    """What of a figure's numbers takes seconds: all but simulations."""
+    sources = [cast(Computed, source) for source in figure.sources if not isinstance(source, Simulated)]
+    return [row for source in sources for row in source.rows()]
+
+
 def rows_of(figure: Figure, simulator: Simulator | None, parallel: int, told: Told) -> list[Row]:
     """Get all numbers of a figure.
 
@@ -76,10 +82,7 @@ def rows_of(figure: Figure, simulator: Simulator | None, parallel: int, told: To
     SwapmeetError
         If SimGrid is missing but needed, or there is too little memory.
     """
-    rows: list[Row] = []
-    for source in figure.sources:
-        if not isinstance(source, Simulated):
-            rows += cast(Computed, source).rows()
+    rows = computed(figure)
     if any(isinstance(source, Simulated) for source in figure.sources):
         rows += _simulated_rows(tasks_of(figure, _needed(simulator).target.version), _needed(simulator), parallel, told)
     return rows

@@ -14,7 +14,7 @@ from swapmeet.reproduction.figure import COUNTS, MODEL, SIMULATION, Row
 from swapmeet.specs import parse_spec
 
 Chooser = Callable[[int, int], str]  #: (P, bytes of a block) -> spec; "": none there
-CURVE_POINTS = 48  #: of a sweep over all radices, that are written down
+CURVE_POINTS = 32  #: of a sweep over all radices, that are written down
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,7 @@ class RadixSweep:
     spec: str
     ranks: Sequence[int]
     sizes: Sequence[int]
+    drawn: Sequence[int] = ()  #: P whose curves are written down
     by: str = MODEL
 
     @property
@@ -165,7 +166,7 @@ class RadixSweep:
                 by_radix = {r: row[column] for r, row in zip(radices, times, strict=True)}
                 place = {"by": self.by, "machine": self.machine, "P": ranks, "bytes": size, "sizes": bytes_text(size)}
                 yield {**place, **standing(by_radix, ranks)}
-                for radix in kept_radices(ranks):
+                for radix in kept_radices(ranks) if ranks in self.drawn else ():
                     yield {**place, "r": radix, "us": rounded(by_radix[radix])}
 
 

@@ -65,7 +65,9 @@ def read(folder: Path, figure: Figure) -> Results | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
-        raise SwapmeetError(f"{file} cannot be read ({problem}): swapmeet reproduce {figure.key} makes it anew") from None
+        raise SwapmeetError(
+            f"{file} cannot be read ({problem}): swapmeet reproduce {figure.key} makes it anew"
+        ) from None
     if not all(isinstance(line, dict) for line in lines) or not lines or lines[0].get("figure") != figure.key:
         raise SwapmeetError(f"{file} holds no results of {figure.key}: swapmeet reproduce {figure.key} makes it anew")
     if lines[0].get("schema") != SCHEMA:

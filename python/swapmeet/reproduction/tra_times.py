@@ -18,10 +18,12 @@ from swapmeet.reproduction.sources import Grid, Priced, RadixSweep, Simulated
 from swapmeet.reproduction.vendor import WORDS, mpich
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+DRAWN = (512, 8192)
 RANKS = (512, 1024, 2048, 4096, 8192, 16384)
 SMALL, LARGE = 64, 512  #: bytes of blocks that the paper calls so
 SMALLER = (
-    "P and radices of the simulation (the paper: P up to 16,384, all radices); the model has the paper's. Its numbers for "
+    "P and radices of the simulation (the paper: P up to 16,384, all radices); the model has the paper's. Its "
+    "numbers for "
     "Theta are fitted to two times of the paper (docs/simulation.md), for the rest assumptions."
 )
 
@@ -44,11 +46,18 @@ def _on(machine: str, claim: Claim) -> Judge:
 
 def _at(paper: float, role: str) -> Claim:
     def judge(rows: Rows) -> Judgement:
-        (ratio,) = [r for row, r in ratios(rows.where(by=MODEL), role, "vendor") if (row["P"], row["bytes"]) == (2048, 32)]
+        (ratio,) = [
+            r for row, r in ratios(rows.where(by=MODEL), role, "vendor") if (row["P"], row["bytes"]) == (2048, 32)
+        ]
         verdict = cells([("", ratio >= paper / 1.5)]).verdict
         return Judgement(verdict, f"model: {ratio:.2f} times as fast (paper: {paper})")
 
-    return Claim(f"P = 2,048, S = 32 B: {role} {paper} times as fast as MPI_Alltoall", "V-C", f"at least {paper / 1.5:.2f}", judge)
+    return Claim(
+        f"P = 2,048, S = 32 B: {role} {paper} times as fast as MPI_Alltoall",
+        "V-C",
+        f"at least {paper / 1.5:.2f}",
+        judge,
+    )
 
 
 def _less_pronounced(rows: Rows) -> Judgement:
@@ -60,7 +69,9 @@ def _less_pronounced(rows: Rows) -> Judgement:
             means[machine] = sum(found) / len(found) if found else 0.0
         if all(means.values()):
             good = cells([("", means["polaris"] < means["theta"])])
-            told = f"TRA2 on average {means['polaris']:.2f} times as fast as TRA on Polaris, {means['theta']:.2f} on Theta"
+            told = (
+                f"TRA2 on average {means['polaris']:.2f} times as fast as TRA on Polaris, {means['theta']:.2f} on Theta"
+            )
             held.append((by, Judgement(good.verdict, told)))
     return together(held) if held else Judgement(NOT_HERE, "no results")
 
@@ -103,8 +114,8 @@ TIMES: tuple[Figure, ...] = (
         "Time of TRA over the radix, Theta",
         "figure 8, section V-A",
         (
-            RadixSweep("theta", "tra", RANKS, SIZES),
-            Simulated(Grid("theta", radices.roles(), (256, 512), ("16", "64", "256", "512", "1024"))),
+            RadixSweep("theta", "tra", RANKS, SIZES, DRAWN),
+            Simulated(Grid("theta", radices.roles(), (256, 512), ("16", "128", "1024"))),
         ),
         (
             Claim(
@@ -155,11 +166,15 @@ TIMES: tuple[Figure, ...] = (
         "figure 10, section V-C",
         (
             Priced(compared("theta", RANKS, SIZES[:-1], MODEL)),
-            Simulated(compared("theta", (128, 256, 512), (16, 32, 64, 128, 256, 512, 1024, 4096), SIMULATION, wanted=quick)),
+            Simulated(compared("theta", (128, 256, 512), (16, 64, 256, 1024, 4096), SIMULATION, wanted=quick)),
         ),
         _versus((_at(3.98, "TRA"), _at(5.02, "TRA2")), "V-C"),
         reduced=f"P of the simulation. {WORDS}",
-        draw=lambda rows: drawing.over_sizes(rows, "TRA, TRA2 and the vendor's choice, Theta", [(MODEL, 2048), (MODEL, 16384), (SIMULATION, 128), (SIMULATION, 256)]),
+        draw=lambda rows: drawing.over_sizes(
+            rows,
+            "TRA, TRA2 and the vendor's choice, Theta",
+            [(MODEL, 2048), (MODEL, 16384), (SIMULATION, 128), (SIMULATION, 256)],
+        ),
     ),
     Figure(
         "tra:fig11",
@@ -167,7 +182,7 @@ TIMES: tuple[Figure, ...] = (
         "figure 11, section V-D",
         (
             RadixSweep("polaris", "tra", (512, 1024, 2048), SIZES),
-            Simulated(Grid("polaris", radices.roles(), (256,), ("16", "64", "256", "1024"))),
+            Simulated(Grid("polaris", radices.roles(), (256,), ("16", "128", "1024"))),
         ),
         (
             Claim(
@@ -215,7 +230,12 @@ TIMES: tuple[Figure, ...] = (
                 "the all-to-alls, in at least 90 % of cells of both; partly from half of them on",
                 model_and_simulation(_both_faster),
             ),
-            Claim("TRA2 outperforms TRA in 10 of 12 runs on Polaris", "VI", "model: in at least 9 of 12", _wins("polaris", 9)),
+            Claim(
+                "TRA2 outperforms TRA in 10 of 12 runs on Polaris",
+                "VI",
+                "model: in at least 9 of 12",
+                _wins("polaris", 9),
+            ),
             Claim("TRA2 outperforms TRA in 4 of 8 runs on Theta", "VI", "model: in 3 to 5 of 8", _wins("theta", 3, 5)),
             Claim(
                 "the FFT is up to 3.8 times as fast on Theta",
@@ -230,6 +250,7 @@ TIMES: tuple[Figure, ...] = (
                 model_and_simulation(_fastest("polaris", 4.2)),
             ),
         ),
-        reduced=f"Only the three equal all-to-alls, of 16 B and of 1 KiB: neither model nor simulation knows the time of computing. {WORDS}",
+        reduced="Only the three equal all-to-alls, of 16 B and of 1 KiB: neither model nor simulation knows the "
+        f"time of computing. {WORDS}",
     ),
 )

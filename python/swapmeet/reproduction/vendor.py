@@ -1,8 +1,8 @@
 """What the papers compare with, as far as it is known.
 
-Cray's MPI is closed; the papers say that it is based on MPICH, so MPICH's rule stands for it: in simulations SimGrid's own
-(`native:mpich`), in models the like of our specs. Open MPI 1.10, with which `slimfly` was measured, had the rule below;
-SimGrid has that of a later version, so its algorithms are asked for by name.
+Cray's MPI is closed; the papers say that it is based on MPICH, so MPICH's rule stands for it: in simulations SimGrid's
+own (`native:mpich`), in models the like of our specs. Open MPI 1.10, with which `slimfly` was measured, had the rule
+below; SimGrid has that of a later version, so its algorithms are asked for by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ SHORT, MEDIUM, FEW = 256, 32768, 8  #: MPICH: bytes of a block, bytes, ranks
 THROTTLE = 32  #: messages in flight
 
 WORDS = (
-    "Cray's MPI is closed: MPICH's rule stands for it, in the simulation SimGrid's `native:mpich`, whose copies are free, "
+    "Cray's MPI is closed: MPICH's rule stands for it, in the simulation SimGrid's `native:mpich`, whose copies "
+    "are free, "
     "in the model our specs (radix 2 up to 256 B, then direct with 32 in flight, then pairwise)."
 )
 

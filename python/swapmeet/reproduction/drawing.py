@@ -35,9 +35,10 @@ def lines(title: str, panels: Sequence[Panel], x: str, note: str = "", y: str = 
 
     panels = [panel for panel in panels if panel.lines]
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
-    looks = {name: line_style(name, names) for name in names}
+    looks: dict[str, Any] = {name: line_style(name, names) for name in names}
+    few = all(_few(line) for panel in panels for line in panel.lines.values())
     handles = [
-        Line2D([], [], color=colour, linestyle=style, marker=marker, markersize=4, label=name)
+        Line2D([], [], color=colour, linestyle=style, marker=marker if few else "", markersize=4, label=name)
         for name, (colour, style, marker) in looks.items()
     ]
     titles = [panel.title for panel in panels]
@@ -48,13 +49,16 @@ def lines(title: str, panels: Sequence[Panel], x: str, note: str = "", y: str = 
     return made.figure
 
 
+def _few(line: Line) -> bool:
+    return len(line) <= 2 * len(MARKERS)
+
+
 def _draw(axes: Any, panel: Panel, looks: Mapping[str, tuple[str, str, str]], in_us: bool) -> None:
     for name, line in panel.lines.items():
         colour, style, marker = looks[name]
-        few = len(line) <= 2 * len(MARKERS)
         values = [(at, 1e-6 * value if in_us else value) for at, value in line]
         axes.plot(*zip(*values, strict=True), color=colour, linestyle=style, linewidth=1.3,
-                  marker=marker if few else "", markersize=3.5)  # fmt: skip
+                  marker=marker if _few(line) else "", markersize=3.5)  # fmt: skip
     for mark in panel.marks:
         axes.axvline(mark, color="0.5", linewidth=0.9, linestyle=(0, (6, 4)), zorder=1)
     at = sorted({point[0] for line in panel.lines.values() for point in line})

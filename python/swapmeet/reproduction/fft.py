@@ -35,7 +35,7 @@ FIXED = Simulated(
     Grid(
         "cluster",
         {OPEN_MPI: "native:ompi"},
-        (*RANKS, 128),
+        RANKS,
         (str(FIXED_BYTES),),
         per_node=PER_NODE,
         collective="alltoallv",

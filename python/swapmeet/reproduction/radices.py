@@ -17,7 +17,7 @@ FEW_RADICES = (2, 3, 4, 8, 12, 32, 64, 128)  #: that are simulated, with the squ
 CURVE = "r="  #: what the parts of simulated radices begin with
 
 
-def roles(alias: str = "tra") -> dict[str, Chooser | str]:
+def roles(alias: str = "tra") -> dict[str, Chooser]:
     """A part for each radix that is simulated."""
 
     def of(radix: int) -> Chooser:

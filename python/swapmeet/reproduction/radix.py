@@ -51,14 +51,12 @@ def _little(rows: Rows) -> Judgement:
 
 def _grid(by: str, ranks: tuple[int, ...]) -> Grid:
     vendor: Chooser | str = mpich if by == MODEL else "native:mpich"
-    small = by == MODEL
-    return Grid(
-        "theta",
-        ROLES | {"vendor": vendor},
-        ranks,
-        SIZES,
-        wanted=lambda p, size: small or size in (16, 64, 256) or (size == 1024 and p <= 256),
-    )
+    return Grid("theta", ROLES | {"vendor": vendor}, ranks, SIZES, wanted=lambda p, size: by == MODEL or quick(p, size))
+
+
+def quick(ranks: int, block_bytes: int) -> bool:
+    """Whether the vendor's exchange is simulated in seconds: larger blocks it sends directly."""
+    return block_bytes in (16, 64, 256) or (ranks <= 128 and block_bytes == 1024)
 
 
 COMPARED = (Priced(_grid(MODEL, (512, 1024, 2048, 4096))), Simulated(_grid(SIMULATION, (128, 256, 512))))

@@ -104,7 +104,7 @@ def _simulated_rows(some: Sequence[Task], simulator: Simulator, parallel: int, t
         outcomes[todo[id(job)][0]] = outcome
         told(job, outcome)
     for task in some:
-        outcome = outcomes[task.name]
-        assert outcome is not None
-        found = {"problem": outcome.problem} if outcome.problem else {"us": rounded(1e6 * outcome.longest)}
+        known = outcomes[task.name]
+        assert known is not None
+        found = {"problem": known.problem} if known.problem else {"us": rounded(1e6 * known.longest)}
         yield {**task.row, **found}

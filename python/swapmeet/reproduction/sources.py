@@ -170,14 +170,23 @@ class RadixSweep:
                     yield {**place, "r": radix, "us": rounded(by_radix[radix])}
 
 
+def best_of(times: Mapping[int, float]) -> int:
+    """The radix of the least time; of several within rounding the largest."""
+    least = rounded(min(times.values()))
+    return max(radix for radix, time in times.items() if rounded(time) == least)
+
+
 def standing(times: Mapping[int, float], ranks: int) -> dict[str, object]:
     """The best radix, and how the square root of P compares with it and with all others."""
-    best = min(times, key=lambda radix: times[radix])
-    at_root = times[root(ranks)]
-    place = 1 + sum(time < at_root for time in times.values())
-    of_two = rounded(times[2] / times[best])
-    return {"best_r": best, "root_r": root(ranks), "root_rank": place, "radices": len(times),
-            "root_over_best": rounded(at_root / times[best]), "two_over_best": of_two}  # fmt: skip
+    best, at_root = best_of(times), times[root(ranks)]
+    return {
+        "best_r": best,
+        "root_r": root(ranks),
+        "root_rank": 1 + sum(rounded(time) < rounded(at_root) for time in times.values()),
+        "radices": len(times),
+        "root_over_best": rounded(at_root / times[best]),
+        "two_over_best": rounded(times[2] / times[best]),
+    }
 
 
 def kept_radices(ranks: int) -> list[int]:

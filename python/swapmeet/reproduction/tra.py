@@ -41,7 +41,8 @@ def _digits(p: int, r: int) -> int:
 def _rounds(p: int, r: int) -> int:
     """Proposition 3."""
     w = _digits(p, r)
-    return w * (r - 1) - (r**w - p) // r ** (w - 1)
+    rounds: int = w * (r - 1) - (r**w - p) // r ** (w - 1)
+    return rounds
 
 
 def _blocks(p: int, r: int) -> list[int]:

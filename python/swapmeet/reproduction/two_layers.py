@@ -14,7 +14,7 @@ from swapmeet.prices import STANDARD_MODEL
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Judgement, Row, Rows, Source
 from swapmeet.reproduction.judging import NEAR, Judge, cell_name, cells, model_and_simulation
-from swapmeet.reproduction.sources import Chooser, Grid, Simulated, kept_radices, rounded
+from swapmeet.reproduction.sources import Chooser, Grid, Simulated, best_of, kept_radices, rounded
 from swapmeet.specs import parse_spec
 
 WITHIN, BETWEEN = "within", "between"  #: the layers
@@ -68,7 +68,7 @@ def recommended(layer: str, ranks: int, per_node: int) -> int:
 
 def standing(times: Mapping[int, float], radix: int) -> dict[str, object]:
     """The best radix of a layer, and how another compares with it."""
-    best = min(times, key=lambda r: times[r])
+    best = best_of(times)
     return {"best_r": best, "recommended_r": radix, "recommended_over_best": rounded(times[radix] / times[best])}
 
 
@@ -82,7 +82,7 @@ def _within_us(work: _core.Work, costs: _core.Machine, size: int) -> float:
     return work.price(free, STANDARD_MODEL, size).total
 
 
-def _roles() -> dict[str, Chooser | str]:
+def _roles() -> dict[str, Chooser]:
     """A part for each radix of each layer, the other one as the paper recommends."""
 
     def within(r: int) -> Chooser:

@@ -12,6 +12,7 @@ from command import refused, swapmeet
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
+from swapmeet.reproduction import command as reproduce_command
 from swapmeet.reproduction import judging, page, registry, running, store
 from swapmeet.reproduction.figure import (
     CONFIRMED,
@@ -60,6 +61,14 @@ def test_simulations_can_be_made(figure: Figure) -> None:
         else:
             assert not parse_spec(task.job.spec).unsuitable(task.job.cell.ranks, task.job.cell.nodes)
         assert estimate.of_job(task.job).seconds < MOST_SECONDS, task.row
+
+
+def test_the_list_says_what_each_takes() -> None:
+    table = reproduce_command._list(registry.FIGURES)
+    takes = dict(zip(table.columns[0].cells, table.columns[-1].cells, strict=True))
+    assert list(takes) == [figure.key for figure in registry.FIGURES]
+    assert takes["tra:fig4"] == "counts: seconds" and takes["nonuniform:applications"] == "nothing"
+    assert re.fullmatch(r"model: seconds; \d+ simulations: about \d+ (s|min)", str(takes["tra:fig10"]))
 
 
 @pytest.mark.parametrize("figure", registry.FIGURES, ids=lambda figure: figure.key)

@@ -29,5 +29,5 @@ def test_a_simulated_figure(simulator: Simulator) -> None:
     assert rows.one("us", role="few") == rows.one("us", role="again")
     assert claim.judge(rows).verdict == CONFIRMED
     assert told.count("tra(r=2)") <= 1, "equal simulations are made once"
-    assert running.seconds(figure, simulator) == (0, 0)
+    assert running.takes(figure)[0] == 3
     assert [dict(row) for row in running.rows_of(figure, simulator, 1, tell)] == [dict(row) for row in rows]

@@ -65,7 +65,7 @@ def reproduce(
         return
     limit_s = parse_duration(limit, "--limit")
     if not wanted and not everything:
-        tables_console().print(_list(registry.FIGURES, _simulator(limit_s, registry.FIGURES)))
+        tables_console().print(_list(registry.FIGURES))
         return
     some = wanted or registry.FIGURES
     simulator = None if quick else _simulator(limit_s, some)
@@ -84,22 +84,18 @@ def _simulator(limit_s: float, figures: Sequence[Figure]) -> Simulator | None:
     return Simulator(simgrid.find(), limit_s) if simulated and running.simgrid_version() else None
 
 
-def _list(figures: Sequence[Figure], simulator: Simulator | None) -> Table:
+def _list(figures: Sequence[Figure]) -> Table:
     from swapmeet.reproduction import running, sources
 
     table = Table("figure", "of", "place in the paper", "takes")
     for figure in figures:
         kinds = list(dict.fromkeys(source.by for source in figure.sources if not isinstance(source, sources.Simulated)))
         words = [f"{' and '.join(kinds)}: seconds"] if kinds else []
-        total = len({task.name for task in running.tasks_of(figure, "")})
-        if total:
-            left, seconds = running.seconds(figure, simulator)
-            known = f", {total - left} known" if left < total else ""
-            words.append(
-                f"{total} simulations{known}: about {_minutes(seconds)}" if left else f"{total} simulations: known"
-            )
+        number, seconds = running.takes(figure)
+        words += [f"{number} simulations: about {_minutes(seconds)}"] if number else []
         table.add_row(figure.key, figure.title, figure.place, "; ".join(words) or "nothing")
-    table.caption = None if simulator else "SimGrid is not installed: only figures without simulations can be run"
+    without = "SimGrid is not installed, so of these only what takes seconds can be run: --quick"
+    table.caption = None if running.simgrid_version() else without
     return table
 
 

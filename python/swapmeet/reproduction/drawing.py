@@ -128,13 +128,3 @@ def over_sizes(rows: Rows, title: str, places: Sequence[tuple[str, int]], **want
         found = {role: [(row["bytes"], row["us"]) for row in some.where(role=role)] for role in some.values("role")}
         panels.append(Panel(f"{by}, P = {ranks:,}", found))
     return lines(title, panels, "bytes of a block")
-
-
-def over_ranks(rows: Rows, title: str, places: Sequence[tuple[str, str]], **wanted: object) -> Any:
-    """Time over P, a panel for each (by, sizes), a line for each part."""
-    panels = []
-    for by, sizes in places:
-        some = rows.where(by=by, sizes=sizes, **wanted).having("us")
-        found = {role: [(row["P"], row["us"]) for row in some.where(role=role)] for role in some.values("role")}
-        panels.append(Panel(f"{by}, {sizes}", found))
-    return lines(title, panels, "ranks P")

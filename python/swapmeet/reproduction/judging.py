@@ -107,6 +107,16 @@ def faster(role: str, other: str, wanted: Callable[[Row], bool] = lambda _: True
     return judge
 
 
+def fastest(role: str, rows: Rows) -> Judgement:
+    """In how many cells `role` is the fastest of all."""
+    found: dict[tuple[int, str, str], dict[str, float]] = {}
+    for row in rows.having("us"):
+        found.setdefault((row["P"], row["sizes"], cell_name(row)), {})[row["role"]] = row["us"]
+    return cells(
+        (key[2], min(times, key=lambda name: times[name]) == role) for key, times in found.items() if role in times
+    )
+
+
 def up_to(role: str, other: str, paper: float, *others: str) -> Judge:
     """Whether `role` (or one of `others`) is anywhere as many times as fast as `other` as the paper says.
 

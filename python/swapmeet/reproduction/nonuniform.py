@@ -9,23 +9,18 @@ from swapmeet import _core, hockney, machines
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Figure, Judgement, Row, Rows
 from swapmeet.reproduction.judging import (
-    cell_name,
     cells,
     faster,
+    fastest,
     model_and_simulation,
     not_here,
     ratios,
     up_to,
 )
-from swapmeet.reproduction.sources import Chooser, Counted, Grid, Priced, Simulated, rounded
+from swapmeet.reproduction.sources import Chooser, Counted, Grid, Simulated, rounded
+from swapmeet.reproduction.variants import VARIANTS
 from swapmeet.specs import parse_spec
 
-VARIANTS: dict[str, Chooser | str] = {
-    "basic": "tra(r=2)",
-    "modified": "bruck-modified",
-    "zero rotation": "bruck-zero-rotation",
-}
-VARIANT_RANKS = (256, 512, 1024, 2048, 4096)
 PADDED, TWO_PHASE, SLOAV, VENDOR, PADDED_VENDOR = "padded", "two-phase", "SLOAV", "vendor", "padded Alltoall"
 V_ROLES: dict[str, Chooser | str] = {
     PADDED: "padded-bruck",
@@ -36,7 +31,6 @@ V_ROLES: dict[str, Chooser | str] = {
 }
 LARGEST = (16, 64, 128, 256, 512, 1024, 2048)
 MODEL_RANKS = tuple(2**k for k in range(7, 16))
-FASTER = {("basic", 256): 39.64, ("basic", 4096): 7.13, ("modified", 256): 18.80, ("modified", 4096): 0.83}  #: per cent
 BOTH = model_and_simulation
 CELLS = "in at least 90 % of cells; partly from half of them on"
 DISTRIBUTIONS = (
@@ -45,33 +39,6 @@ DISTRIBUTIONS = (
     "power-law:exponent=0.99,max=512",
     "power-law:exponent=0.99,max=4KiB",
 )
-
-
-def _dearer(rows: Rows) -> Judgement:
-    """Rotations' part of basic Bruck, by number of ranks."""
-    shares = {row["P"]: 100 * (ratio - 1) / ratio for row, ratio in ratios(rows, "zero rotation", "basic")}
-    steps = list(itertools.pairwise(shares[p] for p in sorted(shares)))
-    judgement = cells(("", later > earlier) for earlier, later in steps)
-    return Judgement(judgement.verdict, ", ".join(f"{shares[p]:.1f} % at P = {p:,}" for p in sorted(shares)))
-
-
-def _percent(rows: Rows) -> Judgement:
-    held, told = [], []
-    for (other, ranks), paper in FASTER.items():
-        for row, ratio in ratios(rows.where(by=MODEL, P=ranks), "zero rotation", other):
-            ours = 100 * (1 - 1 / ratio)
-            held.append((f"{other}, {cell_name(row)}", abs(ours - paper) <= 10))
-            told.append(f"than {other}, P = {ranks:,}: {ours:.1f} % (paper: {paper} %)")
-    return Judgement(cells(held).verdict, "; ".join(told))
-
-
-def _best(role: str, rows: Rows) -> Judgement:
-    found: dict[tuple[int, str, str], dict[str, float]] = {}
-    for row in rows.having("us"):
-        found.setdefault((row["P"], row["sizes"], cell_name(row)), {})[row["role"]] = row["us"]
-    return cells(
-        (key[2], min(times, key=lambda name: times[name]) == role) for key, times in found.items() if role in times
-    )
 
 
 def _equations() -> Iterator[Row]:
@@ -122,48 +89,7 @@ def quick(ranks: int, block_bytes: int) -> bool:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure(
-        "nonuniform:fig2",
-        "Bruck's variants, N = 32 B",
-        "figure 2, section 2.2",
-        (
-            Priced(Grid("theta", VARIANTS, VARIANT_RANKS, ("32",))),
-            Simulated(Grid("theta", VARIANTS, (256, 512, 1024), ("32",))),
-        ),
-        (
-            Claim(
-                "zero rotation is consistently the best", "2.2", CELLS, BOTH(lambda rows: _best("zero rotation", rows))
-            ),
-            Claim(
-                "it is 39.64 % (P = 256) and 7.13 % (4,096) faster than basic, 18.80 % and 0.83 % faster than "
-                "modified Bruck",
-                "2.2",
-                f"model: within 10 points, {CELLS}",
-                _percent,
-            ),
-            Claim(
-                "the part of the time that rotations take grows with P",
-                "2.2",
-                "from each P to the next, all of them; partly: half",
-                BOTH(_dearer),
-            ),
-            *(
-                not_here(
-                    text,
-                    "2.2",
-                    "derived datatypes cost nothing in simulations, and what they cost on Theta is an assumption "
-                    "of the model",
-                )
-                for text in (
-                    "variants with datatypes are slower than those without",
-                    "zero copy with datatypes is the slowest",
-                )
-            ),
-        ),
-        reduced="P of the simulation. The gains that the paper gives fall with P, while it says that the "
-        "rotations' part grows.",
-        draw=lambda rows: _draw_variants(rows),
-    ),
+    VARIANTS,
     Figure(
         "nonuniform:eq3",
         "The model of padded and two-phase Bruck",
@@ -235,7 +161,7 @@ FIGURES: tuple[Figure, ...] = (
                 "padded Bruck is the fastest for N = 16 B at most P",
                 "4.1",
                 "in at least half of the cells; partly from a quarter on",
-                BOTH(lambda rows: _best(PADDED, Rows(row for row in rows if row["bytes"] == 16))),
+                BOTH(lambda rows: fastest(PADDED, Rows(row for row in rows if row["bytes"] == 16))),
             ),
             Claim(
                 "for larger blocks two-phase is faster than padded",
@@ -301,7 +227,3 @@ FIGURES: tuple[Figure, ...] = (
         ),
     ),
 )
-
-
-def _draw_variants(rows: Rows) -> object:
-    return drawing.over_ranks(rows, "Bruck's variants in radix 2, Theta", [(MODEL, "32 B"), (SIMULATION, "32 B")])

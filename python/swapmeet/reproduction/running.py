@@ -61,11 +61,10 @@ def simgrid_version() -> str:
         return ""
 
 
-def seconds(figure: Figure, simulator: Simulator | None) -> tuple[int, float]:
-    """How many simulations are still to be made, and how long they take; all of them without a simulator."""
-    todo = {task.name: task.job for task in tasks_of(figure, simulator.target.version if simulator else "")}
-    left = [job for job in todo.values() if simulator is None or simulator.known(job) is None]
-    return len(left), sum(estimate.of_job(job).seconds for job in left)
+def takes(figure: Figure) -> tuple[int, float]:
+    """How many simulations there are, and how many seconds they take if none is known."""
+    jobs = {task.name: task.job for task in tasks_of(figure, "")}
+    return len(jobs), sum(estimate.of_job(job).seconds for job in jobs.values())
 
 
 def computed(figure: Figure) -> list[Row]:

@@ -36,6 +36,7 @@ from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
+from swapmeet.reproduction.command import reproduce
 from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 from swapmeet.tuning.command import tune
@@ -216,6 +217,7 @@ app.command()(topology)
 app.command()(goal)
 app.command()(calibrate)
 app.command()(simulate)
+app.command()(reproduce)
 app.command()(tune)
 app.command()(regret)
 app.command()(explain)

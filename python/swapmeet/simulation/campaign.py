@@ -97,6 +97,20 @@ def require_memory(jobs: Iterable[Job], parallel: int) -> None:
         )
 
 
+def simulated(simulator: Simulator, jobs: Iterable[Job], parallel: int) -> Iterator[tuple[Job, Outcome]]:
+    """Simulate `parallel` jobs at a time, long ones first; what comes of each, as it comes."""
+    with ThreadPoolExecutor(parallel) as pool:
+        longest_first = sorted(jobs, key=lambda job: -estimate.of_job(job).seconds)
+        running = {pool.submit(simulator.run, job): job for job in longest_first}
+        try:
+            for done in as_completed(running):
+                yield running[done], done.result()
+        except BaseException:
+            simulator.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 class Campaign:
     """Simulates jobs and writes down what comes of them, cell by cell.
 
@@ -119,22 +133,10 @@ class Campaign:
                 self._write(job, known)
             else:
                 todo.append(job)
-        todo.sort(key=lambda job: -estimate.of_job(job).seconds)
-        for job, outcome in self._simulated(todo, parallel):
+        for job, outcome in simulated(self._simulator, todo, parallel):
             self._write(job, outcome)
         for cell in dict.fromkeys(job.cell for job in jobs):
             self._writer.finished(cell, "samples")
-
-    def _simulated(self, jobs: Sequence[Job], parallel: int) -> Iterator[tuple[Job, Outcome]]:
-        with ThreadPoolExecutor(parallel) as pool:
-            running = {pool.submit(self._simulator.run, job): job for job in jobs}
-            try:
-                for done in as_completed(running):
-                    yield running[done], done.result()
-            except BaseException:
-                self._simulator.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
 
     def _write(self, job: Job, outcome: Outcome) -> None:
         launches = self._launches_of(job.platform)

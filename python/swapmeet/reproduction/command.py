@@ -1,0 +1,143 @@
+"""The command `swapmeet reproduce`: its options, and what it prints."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from swapmeet.arguments import tables_console
+from swapmeet.errors import SwapmeetError
+
+if TYPE_CHECKING:
+    from swapmeet.reproduction.figure import Figure, Row
+    from swapmeet.simulation.job import Simulator
+
+NEEDED = ("numpy", "scipy", "matplotlib")
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIGURE]...", help="As in tra:fig8, 'tra:*' or tra. Without: the list of all."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All figures.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Run nothing: print the page of the results in the folder.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only what takes seconds; simulations that are in the folder stay.")
+    ] = False,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Where results go.")] = Path(
+        "reproduction"
+    ),
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")
+    ] = None,
+    limit: Annotated[str, typer.Option(metavar="TIME", help="For each simulation, as in 90s or 15m.")] = "10m",
+) -> None:
+    """Reproduce figures and claims of the papers, and judge them (docs/reproduction.md).
+
+    Of each figure the folder gets its results, a page and perhaps a picture. What was simulated once is remembered.
+    """
+    for name in NEEDED:
+        if importlib.util.find_spec(name) is None:
+            raise SwapmeetError(f"swapmeet reproduce needs {name}: `pip install 'swapmeet[bench,plot]'`")
+    from swapmeet.bench.request import parse_duration
+    from swapmeet.reproduction import page, registry
+
+    wanted = registry.find(figures or ())
+    if everything and figures:
+        raise SwapmeetError("--all and FIGURE both say what to do: leave one out")
+    if markdown:
+        if not output.is_dir():
+            raise SwapmeetError(
+                f"-o {output}: no such folder: `swapmeet reproduce --all -o {output}` makes the results"
+            )
+        print("\n\n".join(page.whole(wanted or registry.FIGURES, output, output.name)))
+        return
+    limit_s = parse_duration(limit, "--limit")
+    if not wanted and not everything:
+        tables_console().print(_list(registry.FIGURES))
+        return
+    some = wanted or registry.FIGURES
+    simulator = None if quick else _simulator(limit_s, some)
+    for figure in some:
+        rows = _kept_and_computed(figure, output) if quick else _all(figure, simulator, jobs)
+        _write(figure, rows, output)
+
+
+def _simulator(limit_s: float, figures: Sequence[Figure]) -> Simulator | None:
+    """None where SimGrid is missing, or nothing is simulated."""
+    from swapmeet.reproduction import running, sources
+    from swapmeet.simulation import simgrid
+    from swapmeet.simulation.job import Simulator
+
+    simulated = any(isinstance(source, sources.Simulated) for figure in figures for source in figure.sources)
+    return Simulator(simgrid.find(), limit_s) if simulated and running.simgrid_version() else None
+
+
+def _list(figures: Sequence[Figure]) -> Table:
+    from swapmeet.reproduction import running, sources
+
+    table = Table("figure", "of", "place in the paper", "takes")
+    for figure in figures:
+        kinds = list(dict.fromkeys(source.by for source in figure.sources if not isinstance(source, sources.Simulated)))
+        words = [f"{' and '.join(kinds)}: seconds"] if kinds else []
+        number, seconds = running.takes(figure)
+        words += [f"{number} simulations: about {_minutes(seconds)}"] if number else []
+        table.add_row(figure.key, figure.title, figure.place, "; ".join(words) or "nothing")
+    without = "SimGrid is not installed, so of these only what takes seconds can be run: --quick"
+    table.caption = None if running.simgrid_version() else without
+    return table
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _all(figure: Figure, simulator: Simulator | None, jobs: int | None) -> list[Row]:
+    from swapmeet.reproduction import running
+    from swapmeet.simulation.job import Job, Outcome
+
+    def told(job: Job, outcome: Outcome) -> None:
+        word = outcome.problem or f"{1e3 * outcome.longest:.4g} ms"
+        cell = f"{figure.key}: P = {job.cell.ranks}, {job.cell.sizes}, {job.spec}"
+        print(f"swapmeet: {cell}: {word}", file=sys.stderr, flush=True)
+
+    return running.rows_of(figure, simulator, jobs or len(os.sched_getaffinity(0)), told)
+
+
+def _kept_and_computed(figure: Figure, folder: Path) -> list[Row]:
+    from swapmeet.reproduction import running, store
+    from swapmeet.reproduction.figure import SIMULATION
+
+    before = store.read(folder, figure)
+    return [*running.computed(figure), *(before.rows.where(by=SIMULATION) if before else ())]
+
+
+def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
+    from swapmeet.plots.style import save
+    from swapmeet.reproduction import page, running, store
+    from swapmeet.reproduction.drawing import compact
+    from swapmeet.reproduction.figure import SIMULATION
+
+    simulated = any(row["by"] == SIMULATION for row in rows)
+    store.write(folder, figure, rows, running.simgrid_version() if simulated else "")
+    results = store.read(folder, figure)
+    assert results is not None
+    picture = folder / f"{figure.stem}.png"
+    if figure.draw is not None and rows:
+        save(figure.draw(results.rows), picture, "-o")
+        compact(picture)
+    text = "\n".join(page.section(figure, results, picture.name if picture.exists() else ""))
+    (folder / f"{figure.stem}.md").write_text(text + "\n", encoding="utf-8")
+    verdicts = Counter(judgement.verdict for judgement in page.judged(figure, results))
+    print(f"{figure.key}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}", flush=True)

@@ -1,0 +1,75 @@
+"""Results of a figure in a file: a line that says what they are, then a line for each row."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swapmeet import __version__
+from swapmeet.errors import SwapmeetError
+from swapmeet.reproduction.figure import Figure, Row, Rows
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Results:
+    """What is known of a figure."""
+
+    header: Mapping[str, Any]
+    rows: Rows
+
+
+def path(folder: Path, figure: Figure) -> Path:
+    """Where the results of a figure are."""
+    return folder / f"{figure.stem}.jsonl"
+
+
+def write(folder: Path, figure: Figure, rows: Iterable[Row], simgrid: str) -> Path:
+    """Write the results of a figure, in place of what was there.
+
+    Raises
+    ------
+    SwapmeetError
+        If they cannot be written.
+    """
+    header = {"figure": figure.key, "schema": SCHEMA, "swapmeet": __version__, "date": f"{datetime.date.today()}"}
+    header |= {"simgrid": simgrid} if simgrid else {}
+    lines = [json.dumps(line, allow_nan=False, separators=(",", ":"), ensure_ascii=False) for line in (header, *rows)]
+    file = path(folder, figure)
+    draft = file.with_suffix(".draft")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        draft.replace(file)
+    except OSError as problem:
+        raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+    return file
+
+
+def read(folder: Path, figure: Figure) -> Results | None:
+    """The results of a figure; None if there are none.
+
+    Raises
+    ------
+    SwapmeetError
+        If the file is damaged, or of another figure or a newer version.
+    """
+    file = path(folder, figure)
+    try:
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as problem:
+        raise SwapmeetError(
+            f"{file} cannot be read ({problem}): swapmeet reproduce {figure.key} makes it anew"
+        ) from None
+    if not all(isinstance(line, dict) for line in lines) or not lines or lines[0].get("figure") != figure.key:
+        raise SwapmeetError(f"{file} holds no results of {figure.key}: swapmeet reproduce {figure.key} makes it anew")
+    if lines[0].get("schema") != SCHEMA:
+        raise SwapmeetError(f"{file} is of another version: swapmeet reproduce {figure.key} makes it anew")
+    return Results(lines[0], Rows(lines[1:]))

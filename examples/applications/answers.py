@@ -74,17 +74,25 @@ def verdict(one: str, other: str, tolerance: float) -> tuple[bool, str]:
     """
     if one == other:
         return True, IDENTICAL
-    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+    if not is_text(one) or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False, f"DIFFERENT: {first_difference(one, other)}"
     pairs = list(zip(numbers(one), numbers(other), strict=True))
     largest = max((abs(a - b) / max(abs(a), abs(b)) for a, b in pairs if a != b), default=0.0)
-    if 0 < tolerance and largest <= tolerance:
+    if largest <= tolerance:
         return True, f"within {largest:.0e}"
     return False, f"DIFFERENT by {largest:.0e}: {first_difference(one, other)}"
 
 
+def is_text(answer: str) -> bool:
+    """Whether people can read it: otherwise it is bytes of a file."""
+    return answer.isascii() and "\0" not in answer
+
+
 def first_difference(one: str, other: str) -> str:
-    """The first lines that differ, shortened."""
+    """The first lines that differ, shortened; of what is no text, the first byte."""
+    if not is_text(one):
+        at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+        return f"byte {at} of {len(one)} and {len(other)}"
     lines, others = (text.splitlines() for text in (one, other))
     for number, (a, b) in enumerate(zip(lines, others, strict=False), 1):
         if a != b:

@@ -42,6 +42,7 @@ def run(application: Application, configuration: Configuration, folder: Path) ->
         If the application fails, or leaves no answer.
     """
     target = mpi.find(application.mpi)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in application.inputs:
         shutil.copy(application.folder / name, folder)

@@ -5,7 +5,7 @@
     python benchmarks/scaling cluster -n 4,8 --nodes 4 --latency 50us -o cluster.jsonl
     python benchmarks/scaling draw scaling.jsonl --picture docs/pictures/scaling --document docs/scaling.md
 
-Points that FILE has already are not run again. Exit status: 0; 1 if some point failed; 2 if something is not as it must be.
+Points that FILE has already are not run again. Exit status: 1 if a point failed, 2 if something is not as it must be.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def draw(arguments: argparse.Namespace) -> int:
 
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="scaling", description="Strong and weak scaling of the applications of examples/")
+    parser = argparse.ArgumentParser(prog="scaling", description="Scaling of the applications of examples/")
     commands = parser.add_subparsers(dest="where", required=True)
     for where, about in (
         ("simulated", "on simulated machines: the same time every time"),

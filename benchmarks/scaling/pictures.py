@@ -70,8 +70,9 @@ def tables(points: Sequence[Point]) -> str:
         specs = ordered([point.spec for point in here])
         others = [spec for spec in specs if spec != "native"]
         lines = [f"**{where[0].upper() + where[1:]}**", ""]
-        lines.append("| application | ranks | by `native` | in all-to-alls | " + " | ".join(f"`{spec}`" for spec in others) + " |")
-        lines.append("|---" * (len(others) + 4) + "|")
+        heads = ["application", "ranks", "by `native`", "in all-to-alls", *(f"`{spec}`" for spec in others)]
+        lines.append("| " + " | ".join(heads) + " |")
+        lines.append("|---" * len(heads) + "|")
         for program, scaling in dict.fromkeys((point.program, point.scaling) for point in here):
             rows = [point for point in here if (point.program, point.scaling) == (program, scaling)]
             ranks = sorted({point.ranks for point in rows})

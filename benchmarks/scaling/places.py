@@ -1,4 +1,4 @@
-"""Where applications are scaled: in simulations, on this machine, on a cluster in it. Each place is asked for one point."""
+"""Where applications are scaled: in simulations, on this machine, on a cluster in it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Launched:
 
 
 def compiled_for_simulation(problem: Problem) -> Path:
-    """The program by smpicxx; inline variables are kept apart for each rank only if they are not unique in the process."""
+    """The program by smpicxx; what is unique in the process would not be each rank's own."""
     target, source = simgrid.find(), source_tree() / "examples" / problem.source
     program = source_tree() / "build" / "scaling" / problem.name
     flags = ["-std=c++20", "-O2", "-fno-gnu-unique", f"-DOPERATION_NS={problem.operation_ns}"]

@@ -1,7 +1,8 @@
-"""What is scaled: each application of examples/ with a problem of one size (strong scaling), or that grows with P (weak)."""
+"""What is scaled: the applications of examples/, with a problem of one size (strong), or that grows with P (weak)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class Problem:
 
 def _grows(least: float, ranks: int, power: float) -> int:
     """A length that is `least` on 4 ranks and grows with a power of their number."""
-    return round(least * (ranks / 4) ** power)
+    return round(least * math.pow(ranks / 4, power))
 
 
 PROBLEMS = (

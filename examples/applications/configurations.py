@@ -1,4 +1,4 @@
-"""How each application is run: without the library, which says whether it repeats itself, and with it in several ways."""
+"""How each application is run: without the library, twice, and with it in several ways."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Answer:
 
     file: str  #: in the folder of the run; "-": standard output
     completed: str = ""  #: a regular expression that a whole answer has somewhere
-    keep: Sequence[str] = ()  #: only lines in which one of these regular expressions is found; all lines if there is none
+    keep: Sequence[str] = ()  #: only lines in which one of these is found; all lines if there is none
     function: str = ""  #: FILE.py:NAME of a function that takes out what differs from run to run
 
 

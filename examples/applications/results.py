@@ -1,4 +1,4 @@
-"""What came of running the applications, as JSON lines, one for each application, and as the tables of docs/applications.md."""
+"""What came of running the applications: as JSON lines, one for each, and as tables of docs/applications.md."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def description(application: Application) -> Record:
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """By collective: calls, calls that an algorithm of the library's served, bytes sent, and the classes of mean blocks."""
+    """By collective: calls, those that an algorithm of ours served, bytes sent, and the classes of mean blocks."""
     found: defaultdict[str, dict[str, int]] = defaultdict(lambda: {"calls": 0, "served": 0, "bytes_sent": 0})
     for row in rows:
         entry = found[row["collective"]]
@@ -80,16 +80,16 @@ def read(file: Path) -> list[Record]:
         raise SwapmeetError(f"{file}: {problem}") from None
 
 
-def write(file: Path, records: Sequence[Record]) -> None:
-    """Write lines, ordered by application; those of other applications stay."""
-    new = {record["application"]: record for record in [*read(file), *records]}
+def write(file: Path, record: Record) -> None:
+    """Write a line in place of that of the same application; ordered by application."""
+    new = {one["application"]: one for one in [*read(file), record]}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps(new[name]) + "\n" for name in sorted(new)))
 
 
-def all_right(records: Sequence[Record]) -> bool:
-    """Whether every answer is the same, and the library served calls in every run with an algorithm of ours."""
-    return all(entry["same"] for record in records for entry in record.get("runs", []))
+def all_right(record: Record) -> bool:
+    """Whether every answer is the same; also of an application that was left out."""
+    return all(entry["same"] for entry in record.get("runs", []))
 
 
 def calls_text(calls: Mapping[str, Mapping[str, int]]) -> str:
@@ -111,16 +111,21 @@ def _bytes(count: int) -> str:
 def markdown(records: Sequence[Record]) -> str:
     """Three tables: what was run, whether answers are the same, and what was left out."""
     run = [record for record in records if "runs" in record]
-    lines = ["| application | version | command, on 4 ranks | all-to-alls of rank 0 | compared |", "|---|---|---|---|---|"]
+    lines = [
+        "| application | version | command, on 4 ranks | all-to-alls of rank 0 | compared |",
+        "|---|---|---|---|---|",
+    ]
     for record in run:
-        ours = next(entry for entry in record["runs"] if entry["with_library"])
+        calls: Mapping[str, Any] = next((entry["calls"] for entry in record["runs"] if entry["with_library"]), {})
         cells = [f"{record['name']}: {record['about']}", record["version"], f"`{record['command']}`"]
-        lines.append("| " + " | ".join([*cells, calls_text(ours["calls"]), record["why"]]) + " |")
-    names = [entry["configuration"] for entry in run[0]["runs"] if entry["configuration"] != NATIVE.name] if run else []
+        lines.append("| " + " | ".join([*cells, calls_text(calls), record["why"]]) + " |")
+    all_names = (entry["configuration"] for record in run for entry in record["runs"])
+    names = [name for name in dict.fromkeys(all_names) if name != NATIVE.name]
     lines += ["", "| answers the same? (calls served) | " + " | ".join(names) + " | seconds |"]
     lines.append("|---" * (len(names) + 2) + "|")
     for record in run:
-        cells = [cell(entry) for entry in record["runs"] if entry["configuration"] in names]
+        by_name = {entry["configuration"]: cell(entry) for entry in record["runs"]}
+        cells = [by_name.get(name, "") for name in names]
         seconds = [entry["seconds"] for entry in record["runs"]]
         lines.append(f"| {record['name']} | " + " | ".join(cells) + f" | {min(seconds):.0f} to {max(seconds):.0f} |")
     absent = [record for record in records if "left_out" in record]

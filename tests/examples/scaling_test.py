@@ -1,4 +1,4 @@
-"""benchmarks/scaling: what programs say of their time is read, points are not measured twice, and tables say what is in them."""
+"""benchmarks/scaling: times are read as programs print them, and no point is measured twice."""
 
 from __future__ import annotations
 
@@ -104,6 +104,8 @@ def test_a_sort_is_scaled_in_a_simulation(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_sort_is_scaled_on_this_machine(tmp_path: Path) -> None:
-    done = scale("machine", "-n", "2,4", "--programs", "sample_sort,taylor_green", "-o", tmp_path / "one.jsonl", timeout=600)
+    done = scale(
+        "machine", "-n", "2,4", "--programs", "sample_sort,taylor_green", "-o", tmp_path / "one.jsonl", timeout=600
+    )
     assert done.returncode == 0, done.stderr
     assert len(records.read(tmp_path / "one.jsonl")) == 2 * 2 * 2 * 6

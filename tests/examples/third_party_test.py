@@ -1,4 +1,4 @@
-"""examples/applications: its descriptions are consistent, and answers are told apart from what changes from run to run."""
+"""examples/applications: descriptions are consistent, and answers are told from what changes from run to run."""
 
 from __future__ import annotations
 
@@ -139,20 +139,23 @@ def test_a_tolerance_is_of_numbers_only() -> None:
 
 def test_results_say_what_was_served_and_what_differs(tmp_path: Path) -> None:
     rows = [
-        {"collective": "Alltoall", "algorithm": "native", "calls": 8, "bytes_sent": 80, "calls_by_mean_block": {"8": 8}},
+        {"collective": "Alltoall", "algorithm": "native", "calls": 8, "bytes_sent": 80,
+         "calls_by_mean_block": {"8": 8}},
         {"collective": "Alltoall", "algorithm": "pairwise", "calls": 2, "bytes_sent": 9000,
          "calls_by_mean_block": {"64": 0, "1024": 2}},
     ]  # fmt: skip
-    runs = [(configuration, Run("1.5", 2.0, rows if configuration.algorithm else [])) for configuration in CONFIGURATIONS]
+    runs = [
+        (configuration, Run("1.5", 2.0, rows if configuration.algorithm else [])) for configuration in CONFIGURATIONS
+    ]
     runs[-1] = (runs[-1][0], replace(runs[-1][1], answer="1.6"))
     record = results.record(APPLICATIONS["lammps"], "openmpi 4.1.4", runs)
     assert [entry["same"] for entry in record["runs"]] == [True] * (len(runs) - 1) + [False]
-    assert not results.all_right([record])
+    assert not results.all_right(record)
     table = results.markdown([record])
     assert "10 Alltoall of 8 B to 1 KiB" in table and "yes (2)" in table and "DIFFERENT by 6e-02" in table
     file = tmp_path / "results.jsonl"
-    results.write(file, [record])
-    results.write(file, [results.left_out(APPLICATIONS["gpaw"], "not installed: gpaw")])
+    results.write(file, record)
+    results.write(file, results.left_out(APPLICATIONS["gpaw"], "not installed: gpaw"))
     assert [record["application"] for record in results.read(file)] == ["gpaw", "lammps"]
     assert "not installed: gpaw" in results.markdown(results.read(file))
 

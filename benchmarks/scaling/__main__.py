@@ -80,7 +80,7 @@ def draw(arguments: argparse.Namespace) -> int:
     from pictures import document, ordered
     from pictures import draw as picture
 
-    points = [point for file in arguments.files for point in read(file)]
+    points = sorted((point for file in arguments.files for point in read(file)), key=lambda point: point.key[:4])
     for number, where in enumerate(ordered([point.where for point in points]), 1):
         if arguments.picture:
             picture(points, where, arguments.picture.with_name(f"{arguments.picture.name}-{number}.png"))

@@ -24,8 +24,8 @@ def draw(points: Sequence[Point], where: str, file: Path) -> None:
     from matplotlib.lines import Line2D
 
     here = [point for point in points if point.where == where]
-    programs, specs = ordered([point.program for point in here]), ordered([point.spec for point in here])
-    panels = [(program, scaling) for program in programs for scaling in ordered([point.scaling for point in here])]
+    specs = ordered([point.spec for point in here])
+    panels = list(dict.fromkeys((point.program, point.scaling) for point in here))
     handles = []
     for spec in specs:
         colour, _, marker = line_style(spec, specs)

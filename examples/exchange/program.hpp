@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "computing.hpp"
 #include "exchange.hpp"
 
 class Program {
@@ -78,14 +79,14 @@ class Program {
   /// Rank 0 says whether the answer is right, and (on standard error, for it differs from run to run) where the time went;
   /// on all ranks: the exit status. `seconds`: in all; negative: since the beginning.
   int end(const std::string& told, bool right, double seconds = -1) const {
-    double spent[2] = {seconds < 0 ? MPI_Wtime() - begin_ : seconds, exchange_seconds}, sums[2];
+    double spent[3] = {seconds < 0 ? MPI_Wtime() - begin_ : seconds, exchange_seconds, operations}, sums[3];
     int all_right = right;
     MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Reduce(spent, sums, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(spent, sums, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
       std::printf("%s: %s\n", told.c_str(), all_right ? "right" : "WRONG");
-      std::fprintf(stderr, "time %.6f s, in all-to-alls %.6f s (means of %d ranks): %.0f %%\n", sums[0] / ranks, sums[1] / ranks,
-                   ranks, sums[0] > 0 ? 100 * sums[1] / sums[0] : 0.0);
+      std::fprintf(stderr, "time %.9f s, in all-to-alls %.9f s (means of %d ranks): %.0f %%; %.0f operations\n", sums[0] / ranks,
+                   sums[1] / ranks, ranks, sums[0] > 0 ? 100 * sums[1] / sums[0] : 0.0, sums[2] / ranks);
     }
     return all_right ? 0 : 1;
   }

@@ -1,0 +1,100 @@
+"""Scaling as a picture, time over ranks, and as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from records import Point
+
+from swapmeet.plots.panels import Panels
+from swapmeet.plots.style import digits, dress, duration, line_style, plain_numbers, save, seconds_scale
+
+PANEL = (2.5, 2.0)  #: inches
+BEGIN, END = "<!-- made by `benchmarks/scaling --document`: begin -->\n", "<!-- end -->\n"
+
+
+def ordered(values: Sequence[str]) -> list[str]:
+    """Each once, as they first come."""
+    return list(dict.fromkeys(values))
+
+
+def draw(points: Sequence[Point], where: str, file: Path) -> None:
+    """A row for strong scaling, one for weak: solid, the time of the application; dotted, that of its all-to-alls."""
+    from matplotlib.lines import Line2D
+
+    here = [point for point in points if point.where == where]
+    specs = ordered([point.spec for point in here])
+    panels = list(dict.fromkeys((point.program, point.scaling) for point in here))
+    handles = []
+    for spec in specs:
+        colour, _, marker = line_style(spec, specs)
+        handles.append(Line2D([], [], color=colour, marker=marker, markersize=4, label=spec))
+    handles.append(Line2D([], [], color="0.4", linestyle=":", label="in all-to-alls"))
+    figure = Panels(
+        f"Scaling, {where}",
+        [f"{program}, {scaling}" for program, scaling in panels],
+        PANEL,
+        handles=handles,
+        note="Means over ranks. Solid: the application; dotted: its all-to-alls.",
+        left=0.75,
+        legend_columns=4,
+    )
+    for (program, scaling), axes in zip(panels, figure.axes, strict=True):
+        _panel(axes, [point for point in here if (point.program, point.scaling) == (program, scaling)], specs)
+    figure.label("ranks", "time")
+    save(figure.figure, file, "--picture")
+
+
+def _panel(axes: object, points: Sequence[Point], specs: Sequence[str]) -> None:
+    for spec in specs:
+        line = sorted((point for point in points if point.spec == spec), key=lambda point: point.ranks)
+        ranks = [point.ranks for point in line]
+        colour, _, marker = line_style(spec, specs)
+        style = {"color": colour, "marker": marker, "markersize": 3.5, "linewidth": 1.1}
+        axes.plot(ranks, [point.seconds for point in line], **style)  # type: ignore[attr-defined]
+        dotted = {**style, "linestyle": ":", "marker": ""}
+        axes.plot(ranks, [point.all_to_all_seconds for point in line], **dotted)  # type: ignore[attr-defined]
+    dress(axes)
+    axes.set_xscale("log", base=2)  # type: ignore[attr-defined]
+    axes.set_xticks(sorted({point.ranks for point in points}))  # type: ignore[attr-defined]
+    plain_numbers(axes.xaxis)  # type: ignore[attr-defined]
+    seconds_scale(axes, "y", logarithmic=True)
+
+
+def tables(points: Sequence[Point]) -> str:
+    """For each place: the time by `native` on the fewest and the most ranks, and what the others take of it."""
+    parts = []
+    for where in ordered([point.where for point in points]):
+        here = [point for point in points if point.where == where]
+        specs = ordered([point.spec for point in here])
+        others = [spec for spec in specs if spec != "native"]
+        lines = [f"**{where[0].upper() + where[1:]}**", ""]
+        heads = ["application", "ranks", "by `native`", "in all-to-alls", *(f"`{spec}`" for spec in others)]
+        lines.append("| " + " | ".join(heads) + " |")
+        lines.append("|---" * len(heads) + "|")
+        for program, scaling in dict.fromkeys((point.program, point.scaling) for point in here):
+            rows = [point for point in here if (point.program, point.scaling) == (program, scaling)]
+            ranks = sorted({point.ranks for point in rows})
+            for number in dict.fromkeys((ranks[0], ranks[len(ranks) // 2], ranks[-1])):
+                by = {point.spec: point for point in rows if point.ranks == number}
+                if "native" in by:
+                    lines.append(_row(f"`{program}`, {scaling}", number, by, others))
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _row(name: str, ranks: int, by: dict[str, Point], others: Sequence[str]) -> str:
+    plain = by["native"]
+    cells = [name, str(ranks), duration(plain.seconds), f"{plain.share:.0%}"]
+    cells += [digits(by[spec].seconds / plain.seconds) if spec in by else "" for spec in others]
+    return "| " + " | ".join(cells) + " |"
+
+
+def document(page: str, points: Sequence[Point]) -> str:
+    """The page with its tables made anew."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no place for tables: between {BEGIN.strip()} and {END.strip()}")
+    return before + BEGIN + tables(points) + END + after

@@ -110,8 +110,8 @@ def _how(figure: Figure, results: Results) -> str:
     simgrid = f" (SimGrid {results.header['simgrid']})" if "simgrid" in results.header else ""
     has_times = bool(len(results.rows.where(by=SIMULATION)))
     used = [source.words for source in figure.sources if source.by != SIMULATION or has_times]
-    missing = "" if len(used) == len(figure.sources) else " Simulations: not made yet."
-    return f"From {'; '.join(used)}{simgrid}.{missing}"
+    missing = "" if len(used) == len(figure.sources) else "Simulations: not made yet."
+    return " ".join(filter(None, (f"From {'; '.join(used)}{simgrid}." if used else "", missing)))
 
 
 def _cell(text: str) -> str:

@@ -20,7 +20,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps intel test system-packages clean
+.PHONY: help build demo apps docs intel test system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -36,6 +36,9 @@ demo: build  ## Run an unmodified application without and with Swapmeet, and com
 apps: build  ## Run Debian's applications without and with Swapmeet, and compare: docs/applications.md
 	@$(MAKE) --no-print-directory system-packages PACKAGES="openmpi-bin libopenmpi-dev $$($(BIN)/python examples/applications/driver.py --packages)"
 	@$(BIN)/python examples/applications/driver.py
+
+docs: $(VENV)/.package  ## Make a site of the documentation, in build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict && echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
@@ -65,7 +68,7 @@ $(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.tools $(CORE)
-	$(PIP) --no-build-isolation --editable '.[bench,demo,plot,test,tune]'
+	$(PIP) --no-build-isolation --editable '.[bench,demo,docs,plot,test,tune]'
 	@touch $@
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)

@@ -22,9 +22,17 @@ def options_table() -> Table:
 
 def options_markdown() -> str:
     """Every option of the library, as a table in Markdown."""
-    rows = [("Variable", "Value", "Default", "Meaning"), ("---",) * 4]
-    rows += [(f"`{name}`", kind, f"`{standard}`", meaning) for name, kind, standard, meaning in _core.option_table()]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    rows = [(f"`{name}`", kind, f"`{standard}`", meaning) for name, kind, standard, meaning in _core.option_table()]
+    return _markdown(("Variable", "Value", "Default", "Meaning"), rows)
+
+
+def aliases_markdown() -> str:
+    """The named algorithms, as a table in Markdown."""
+    rows = [
+        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning, f"`{source}`" if source else "")
+        for name, _, meaning, source in _core.aliases()
+    ]
+    return _markdown(("Alias", "Stands for", "Meaning", "Source"), rows)
 
 
 def algorithm_tables() -> tuple[Table, Table, Table]:
@@ -72,6 +80,11 @@ def mpi_field(mpi: Mpi, field: str) -> str:
     if field in FIELDS:
         return str(getattr(mpi, field) or "")
     raise SwapmeetError(f'--field "{field}": expected one of {", ".join(FIELDS)}')
+
+
+def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ("---",) * len(columns), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def _table(columns: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:

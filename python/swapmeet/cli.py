@@ -247,9 +247,14 @@ def options(
 
 
 @app.command()
-def algorithms() -> None:
+def algorithms(
+    markdown: Annotated[bool, typer.Option("--markdown", help="The aliases, as a page of the documentation has them.")] = False,
+) -> None:
     """List what a spec can say: families, aliases and parameters."""
-    tables_console().print(*catalogue.algorithm_tables(), sep="\n")
+    if markdown:
+        print(catalogue.aliases_markdown())
+    else:
+        tables_console().print(*catalogue.algorithm_tables(), sep="\n")
 
 
 @app.command()

@@ -1,0 +1,67 @@
+"""docs/howto/algorithm.md: what it adds to the sources fits them, and makes an algorithm that is proved."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from docs.pages import ROOT
+
+PAGE = (ROOT / "docs" / "howto" / "algorithm.md").read_text()
+FILE = re.compile(r"^`(?P<path>src/[\w/.]+)`:\n\n```cpp\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PARTS = ("algorithms", "schedule", "topology", "verify", "model")
+DRIVER = """
+#include <cstdio>
+#include "model/counts.hpp"
+#include "verify/verify.hpp"
+using namespace swapmeet;
+int main() {
+  const Spec spec = *parse_spec("ring");
+  for (Rank p = 1; p <= 32; ++p) {
+    const Counts counts = count(spec, Shape{p});
+    const Verdict verdict = verify(spec, Shape{p});
+    const bool counted = verdict.messages == p * counts.messages && verdict.blocks == p * counts.blocks;
+    std::printf("%s %d %s\\n", to_text(spec).c_str(), p, verdict.proved() && counted ? "proved" : "WRONG");
+  }
+}
+"""
+
+
+def apply(folder: Path, *options: str) -> None:
+    """Apply the page's changes in a folder with the sources."""
+    (patch,) = DIFF.findall(PAGE)
+    words = ["git", "apply", "-C1", *options, "-"]
+    done = subprocess.run(words, cwd=folder, input=patch, capture_output=True, text=True)
+    assert done.returncode == 0, f"docs/howto/algorithm.md no longer fits the sources:\n{done.stderr}"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    return tmp_path
+
+
+def test_its_changes_fit_the_sources(sources: Path) -> None:
+    apply(sources)
+    assert "Family::ring" in (sources / "src" / "algorithms" / "generate.cpp").read_text()
+    names = [path for path, _ in FILE.findall(PAGE)]
+    assert names == ["src/algorithms/ring.hpp", "src/algorithms/ring.cpp"]
+    assert len(FILE.findall(PAGE)[1][1].splitlines()) <= 42
+
+
+@pytest.mark.long
+def test_the_algorithm_is_proved(sources: Path) -> None:
+    apply(sources)
+    for path, text in FILE.findall(PAGE):
+        (sources / path).write_text(text)
+    (sources / "driver.cpp").write_text(DRIVER)
+    files = [str(path) for part in PARTS for path in (sources / "src" / part).glob("*.cpp")]
+    subprocess.run(["c++", "-std=c++20", "-O0", "-Isrc", "driver.cpp", *files, "-o", "driver"], cwd=sources, check=True)
+    said = subprocess.run(["./driver"], cwd=sources, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == [f"ring {p} proved" for p in range(1, 33)]

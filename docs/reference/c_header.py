@@ -25,8 +25,9 @@ class Entry:
     @property
     def names(self) -> list[str]:
         """The functions and types that are declared, those of large counts aside."""
-        found = re.findall(r"^(?:int|const char\*|\}|typedef struct swapmeet_\w+) *(swapmeet_\w+)(?=[(;])", self.code, re.M)
-        return [name for name in dict.fromkeys(found) if not name.endswith("_c")]
+        declared = r"^(?:int|const char\*|\}|typedef struct swapmeet_\w+) *(swapmeet_\w+)(?=[(;])"
+        found = dict.fromkeys(re.findall(declared, self.code, re.MULTILINE))
+        return [name for name in found if not name.endswith("_c")]
 
     @property
     def title(self) -> str:

@@ -27,15 +27,16 @@ def page(module: str, title: str, introduction: str) -> str:
             comment = re.sub(r"^ *!> ?", "", specific[0]["comment"], flags=re.MULTILINE)
             parts.append(f"## `{name}` {{#{name}}}\n\n```fortran\n{code}```\n\n{comment}")
     for name, body in TYPE.findall(module):
-        parts.append(f"## `type({name})` {{#type-{name}}}\n\n```fortran\ntype :: {name}\n{_dedented(body)}end type\n```\n")
+        code = f"type :: {name}\n{_dedented(body)}end type\n"
+        parts.append(f"## `type({name})` {{#type-{name}}}\n\n```fortran\n{code}```\n")
     return "\n".join(parts)
 
 
 def _signature(match: re.Match[str], name: str) -> str:
     head = re.sub(r" &\n\s*", " ", match["head"]).replace(f" {match['name']}(", f" {name}(", 1)
     known = set(re.findall(r"\w+", head))
-    arguments = [line for line in match["declarations"].splitlines(True) if known & set(re.findall(r"\w+", line.split("::")[1]))]
-    return _dedented(head + "".join(arguments))
+    lines = match["declarations"].splitlines(keepends=True)
+    return _dedented(head + "".join(line for line in lines if known & set(re.findall(r"\w+", line.split("::")[1]))))
 
 
 def _dedented(code: str) -> str:

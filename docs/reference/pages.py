@@ -68,8 +68,8 @@ def generated() -> dict[str, str]:
         "c": c_header.page(
             header,
             "Reference: C",
-            "`#include <mpi.h>`, then `#include <swapmeet/swapmeet.h>`. docs/api.md says how to link, and shows the three "
-            "languages side by side.",
+            "`#include <mpi.h>`, then `#include <swapmeet/swapmeet.h>`. docs/api.md says how to link, and shows the "
+            "three languages side by side.",
         ),
         "fortran": fortran_module.page(
             module, "Reference: Fortran", "What each does is said of the [function in C](c.md) of the same name."

@@ -248,7 +248,9 @@ def options(
 
 @app.command()
 def algorithms(
-    markdown: Annotated[bool, typer.Option("--markdown", help="The aliases, as a page of the documentation has them.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="The aliases, as a page of the documentation has them.")
+    ] = False,
 ) -> None:
     """List what a spec can say: families, aliases and parameters."""
     if markdown:

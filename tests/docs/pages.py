@@ -1,8 +1,8 @@
-"""The commands in the documentation: every line of a block of shell code, with what a comment before the block says of it.
+"""The commands in the documentation: each line of a block of shell code, with what a comment before the block says of it.
 
 A comment `<!-- test: ... -->` right before a block is for tests only:
 
-    <!-- test: skip needs Slurm -->            its commands are not run, for this reason; their options are looked at all the same
+    <!-- test: skip needs Slurm -->            its commands are not run, for this reason; options are looked at all the same
     <!-- test: with -P 4096 => -P 64; ... -->  they are run with these words in place of those
 """
 
@@ -28,7 +28,7 @@ PROGRAMS = "(?:swapmeet|make|mpirun|mpiexec|mpicc|mpif90|cmake|git|pip|apt-get|s
 BEGINS = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:{PROGRAMS})")
 DIRECTIVE = re.compile(r"<!-- test: (skip|with) (.+?) -->", re.DOTALL)
 REMARK = re.compile(r" {3,}(?![ \\]).*$")
-ENDS = re.compile(r"^(\||\|\||&|&&|;|\)|>|>>|<)$")
+ENDS = re.compile(r"[();<>|&]+")
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,17 @@ def swapmeet_calls(command: str) -> list[list[str]]:
     """The words behind each `swapmeet` of a command; what follows `--` is another program's."""
     calls: list[list[str]] = []
     lexer = shlex.shlex(command.replace("$(", " ( "), posix=True, punctuation_chars=True)
-    lexer.wordchars += "{}[]%:@,'!"
+    lexer.whitespace_split = True
     lexer.commenters = ""
     words: list[str] | None = None
     for word in lexer:
         if word == "swapmeet" or word.endswith("/bin/swapmeet"):
             words = []
             calls.append(words)
-        elif ENDS.match(word) or word == "--":
+        elif word == "--" and words is not None:
+            words += ["--", "PROGRAM"]
+            words = None
+        elif ENDS.fullmatch(word):
             words = None
         elif words is not None:
             words.append(word)

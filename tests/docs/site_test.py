@@ -86,7 +86,8 @@ def test_every_command_and_its_options_are_in_the_reference(site: Path) -> None:
     text = Page(site / "reference" / "commands.html").text
     for name, command in typer.main.get_command(app).commands.items():
         assert f"swapmeet {name}" in text
-        assert not [option for param in command.params for option in param.opts if option not in text and option[0] == "-"]
+        options = [option for param in command.params for option in param.opts if option.startswith("-")]
+        assert not [option for option in options if option not in text]
 
 
 def test_the_table_of_aliases_is_up_to_date() -> None:

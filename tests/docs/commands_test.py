@@ -1,8 +1,8 @@
 """Every command in the documentation does what it is there for: its options are those of the command line, and it runs.
 
-In CI the options of all are looked at, and those that only compute are run, in this process. With --all the commands of
-each page are run in a shell, one after the other, in a folder in which the tree's files are, and ./app and ./application
-are MPI programs (`closure` of examples/).
+In CI the options of all are looked at, and those that only compute are run, in this process. With --all the commands
+of each page are run in a shell, one after the other, in a folder in which the tree's files are, and ./app and
+./application are MPI programs (`closure` of examples/).
 """
 
 from __future__ import annotations

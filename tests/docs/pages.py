@@ -1,8 +1,8 @@
-"""The commands in the documentation: each line of a block of shell code, with what a comment before the block says of it.
+"""The commands in the documentation: each line of a block of shell code, with what a comment before it says of it.
 
 A comment `<!-- test: ... -->` right before a block is for tests only:
 
-    <!-- test: skip needs Slurm -->            its commands are not run, for this reason; options are looked at all the same
+    <!-- test: skip needs Slurm -->            its commands are not run, for this reason; their options are looked at
     <!-- test: with -P 4096 => -P 64; ... -->  they are run with these words in place of those
 """
 

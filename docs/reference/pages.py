@@ -82,5 +82,6 @@ def _commands() -> str:
     command = typer.main.get_command(app)
     with typer.Context(command, info_name="swapmeet") as context:
         text = typer.cli.get_docs_for_click(obj=command, ctx=context, name="swapmeet", title="Reference: commands")
+    text = re.sub(r"\*\*Commands\*\*:\n\n(?:\* .*\n)+\n", "", text)  # headings say it, and do not cut it off
     text = re.sub(r"\[default: ([^\]]+)\]", r"(default: `\1`)", text)
     return text.replace("**Usage**:\n\n", "").replace("```console\n$ ", "```text\n")

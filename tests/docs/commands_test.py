@@ -24,7 +24,7 @@ from swapmeet import mpi as mpis
 from swapmeet.cli import app
 
 #: What only computes. `verify` and `topology` do, too, but some take their time: they run with --all.
-QUICK = {"algorithms", "draw", "explain", "lib", "model", "options", "show"}
+QUICK = {"algorithms", "draw", "explain", "model", "options", "show"}
 LIMIT_S = 600
 COMMANDS = [command for page in PAGES for command in commands(page)]
 

@@ -78,7 +78,7 @@ def verdict(one: str, other: str, tolerance: float) -> tuple[bool, str]:
         return False, f"DIFFERENT: {first_difference(one, other)}"
     pairs = list(zip(numbers(one), numbers(other), strict=True))
     largest = max((abs(a - b) / max(abs(a), abs(b)) for a, b in pairs if a != b), default=0.0)
-    if 0 < tolerance and largest <= tolerance:
+    if tolerance > 0 and largest <= tolerance:
         return True, f"within {largest:.0e}"
     return False, f"DIFFERENT by {largest:.0e}: {first_difference(one, other)}"
 

@@ -12,8 +12,8 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.reproduction.figure import SIMULATION, Computed, Figure, Row
 from swapmeet.reproduction.sources import Simulated, rounded
 from swapmeet.simulation import estimate, simgrid
-from swapmeet.simulation.campaign import label, require_memory, simulated
-from swapmeet.simulation.job import Job, Outcome, Simulator
+from swapmeet.simulation.campaign import require_memory, simulated
+from swapmeet.simulation.job import Job, Outcome, Simulator, label
 from swapmeet.simulation.platform import Platform, platform
 
 NATIVE = "mpich"  #: the MPI underneath of simulations, as Cray's are based on it

@@ -97,7 +97,7 @@ def require_memory(jobs: Iterable[Job], parallel: int) -> None:
         )
 
 
-def simulated(simulator: Simulator, jobs: Iterable[Job], parallel: int) -> Iterator[tuple[Job, Outcome]]:
+def simulated(simulator: Runner, jobs: Iterable[Job], parallel: int) -> Iterator[tuple[Job, Outcome]]:
     """Simulate `parallel` jobs at a time, long ones first; what comes of each, as it comes."""
     with ThreadPoolExecutor(parallel) as pool:
         longest_first = sorted(jobs, key=lambda job: -estimate.of_job(job).seconds)

@@ -54,6 +54,11 @@ class Job:
     native: str  #: the MPI that "native" stands for
 
 
+def label(platform: Platform, version: str) -> str:
+    """What stands for the MPI in results of such a SimGrid."""
+    return f"{platform.name} (SimGrid {version})"
+
+
 class Simulator:
     """Runs jobs, each at most once for all times.
 
@@ -77,7 +82,7 @@ class Simulator:
 
     def label(self, platform: Platform) -> str:
         """What stands for the MPI in results: that all of it is simulated."""
-        return f"{platform.name} (SimGrid {self.target.version})"
+        return label(platform, self.target.version)
 
     def notes(self, platform: Platform) -> list[str]:
         """What a launch in results says of itself."""

@@ -52,9 +52,15 @@ def run(application: Application, folder: Path, with_swapmeet: bool) -> Run:
     variables = launch.library_variables(application.algorithm, stats=str(statistics)) if with_swapmeet else {}
     words = launch.command(application.target, RANKS, application.argv, preload, variables)
     begin = time.monotonic()
-    done = launch.run(
-        application.target, RANKS, words, env={"OMP_NUM_THREADS": "1"}, timeout_s=TIMEOUT_S, folder=folder
-    )
+    try:
+        done = launch.run(
+            application.target, RANKS, words, env={"OMP_NUM_THREADS": "1"}, timeout_s=TIMEOUT_S, folder=folder
+        )
+    except subprocess.TimeoutExpired:
+        raise SwapmeetError(
+            f"{application.name} took more than {TIMEOUT_S:.0f} s (half a minute on two idle cores) and was ended: try "
+            "again when this machine does less"
+        ) from None
     seconds = time.monotonic() - begin
     if done.returncode != 0:
         output = (done.stdout + done.stderr).strip()[-2000:]

@@ -97,7 +97,7 @@ FIGURES: tuple[Figure, ...] = (
     ),
     Figure(
         "radix:fig2b",
-        "Time over the radix, P = 2,048",
+        "Time over the radix, 2,048 ranks",
         "figure 2b",
         (RadixSweep("theta", "tra", (2048,), (512,)),),
         (

@@ -61,7 +61,7 @@ def _draw(rows: Rows) -> object:
 
 VARIANTS = Figure(
     "nonuniform:fig2",
-    "Bruck's variants, N = 32 B",
+    "Bruck's variants, blocks of 32 B",
     "figure 2, section 2.2",
     (
         Priced(Grid("theta", ROLES, RANKS, ("32",))),

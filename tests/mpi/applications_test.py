@@ -90,7 +90,7 @@ def compare(first: Path, second: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     # A message at a time takes minutes where ranks share cores with other tests.
     "algorithm",
-    ["spread-out", "random-segmented", pytest.param("pairwise", marks=pytest.mark.long)],
+    ["random-segmented", *(pytest.param(name, marks=pytest.mark.long) for name in ("spread-out", "pairwise"))],
 )
 def test_quantum_espresso(espresso, plain_espresso: Path, tallies, tmp_path: Path, algorithm: str) -> None:
     statistics = tmp_path / "statistics.json"

@@ -18,7 +18,7 @@ RANKS = [1, 2, 3, 4, 5, 7, 8, 16]
 ALWAYS = {"shared-memory", "pairwise", "random-segmented"}  #: at every P up to 8
 SIXTEEN = {
     "mpich": set(),  # minutes on 2 cores
-    "openmpi": {"pairwise", "multipair-testany", "random-segmented"},
+    "openmpi": {"random-segmented"},
 }
 SYSTEM = {"mpich-system": [2], "openmpi-system": [2, 3, 4]}  # Debian's MPICH 4.0.2 crawls where ranks share cores
 HUGE_RANKS = 2

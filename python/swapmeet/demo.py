@@ -135,4 +135,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except SwapmeetError as problem:
+        sys.exit(f"swapmeet: {problem}")

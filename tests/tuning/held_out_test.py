@@ -45,6 +45,15 @@ def test_who_was_not_measured_is_not_judged(tmp_path: Path) -> None:
     assert not {"slimfly: random order", "tra: r = √P"} & losses(tmp_path).keys()
 
 
+def test_the_automatic_choice_is_judged_and_judges_nobody(tmp_path: Path) -> None:
+    def law(spec: str, ranks: int, size: float) -> float:
+        return 0.9e-5 if spec == "auto" else 1.2e-5 if size < 100 else 1e-5
+
+    found = losses(tmp_path, specs=("pairwise", "auto"), law=law)
+    assert set(found["the same, as it ran"].values()) == {0}
+    assert found["native"] == pytest.approx(dict.fromkeys(map(str, SIZES), 0), abs=0.01)
+
+
 def test_rules_know_nothing_of_the_size_left_out(tmp_path: Path) -> None:
     found = losses(tmp_path)["tune, this size left out"]
     assert found.keys() == {"64", "512", "8192"}, "the first and the last have nothing on one side"

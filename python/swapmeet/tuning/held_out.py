@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from swapmeet import _core
+from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Results, Run
 from swapmeet.bench.statistics import Estimate, ratio
@@ -81,6 +82,7 @@ def losses(results: Sequence[Results], mpi: str) -> list[Loss]:
         "tune, these ranks left out": _tuned(results, mpi, cells, RANKS),
         "tune, nothing left out": _by_library(fit.rules(results, mpi), mpi),
         "Swapmeet without a file": _by_library([], mpi),
+        "the same, as it ran": _always(AUTO),
         **{name: _always(spec) for name, spec in PAPERS.items()},
         **{name: _always(name) for name in _natives(cells)},
         "the fastest, by the other launches": _by_half,
@@ -126,7 +128,7 @@ def _half(one: Known, remainder: int) -> Known:
 
 
 def _fastest(one: Known) -> str:
-    return min(one.runs, key=lambda spec: (one.time(spec).value, spec))
+    return min((spec for spec in one.runs if spec != AUTO), key=lambda spec: (one.time(spec).value, spec))
 
 
 def _loss(choice: str, one: Known, spec: str, truth: Known) -> Loss:

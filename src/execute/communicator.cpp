@@ -293,7 +293,6 @@ std::string Communicator::find_nodes() {
 void Communicator::join() {
   if (joined_) return;
   joined_ = true;
-  if (simulated) return void(means_.problem = "memory that simulated ranks share would cost no time");
   if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "execute/mpi.hpp"
+#include "execute/simulation.hpp"
 #include "schedule/spec.hpp"
 #include "transport/means.hpp"
 #include "transport/node.hpp"
@@ -41,6 +42,7 @@ class Neighbours {
 
   /// At the end of each turn of a loop that waits: lets MPI go on now and then; waits a little, if nothing has `moved`.
   void turn(bool moved) {
+    if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, [this] {
       int flag = 0;
       PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm_, &flag, MPI_STATUS_IGNORE);

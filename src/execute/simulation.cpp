@@ -5,29 +5,30 @@
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "execute/mpi.hpp"
+#include "transport/charge.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-/// What copies cost on a host, by its properties in the platform file.
-struct CopyCost {
-  double byte_s = 0, piece_s = 0;
-};
 
 double property(const char* name) {
   const char* const text = sg_host_get_property_value(sg_host_self(), name);
   return text ? std::strtod(text, nullptr) : 0;
 }
 
+/// Of a rank, with what copies cost on its host, by that one's properties in the platform file: of its own memory, and
+/// through memory that the ranks of a node share.
 struct Fibre {
-  CopyCost cost{1e-9 * property("copy_byte_ns"), 1e-6 * property("copy_piece_us")};
-  double owed_s = 0;
+  double byte_s = 1e-9 * property("copy_byte_ns"), piece_s = 1e-6 * property("copy_piece_us");
+  double shared_byte_s = 1e-9 * property("shared_byte_ns"), flag_s = 1e-6 * property("shared_latency_us");
+  double shared_overhead_s = 1e-6 * property("shared_overhead_us");
+  double owed_s = 0, waited_s = 0;
 };
 
 Fibre& this_fibre() {
@@ -62,6 +63,20 @@ int receive_found(void* address, int count, MPI_Datatype type, MPI_Message* mess
   return ::PMPI_Irecv(address, count, type, found->source, found->tag, found->comm, request);
 }
 
+/// SimGrid's waits for ever for requests that were over when they were made.
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  *index = MPI_UNDEFINED;
+  *flag = 1;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const int error = ::PMPI_Test(&requests[i], flag, status);
+    if (!error && !*flag) continue;
+    *index = i;
+    return error;
+  }
+  return MPI_SUCCESS;
+}
+
 /// Of bytes, which is all that we ask for.
 int count_elements(MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
   int elements = 0;
@@ -77,6 +92,13 @@ int error_handler(MPI_Comm comm, MPI_Errhandler* handler) {
   return error;
 }
 
+/// A copy through shared memory is one of two: into a cell, and out of it.
+void charge_shared(std::size_t bytes, bool arrived) {
+  Fibre& mine = this_fibre();
+  mine.owed_s += mine.shared_overhead_s + (arrived ? mine.flag_s : 0) + mine.shared_byte_s / 2 * static_cast<double>(bytes);
+  settle();
+}
+
 int no_parent(MPI_Comm* parent) {
   *parent = MPI_COMM_NULL;
   return MPI_SUCCESS;
@@ -88,7 +110,7 @@ std::size_t fibre() { return static_cast<std::size_t>(sg_actor_self_get_pid()); 
 
 void copied(std::int64_t bytes, std::int64_t pieces) {
   Fibre& mine = this_fibre();
-  mine.owed_s += mine.cost.byte_s * static_cast<double>(bytes) + mine.cost.piece_s * static_cast<double>(pieces);
+  mine.owed_s += mine.byte_s * static_cast<double>(bytes) + mine.piece_s * static_cast<double>(pieces);
 }
 
 void settle() {
@@ -99,10 +121,22 @@ void settle() {
   smpi_execute(owed_s);
 }
 
+void pass_time(bool moved) {
+  constexpr double least_s = 1e-7, share = 1.0 / 32;
+  settle();
+  Fibre& mine = this_fibre();
+  if (moved) return void(mine.waited_s = 0);
+  const double pause_s = std::max(least_s, share * mine.waited_s);
+  mine.waited_s += pause_s;
+  sg_actor_sleep_for(pause_s);
+}
+
 void take_what_is_missing() {
+  charge = charge_shared;
   PMPI_Mprobe = find;
   PMPI_Improbe = find_now;
   PMPI_Imrecv = receive_found;
+  PMPI_Testany = test_any;
   PMPI_Get_elements_x = count_elements;
   PMPI_Comm_get_parent = no_parent;
   PMPI_Comm_get_errhandler = error_handler;

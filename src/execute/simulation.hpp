@@ -21,6 +21,10 @@ void copied(std::int64_t bytes, std::int64_t pieces = 1);
 /// Lets the rank pay for its copies: before it sends, before it waits, and at the end.
 void settle();
 
+/// At the end of each turn of a loop that waits for MPI and for ranks of the node: unless something has `moved`, time passes
+/// until it looks again. The longer the rank has waited, the more, by 3 % of that: so it looks seldom, and is hardly late.
+void pass_time(bool moved);
+
 /// Replaces the calls that SimGrid has by name only, or that do less than we rely on.
 void take_what_is_missing();
 #else
@@ -28,6 +32,7 @@ inline constexpr bool simulated = false;
 constexpr std::size_t fibre() { return 0; }
 inline void copied(std::int64_t, std::int64_t = 1) {}
 inline void settle() {}
+inline void pass_time(bool) {}
 inline void take_what_is_missing() {}
 #endif
 

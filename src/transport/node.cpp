@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "transport/charge.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -72,6 +74,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
     Cell* const cell = out.next();
     if (!cell) return false;
     if (const std::uint64_t message = offer(transfer, regions, *cell, out.ring())) {
+      charge(0, false);
       out.hand_over(*cell, message, link.in.count());
       transfer.state = Transfer::State::offered;
       return true;
@@ -87,6 +90,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
         std::memcpy(to, from, bytes);
         to += bytes;
       });
+      charge(part, false);
       out.hand_over(*cell, transfer.bytes | (in_bulk ? Cell::bulk : 0), link.in.count());
       moved = true;
       if (transfer.moved < transfer.bytes) continue;
@@ -117,6 +121,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions) {
         in.refused();
         continue;
       }
+      charge(message, true);
       transfer.moved = message;
     } else {
       const std::size_t arrived = std::min(in.ring().most_payload(), message - transfer.moved);
@@ -126,6 +131,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions) {
         std::memcpy(to, from, bytes);
         from += bytes;
       });
+      charge(arrived, true);
       transfer.moved += arrived - std::min(arrived, room);
     }
     in.emptied();

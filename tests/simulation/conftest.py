@@ -28,13 +28,13 @@ def simulator() -> Simulator:
 def make_platform(tmp_path: Path) -> MakePlatform:
     """A switch with a rank on each node, where only latency and bytes cost; parts of its description may be others."""
 
-    def make(ranks: int, **changes: object) -> Platform:
+    def make(ranks: int, per_node: int = 1, **changes: object) -> Platform:
         network = {"topology": "torus(dims=1,hosts=64)", "link_byte_ns": 0, "hop_us": 0}
         between = {"latency_us": LATENCY_US, "byte_ns": BYTE_NS, "eager_bytes": 1 << 20}
         description = {"format": "swapmeet-machine", "version": 1, "between": between, "network": network, **changes}
         path = tmp_path / "plain.json"
         path.write_text(json.dumps(description))
-        return platform(str(path), ranks)
+        return platform(str(path), ranks, per_node=per_node)
 
     return make
 

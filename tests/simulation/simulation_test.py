@@ -57,20 +57,31 @@ def test_specs_of_all_kinds_deliver(simulator: Simulator, make_job: MakeJob, col
         "auto",
         "multipair-waitany(stride=2)",
         "two-layer(r1=2,r2=all)",
+        "node-leaders",
         "node-leaders(per-node=2,intra=mpi)",
+        "two-layer(intra=auto)",
         "tra(r=3)",
     ]
     if collective == "alltoallv":
-        specs = ["auto", "pairwise", "two-phase-bruck", "sloav", "padded-bruck", "tuna(r=3)", "hybrid"]
+        specs = ["auto", "pairwise", "two-phase-bruck", "sloav", "padded-bruck", "tuna(r=3)", "hybrid", "shared-memory"]
     for spec in specs:
         outcome = simulator.run(make_job(where, spec, sizes, collective))
         assert outcome.problem == "" and outcome.longest > 0, (spec, outcome)
 
 
-def test_shared_memory_is_off(simulator: Simulator, make_job: MakeJob) -> None:
-    """Bytes through it would take no simulated time."""
-    outcome = simulator.run(make_job(platform("cluster", 8), "two-layer(intra=shm)"))
-    assert "left to the MPI underneath" in outcome.problem and "simulated" in outcome.problem
+def test_shared_memory_costs_what_the_platform_says(
+    simulator: Simulator, make_job: MakeJob, make_platform: MakePlatform
+) -> None:
+    """A message through it: into a cell, its flag, and out of it. Each rank of a node has one for each other."""
+    flag_us, overhead_us, byte_ns, block, cell = 2, 0.5, 4, 10_000, 16_448
+    shared = {"latency_us": flag_us, "overhead_us": overhead_us, "byte_ns": byte_ns}
+    for ranks in (2, 3):
+        for node_ns in (0, 40):  # memory that all share may be the slower one
+            where = make_platform(ranks, per_node=ranks, shared=shared, node={"memory_byte_ns": node_ns})
+            outcome = simulator.run(make_job(where, "direct(intra=shm)", str(block)))
+            assert outcome.problem == "" and block < cell
+            message_us = 2 * overhead_us + flag_us + block * max(byte_ns, ranks * node_ns) / 1000
+            assert 1e6 * outcome.longest == pytest.approx((ranks - 1) * message_us, rel=0.05)
 
 
 @pytest.mark.parametrize("collective", ["alltoall", "alltoallv"])

@@ -170,7 +170,13 @@ def _xml(machine: Machine, placed: _core.PlacedNetwork, hosts: int, per_node: in
     yield '<?xml version="1.0"?>'
     yield '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     yield '<platform version="4.1"><zone id="all" routing="Full">'
-    prices = {"copy_byte_ns": costs.pack.byte_ns, "copy_piece_us": costs.pack.piece_us}
+    prices = {
+        "copy_byte_ns": costs.pack.byte_ns,
+        "copy_piece_us": costs.pack.piece_us,
+        "shared_latency_us": costs.shared.latency_us,
+        "shared_overhead_us": costs.shared.overhead_us,
+        "shared_byte_ns": max(costs.shared.byte_ns, per_node * costs.memory_byte_ns),  # as if all ranks copied at once
+    }
     copy = "".join(f'<prop id="{key}" value="{price:.9g}"/>' for key, price in prices.items())
     for name in names[:hosts]:
         yield f'<host id={quoteattr(name)} speed="1Gf" core="{per_node}">{copy}</host>'

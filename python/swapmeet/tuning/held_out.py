@@ -117,13 +117,15 @@ def _always(spec: str) -> Chooser:
 
 
 def _by_half(one: Known) -> str | None:
-    """The fastest by the launches of even number."""
+    """The fastest by every other launch."""
     half = _half(one, 0)
     return _fastest(half) if len(half.runs) == len(one.runs) and len(_half(one, 1).runs) == len(one.runs) else None
 
 
 def _half(one: Known, remainder: int) -> Known:
-    runs = {spec: [run for run in some if run.launch % 2 == remainder] for spec, some in one.runs.items()}
+    """Every other launch of the cell, whatever their numbers: launches of several MPIs take turns."""
+    launches = sorted({run.launch for some in one.runs.values() for run in some})[remainder::2]
+    runs = {spec: [run for run in some if run.launch in launches] for spec, some in one.runs.items()}
     return replace(one, runs={spec: some for spec, some in runs.items() if some})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,15 @@ def test_ranks_are_left_out_only_between_others(tmp_path: Path) -> None:
 def test_noise_is_lost_by_the_fastest_too(tmp_path: Path) -> None:
     found = losses(tmp_path, law=lambda spec, ranks, size: 1e-5, noise=0.1, launches=8)
     assert max(found["the fastest, by the other launches"].values()) > 0
+
+
+def test_launches_are_halved_whatever_their_numbers(tmp_path: Path) -> None:
+    """Where two MPIs take turns, one of them has the even numbers."""
+    path = write(tmp_path / "r.jsonl", specs=("pairwise",), launches=4)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    even = [line | {"launch": 2 * line["launch"]} if "launch" in line else line for line in lines]
+    path.write_text("".join(json.dumps(line) + "\n" for line in even))
+    assert "the fastest, by the other launches" in {loss.choice for loss in held_out.losses([read(path)], MPI)}
 
 
 def test_the_command_prints_a_row_for_each_choice_and_writes_csv(tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ def tune(
     ranks: Annotated[
         str | None, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
-    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
+    mpi: Annotated[
+        str | None, typer.Option(help="Name of `swapmeet info`. Default: of --from, if all is of one.")
+    ] = None,
     sizes: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block.")] = SIZES,
     nodes: Annotated[
         str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
@@ -69,12 +71,12 @@ def tune(
     All candidates get a first look; then what is unclear and matters is launched again. From then on the library
     follows the tuning file (docs/tuning.md).
     """
-    target = mpis.find(mpi) if mpi else mpis.default()
     try:
         from swapmeet.bench import running
         from swapmeet.tuning import exporting, file, measuring, pruning
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
+    target = mpis.find(mpi) if mpi else measuring.measured_with(measured or []) or mpis.default()
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.table import Table
 
 from swapmeet import _core
+from swapmeet import mpi as mpis
 from swapmeet.bench import running
 from swapmeet.bench.request import Request, parse_duration
 from swapmeet.bench.results import read
@@ -114,6 +115,15 @@ def measure(plan: Plan, files: Sequence[Path]) -> None:
                 break
             running.campaign(plan.more(first, step, STEP * left), path, True, 0)
             before = step
+
+
+def measured_with(files: Sequence[Path]) -> Mpi | None:
+    """Return the MPI of this machine that all these results are of; None: several, or none here, or no results."""
+    try:
+        names = {cell.mpi for path in files for cell in read(path).cells()}
+    except SwapmeetError:  # a tuning file to export, say; what cannot be read is refused later
+        return None
+    return next((one for one in mpis.found()[0] if {f"{one.kind} {one.version}"} == names), None)
 
 
 def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:

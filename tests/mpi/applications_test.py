@@ -39,8 +39,14 @@ def solved(launch, tmp_path_factory: pytest.TempPathFactory):
     return solved
 
 
-@pytest.mark.parametrize(("ranks", "decomposition"), [(4, "slab"), (3, "pencil")])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("ranks", "decomposition", "algorithm"),
+    [
+        pytest.param(ranks, decomposition, algorithm, marks=[] if algorithm in brief else [pytest.mark.long])
+        for ranks, decomposition, brief in ((4, "slab", ALGORITHMS[:2]), (3, "pencil", ALGORITHMS[1:]))
+        for algorithm in ALGORITHMS
+    ],
+)
 def test_taylor_green_vortex(
     solved, tallies, tmp_path: Path, wheel: str, ranks: int, decomposition: str, algorithm: str
 ) -> None:

@@ -17,8 +17,8 @@ GRIDS = [
 ]
 
 
-CASES = [  # 8 ranks of MPICH keep the cores that they share: minutes for each
-    pytest.param(mpi, *grid, marks=[pytest.mark.long] if (mpi, grid[0]) == ("mpich", 8) else [])
+CASES = [  # 8 ranks of MPICH keep the cores that they share: minutes for each; a torus is a grid of three dimensions
+    pytest.param(mpi, *grid, marks=[pytest.mark.long] if (mpi, grid[0]) == ("mpich", 8) or grid[1] == "torus" else [])
     for grid in GRIDS
     for mpi in ("mpich", "openmpi")
 ]
@@ -36,7 +36,9 @@ def test_grids_conform(launch, built, mpi: str, ranks: int, algorithm: str, node
 @pytest.mark.parametrize(
     ("ranks", "algorithm", "nodes"), [(7, "two-layer", "4+2"), (6, "bruck(dims=2d,layout=zero-copy)", "")]
 )
-@pytest.mark.parametrize("limit", [200, 220, 240, 400, 27600])
+@pytest.mark.parametrize(
+    "limit", [200, *(pytest.param(limit, marks=pytest.mark.long) for limit in (220, 240, 400)), 27600]
+)
 def test_ranks_with_unequal_scratch_decide_alike(
     launch, built, wheel: str, ranks: int, algorithm: str, nodes: str, limit: int
 ) -> None:

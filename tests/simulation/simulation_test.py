@@ -99,7 +99,7 @@ def test_peers_deliver(simulator: Simulator, make_job: MakeJob, collective: str)
 def test_the_conformance_suite_passes(simulator: Simulator) -> None:
     """Of predefined types: derived ones SimGrid 3.32 gets wrong by itself (docs/simulation.md)."""
     where, suite = platform("cluster", 5, per_node=2), program(simulator.target, "conformance")
-    for spec in ("tra(r=2)", "two-phase-bruck", "multipair-waitany(stride=2)"):
+    for spec in ("tra(r=2)", "two-phase-bruck", "multipair-waitany(stride=2)", "two-layer(intra=auto)"):
         for only in ("basic-to-basic/12B/world", "byte/basic-to-basic/8193B/world"):
             done = simulator.launch(
                 where, suite, ["--only", only], ["--cfg=smpi/privatization:dlopen"], [str(simulator.library)],

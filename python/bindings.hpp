@@ -9,7 +9,7 @@
 
 #include "network/order.hpp"
 #include "schedule/spec.hpp"
-#include "topology/leader_map.hpp"
+#include "topology/meeters.hpp"
 #include "topology/node_map.hpp"
 
 namespace swapmeet {
@@ -35,11 +35,7 @@ inline void require_schedule(const Spec& spec, Shape shape) {
 
 /// The ranks or nodes that an order is of.
 inline Members members_of(const Spec& spec, const Shape& shape) {
-  if (spec.family != Family::leaders) return all_ranks(shape.ranks);
-  const LeaderMap map(shape, 1);
-  Members members{{}, {}, shape.ranks};
-  for (std::int32_t node = 0; node < map.nodes(); ++node) members.world_ranks.push_back(map.members(node).front());
-  return members;
+  return {{}, meeters(spec, shape).first_ranks, shape.ranks};
 }
 
 /// The shape that generate() wants: with the order of the topology, if `spec` asks for one. Raises where there is none.

@@ -18,6 +18,9 @@
 ///          for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held, P' places
 ///          in all.                                               [checked by tests/core/counts_test.py]
 /// Messages within a node that do not go by MPI (intra != mpi) take blocks as they lie: no packing.
+///
+/// Each message has a height, the same at both ends: the digit's value, or between nodes with order=topology the slot of the two
+/// nodes, which are known by their coordinates: the order of their first ranks (topology/meeters.hpp).
 #include "algorithms/bruck.hpp"
 
 #include <algorithm>
@@ -39,6 +42,7 @@ struct Digit {
 /// The blocks that leave a place held by this rank, or arrive there, in one round.
 struct Bundle {
   std::int32_t value = 0;  ///< z, of the digit
+  std::int32_t height = 0;
   std::int32_t from = 0, to = 0;  ///< places
   std::size_t held = 0;    ///< which of our places it leaves or reaches
   bool last = true;        ///< its blocks have no more digits to go
@@ -185,7 +189,19 @@ class Bruck {
     return spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - offsets_.hops[i]) % 2 != 0;
   }
 
-  /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by value, then by the place it leaves.
+  /// The slots in which nodes meet in this digit; nullptr: they meet in the order of shift.
+  const SlotRows* slots_of(const Digit& digit) const {
+    const bool outermost = digit.dimension > 0 && digit.dimension + 1 == grid_.sizes.size();
+    return outermost && spec_.order == Order::topology ? shape_.order.get() : nullptr;
+  }
+
+  std::int32_t height_of(const Bundle& bundle, const SlotRows* slots, bool outgoing) const {
+    if (!slots) return bundle.value;
+    const std::int32_t from = bundle.from / strides_.back(), to = bundle.to / strides_.back();  // nodes
+    return 1 + (outgoing ? slots->sends_of(from)[static_cast<std::size_t>(to)] : slots->receives_of(to)[static_cast<std::size_t>(from)]);
+  }
+
+  /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by height, then by the place it leaves.
   std::vector<Bundle> bundles(const Digit& digit, bool outgoing) const {
     const int groups = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy ? 2 : 1;
     std::vector<Bundle> all;
@@ -210,11 +226,12 @@ class Bruck {
         bundle.held = held;
         bundle.from = outgoing ? places_[held] : grid_.shifted(places_[held], move, -1);
         bundle.to = outgoing ? grid_.shifted(places_[held], move, 1) : places_[held];
+        bundle.height = height_of(bundle, slots_of(digit), outgoing);
         if (bundle.blocks.blocks() > 0) all.push_back(std::move(bundle));
       }
     }
     std::ranges::stable_sort(all, [](const Bundle& a, const Bundle& b) {
-      return std::pair(a.value, a.from) < std::pair(b.value, b.from);
+      return std::pair(a.height, a.from) < std::pair(b.height, b.from);
     });
     return all;
   }
@@ -305,23 +322,26 @@ class Bruck {
       }
   }
 
-  /// The messages, in one step. Where places are carried, ranks have unequally many messages of a value, and a window in
-  /// messages could deadlock: there a step holds `window` values, all in flight.
+  /// The messages, in one step. Where ranks have unequally many messages of a height (places are carried, or nodes are idle in
+  /// slots), batches of so many messages could deadlock: there a step holds `window` heights, all in flight.
   void add_messages(const Digit& digit, const std::vector<Bundle>& outgoing, const std::vector<Run>& packed,
                     const std::vector<Bundle>& incoming, const std::vector<Run>& landed) {
-    const std::int32_t values = irregular_ && spec_.window != 0 ? spec_.window : digit.radix;
+    const SlotRows* const slots = slots_of(digit);
+    const std::int32_t heights = slots ? slots->slots : digit.radix - 1;
+    const bool by_height = irregular_ || (slots && spec_.completion == Completion::all);
+    const std::int32_t at_a_time = by_height && spec_.window != 0 ? spec_.window : heights;
     const bool first_digit = &digit == &digits_.front();
     std::size_t out = 0, in = 0;
-    for (std::int32_t z = 1; z < digit.radix; z += values) {
-      plan_.step(irregular_ ? 0 : spec_.window, spec_.completion, spec_.posting);
-      if (z == 1 && first_digit && spec_.layout == Layout::zero_rotation) plan_.copy(sendblock(rank_), receiveblock(rank_));
-      for (; out < outgoing.size() && outgoing[out].value - z < values; ++out) {
+    for (std::int32_t done = 0; done < heights; done += at_a_time) {
+      plan_.step(by_height ? 0 : spec_.window, spec_.completion, spec_.posting);
+      if (done == 0 && first_digit && spec_.layout == Layout::zero_rotation) plan_.copy(sendblock(rank_), receiveblock(rank_));
+      for (; out < outgoing.size() && outgoing[out].height - done <= at_a_time; ++out) {
         const Rank peer = rank_at(outgoing[out].to);
         if (peer == rank_) continue;
         for_each_message(digit, outgoing[out], packed[out],
                          [&](std::span<const Run> blocks) { plan_.send(peer, blocks, outgoing[out].last); });
       }
-      for (; in < incoming.size() && incoming[in].value - z < values; ++in) {
+      for (; in < incoming.size() && incoming[in].height - done <= at_a_time; ++in) {
         const Rank peer = rank_at(incoming[in].from);
         if (peer == rank_) continue;
         for_each_message(digit, incoming[in], landed[in],

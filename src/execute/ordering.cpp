@@ -3,37 +3,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <numeric>
 
 #include "execute/agreement.hpp"
 #include "execute/context.hpp"
 #include "execute/world_ranks.hpp"
 #include "network/order.hpp"
-#include "topology/leader_map.hpp"
 
 namespace swapmeet {
 
 namespace {
 
 constexpr int root = 0;
-
-/// Who is to meet whom, as ranks of the communicator.
-struct Meeters {
-  std::vector<Rank> first_ranks;          ///< of each member
-  std::vector<std::int32_t> member_of;    ///< of each rank
-};
-
-Meeters meeters(const Shape& shape, bool of_nodes) {
-  Meeters all{std::vector<Rank>(static_cast<std::size_t>(shape.ranks)), {}};
-  std::iota(all.first_ranks.begin(), all.first_ranks.end(), 0);
-  all.member_of = all.first_ranks;
-  if (!of_nodes) return all;
-  const LeaderMap map(shape, 1);
-  all.first_ranks.clear();
-  for (std::int32_t node = 0; node < map.nodes(); ++node) all.first_ranks.push_back(map.members(node).front());
-  for (Rank rank = 0; rank < shape.ranks; ++rank) all.member_of[static_cast<std::size_t>(rank)] = map.node_of(rank);
-  return all;
-}
 
 /// The name of each rank's host, on the first rank. Collective.
 std::vector<std::string> hosts_of(Rank ranks, MPI_Comm comm) {
@@ -89,8 +69,7 @@ std::string summary_of(std::int64_t slots, std::int64_t bound) {
   return std::to_string(slots) + " slots, " + std::to_string(bound) + " at least";
 }
 
-MadeOrder make(const OrderSource& source, bool of_nodes, const Shape& shape, Rank rank, MPI_Comm comm, double seconds) {
-  const Meeters all = meeters(shape, of_nodes);
+MadeOrder make(const OrderSource& source, const Meeters& all, const Shape& shape, Rank rank, MPI_Comm comm, double seconds) {
   Members members{{}, {}, context().world_ranks};
   const std::vector<int> world_ranks = world_ranks_of(comm);
   const std::vector<std::string> hosts = source.place.empty() ? hosts_of(shape.ranks, comm) : std::vector<std::string>{};
@@ -98,7 +77,7 @@ MadeOrder make(const OrderSource& source, bool of_nodes, const Shape& shape, Ran
     members.world_ranks.push_back(world_ranks[static_cast<std::size_t>(first)]);
     if (!hosts.empty()) members.hosts.push_back(hosts[static_cast<std::size_t>(first)]);
   }
-  MadeOrder made{source, of_nodes, nullptr, "", ""};
+  MadeOrder made{source, all.member_of, nullptr, "", ""};
   const SlotTable slots = rank == root ? compute(source, members, seconds, made.problem) : SlotTable{};
   made.problem = broadcast(std::move(made.problem), comm);
   if (!made.problem.empty()) return made;
@@ -113,23 +92,23 @@ MadeOrder make(const OrderSource& source, bool of_nodes, const Shape& shape, Ran
 
 }  // namespace
 
-const MadeOrder* Orders::known(const Spec& spec) const {
-  const bool of_nodes = spec.family == Family::leaders;
+const MadeOrder* Orders::known(const OrderSource& source, const Meeters& all) const {
   for (const auto& made : made_)
-    if (made->source == spec.source && made->of_nodes == of_nodes) return made.get();
+    if (made->source == source && made->member_of == all.member_of) return made.get();
   return nullptr;
 }
 
 const MadeOrder* Orders::find(const Spec& spec, const Shape& shape, Rank rank, MPI_Comm comm, double seconds) {
   if (spec.order != Order::topology) return nullptr;
-  if (const MadeOrder* const made = known(spec)) return made;
-  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, spec.family == Family::leaders, shape, rank, comm, seconds)));
+  const Meeters all = meeters(spec, shape);
+  if (const MadeOrder* const made = known(spec.source, all)) return made;
+  made_.push_back(std::make_unique<MadeOrder>(make(spec.source, all, shape, rank, comm, seconds)));
   return made_.back().get();
 }
 
 Shape Orders::shape_for(const Spec& spec, const Shape& shape) const {
   if (spec.order != Order::topology) return shape;
-  const MadeOrder* const made = known(spec);
+  const MadeOrder* const made = known(spec.source, meeters(spec, shape));
   return {shape.ranks, shape.hierarchy, made ? made->rows : nullptr};
 }
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "execute/mpi.hpp"
-#include "schedule/spec.hpp"
+#include "topology/meeters.hpp"
 
 namespace swapmeet {
 
 /// What has come of an order, the same on all ranks but for the rows.
 struct MadeOrder {
   OrderSource source;
-  bool of_nodes = false;
+  std::vector<std::int32_t> member_of;   ///< for each rank, who it is of those that meet
   std::shared_ptr<const SlotRows> rows;  ///< of this rank, or its node
   std::string problem;                   ///< why there are none; "": there are
   std::string summary;                   ///< how good it is, for people
@@ -29,7 +29,7 @@ class Orders {
   Shape shape_for(const Spec& spec, const Shape& shape) const;
 
  private:
-  const MadeOrder* known(const Spec& spec) const;
+  const MadeOrder* known(const OrderSource& source, const Meeters& all) const;
   std::vector<std::unique_ptr<MadeOrder>> made_;
 };
 

@@ -149,7 +149,7 @@ std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reade
     InOrder(spec, shape.ranks, reader).tell(spec.window, slides(spec.completion, spec.window));
     return "";
   }
-  if (spec.family != Family::bruck || extent(spec.dimensions, shape).places != shape.ranks) return tell_kept(spec, shape, reader);
+  if (spec.family != Family::bruck || spec.order != Order::shift || extent(spec.dimensions, shape).places != shape.ranks) return tell_kept(spec, shape, reader);
   tell_translated(spec, shape, reader);
   return "";
 }

@@ -182,6 +182,20 @@ std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
   return "";
 }
 
+/// Why nodes cannot meet in the order of the topology; "" if they can, or are not asked to.
+std::string no_order(const Spec& spec, const Shape& shape) {
+  using Kind = Dimensions::Kind;
+  if (spec.order != Order::topology) return "";
+  const Dimensions& dimensions = spec.dimensions;
+  const std::size_t levels = dimensions.kind == Kind::groups ? dimensions.sizes.size() : std::max<std::size_t>(shape.hierarchy.size(), 1);
+  if (dimensions.kind != Kind::nodes && dimensions.kind != Kind::groups)
+    return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the family direct)";
+  if (levels != 1) return "order=topology needs nodes in one level, and there are " + std::to_string(levels);
+  if (digits_of(spec.radices, 1, extent(dimensions, shape).sizes.back()).size() > 1)
+    return "order=topology needs a direct exchange between nodes: r2=all";
+  return "";
+}
+
 }  // namespace
 
 std::string unsuitable(const Spec& spec, const Shape& shape) {
@@ -206,7 +220,8 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
       if (dimensions.sizes[i] % dimensions.sizes[i - 1] != 0)
         return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
                std::to_string(dimensions.sizes[i - 1]);
-  return too_unequal(dimensions, shape);
+  if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
+  return no_order(spec, shape);
 }
 
 namespace {

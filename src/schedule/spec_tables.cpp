@@ -225,7 +225,7 @@ std::vector<Parameter> make_parameters() {
        "meet on the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
       {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
-       "the order in which a node meets the others, as of direct", leaders, false, read_node_order, print_order},
+       "the order in which a node meets the others, as of direct (bruck: dims=nodes, r2=all)", packing, false, read_node_order, print_order},
       {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
        read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
       {"complete", "", "all, any or test",

@@ -152,7 +152,7 @@ std::string difference(const Trace& a, const Trace& b) {
 std::vector<std::int32_t> sizes_of(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
   if (spec.family == Family::direct && spec.order == Order::shift) return {shape.ranks};
-  if (spec.family != Family::bruck) return {};
+  if (spec.family != Family::bruck || spec.order != Order::shift) return {};
   const Kind kind = spec.dimensions.kind;
   if (kind != Kind::nodes && kind != Kind::groups) return extent(spec.dimensions, shape).sizes;
   const Arrangement grid = arrange(spec.dimensions, shape);

@@ -225,10 +225,12 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
 
 namespace {
 
-/// Whether blocks of unequal size are exchanged by relays, or could be but for the packing. The steps of leaders match batch
-/// by batch with complete=all only, and no others are executed so.
+/// Whether blocks of unequal size are exchanged by relays, or could be but for the packing. The steps of leaders, and of nodes in an
+/// order of the topology, match batch by batch with complete=all only, and no others are executed so.
 bool exchanges_as_relays(const Spec& spec) {
-  return spec.family == Family::bruck || (spec.family == Family::leaders && spec.completion == Completion::all);
+  const bool relays = spec.family == Family::bruck || spec.family == Family::leaders;
+  const bool alike = spec.family == Family::bruck && spec.order != Order::topology;
+  return relays && (alike || spec.completion == Completion::all);
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ PARAMETERS |= {
 }
 FAMILIES = ("native", "direct", "bruck", "leaders")
 KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}
-KEYS["leaders"].remove("order")  # has other values
+for family in ("bruck", "leaders"):
+    KEYS[family].remove("order")  # has other values
 ALIASES = tuple(name for name, *_ in _core.aliases())
 FAMILY_OF = {name: _core.parse_spec(name).family for name in (*FAMILIES, *ALIASES)}
 SCHEDULED = tuple(name for name in ALIASES if FAMILY_OF[name] != "native")  #: those that have a schedule

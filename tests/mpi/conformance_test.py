@@ -47,6 +47,7 @@ BETWEEN = [
     "two-layer(intra=shm,sizes=ahead,direct=1KiB)",
     "two-layer-staggered(intra=auto,sizes=total,direct=never)",
     "node-leaders(per-node=2)",
+    "two-layer(order=topology(torus(dims=3),place=block),r1=all,window=1)",
 ]
 LIMIT_S = 400  #: more than the 300 s after which the suite names the case that hangs
 

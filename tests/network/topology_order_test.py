@@ -83,13 +83,33 @@ def test_what_is_no_source(value: str) -> None:
         _core.parse_spec(f"direct(order={value})")
 
 
-def test_only_nodes_of_leaders_have_an_order_of_the_topology() -> None:
-    assert str(_core.parse_spec("leaders")) == "leaders(window=all,complete=all,per-node=1)"
+@pytest.mark.parametrize("name", ["leaders", "two-layer"])
+def test_nodes_have_the_order_of_shift_or_of_the_topology(name: str) -> None:
+    assert "order" not in str(_core.parse_spec(f"{name}(order=shift)"))
     for value in ("xor", "random", "scatter"):
         with pytest.raises(ValueError, match="order must be shift or topology"):
-            _core.parse_spec(f"leaders(order={value})")
-    with pytest.raises(ValueError, match='"order" is no parameter of bruck'):
-        _core.parse_spec("two-layer(order=shift)")
+            _core.parse_spec(f"{name}(order={value})")
+
+
+@pytest.mark.parametrize(
+    ("spec", "nodes", "problem"),
+    [
+        ("two-layer(r2=2,", "2", "a direct exchange between nodes: r2=all"),
+        ("two-layer(r2=4,", "2", "a direct exchange between nodes: r2=all"),
+        ("two-layer(r2=5,", "2", ""),  # of five nodes as good as all
+        ("two-layer(r2=2,", "5", ""),  # of two
+        ("two-layer(r2=root,", "1", "a direct exchange between nodes: r2=all"),
+        ("two-layer(", "2/10", "needs nodes in one level, and there are 2"),
+        ("two-layer(dims=groups:2/10,", "", "needs nodes in one level, and there are 2"),
+        ("two-layer(dims=groups:4,", "", ""),
+        ("tra(", "2", "it needs dims=nodes, or groups of one size"),
+        ("torus(", "", "it needs dims=nodes, or groups of one size"),
+        ("grid(dims=5x2,", "", "it needs dims=nodes, or groups of one size"),
+    ],
+)
+def test_which_exchanges_have_no_order(spec: str, nodes: str, problem: str) -> None:
+    told = _core.parse_spec(f"{spec}order=topology({NETWORK}))").unsuitable(10, nodes)
+    assert (problem in told) if problem else told == ""
 
 
 # Verified as every schedule, and by the links
@@ -169,6 +189,49 @@ def test_leaders_meet_in_slots_of_their_nodes(policy: str, per_node: str) -> Non
     for ranks, nodes in ((8, "2"), (9, "4+2"), (10, "cyclic:3"), (3, "1"), (4, "4")):
         assert _core.verify(spec, ranks, nodes=nodes).findings == [], (ranks, nodes)
         assert _core.order_overfull(spec, ranks, nodes) == ""
+
+
+@pytest.mark.parametrize("more", ["", "r1=2", "layout=basic,pack=datatype", "layout=zero-copy", "messages=staggered"])
+@pytest.mark.parametrize("policy", [p for p in POLICIES if "receives-first" in p])
+def test_nodes_of_two_layers_meet_in_slots(policy: str, more: str) -> None:
+    spec = _core.parse_spec(f"two-layer(order=topology(torus(dims=5)),{policy}{',' * bool(more)}{more})")
+    for ranks, nodes in ((8, "2"), (9, "4+2"), (10, "cyclic:3"), (5, "1"), (4, "4"), (1, ""), (13, "3+1+2")):
+        assert _core.verify(spec, ranks, nodes=nodes).findings == [], (ranks, nodes)
+        assert _core.order_overfull(spec, ranks, nodes) == ""
+        shifted = _core.parse_spec(str(spec).replace("order=topology(torus(dims=5))", "order=shift"))
+        for rank in range(ranks):  # only the order differs
+            one, other = (_core.generate(s, ranks, rank, nodes) for s in (spec, shifted))
+            assert (one.messages, one.blocks) == (other.messages, other.blocks)
+
+
+@pytest.mark.parametrize("nodes", ["2", "3", "cyclic:4", "1+2+3", "0,1,0,2,3,3,4,1,2,4,0,0"])
+def test_a_step_of_two_layers_holds_a_slot_of_nodes(nodes: str) -> None:
+    """With complete=all and a window of 1: who sends in the k-th step between nodes, and to whom, says slot k."""
+    spec = _core.parse_spec("two-layer(order=topology(torus(dims=5),place=random:2),r1=all,window=1,layout=modified)")
+    groups = _core.parse_node_map(nodes, 12)[0]
+    number = {group: i for i, group in enumerate(dict.fromkeys(groups))}  # by first ranks
+    node_of = [number[group] for group in groups]
+    slots = _core.order_slots(spec, 12, nodes)
+    assert slots.ranks == len(number)
+    for rank in range(12):
+        schedule = _core.generate(spec, 12, rank, nodes)
+        between = schedule.steps[-1 - slots.slots : -1]  # the last one unpacks
+        for slot, (*_, sends, receives) in enumerate(between):
+            assert {node_of[peer] for peer, _ in sends} <= {slots.to(node_of[rank])[slot]}
+            assert {node_of[peer] for peer, _ in receives} <= {slots.source(node_of[rank])[slot]}
+        crossing = [peer for step in schedule.steps for peer, _ in step[4] if node_of[peer] != node_of[rank]]
+        assert crossing == [peer for step in between for peer, _ in step[4]]
+
+
+def test_rounds_of_two_layers_are_slots() -> None:
+    """The load of links, counted from what ranks send, idle slots included: a node's ranks go the same way at once."""
+    placed = _core.PlacedNetwork(_core.named_network("torus(dims=5)"), placement="block:2")
+    spec = _core.parse_spec("two-layer(order=topology(torus(dims=5)),r1=all,window=1)")
+    slots = _core.order_slots(spec, 10, "2")
+    largest, _ = placed.load(spec)
+    assert (
+        largest == [5] + [4] * slots.slots
+    )  # a block for each rank of the other nodes and one; then 2 ranks, 2 blocks each
 
 
 # Where orders come from

@@ -478,6 +478,9 @@ void bind_choice(nb::module_& m) {
     return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
   }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true, "nodes"_a = "",
         "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+  m.def("give_up_order", [](const Spec& spec, const std::string& problem, Options& options) {
+    return give_up_order(spec, problem, options);
+  }, "spec"_a, "problem"_a, "options"_a, "Take an order of the topology that cannot be had out of the options; returns the warning.");
   m.def("candidates", [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
     return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
   }, "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",

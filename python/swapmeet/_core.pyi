@@ -359,6 +359,9 @@ def choose(
 ) -> tuple[Spec, str, int]:
     """(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise."""
 
+def give_up_order(spec: Spec, problem: str, options: Options) -> str:
+    """Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning."""
+
 def candidates(
     collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = ""
 ) -> list[Spec]:

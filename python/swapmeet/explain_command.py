@@ -57,9 +57,7 @@ def explain(
         print(f"warning: {problem}")
     print(f"tuning file for {name}: {options.tuning.file or 'none'}")
     nodes = "" if per_node is None or per_node >= ranks else str(per_node)
-    spec, reason, most = _core.choose(
-        COLLECTIVES[collective], ranks, 0 if collective != "alltoall" else size, options, nodes=nodes
-    )
+    spec, reason, most = _choose(collective, ranks, size, options, nodes)
     until = "" if collective != "alltoall" or most == 2**63 - 1 else f", up to {most} B"
     print(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
@@ -76,3 +74,15 @@ def explain(
         tables_console().print(
             *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
         )
+
+
+def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:
+    """The choice, as the library finds it: without orders of the topology that cannot be had, of which it warns."""
+    while True:
+        shared = 0 if collective != "alltoall" else size
+        spec, reason, most = _core.choose(COLLECTIVES[collective], ranks, shared, options, nodes=nodes)
+        ordered = dict(spec.parameters).get("order", "").startswith("topology")
+        problem = spec.unsuitable(ranks, nodes) if ordered else ""
+        if not problem:
+            return spec, reason, most
+        print(f"warning: {_core.give_up_order(spec, problem, options)}")

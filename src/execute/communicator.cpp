@@ -169,14 +169,11 @@ std::string Communicator::make_order_of(const Spec& spec) {
 }
 
 void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
-  const bool asked_for = options.algorithm.has_value();
-  const std::string who = asked_for ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
+  const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(user_);
   // Rank 0 of the job speaks, but where it is not one of us.
   if (context().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
-    say_once("warning: " + who + "=" + quoted(to_text(spec), 200) + ": " + problem + "; using the automatic choice on such communicators");
-  if (asked_for) options.algorithm.reset();
-  std::erase_if(options.tuning.rules, [&](const Rule& rule) { return rule.spec.order == Order::topology && rule.spec.source == spec.source; });
+    say_once("warning: " + warning);
 }
 
 std::string Communicator::execute_by(const Spec& spec, Collective collective, Decision& decision) {

@@ -88,6 +88,12 @@ Result<Placement> placed(const OrderSource& source, const Network& network, cons
   return placement;
 }
 
+/// Why an order would be too large; "" if it would not.
+std::string too_many(const Members& members) {
+  if (members.count() <= most_members) return "";
+  return "an order of more than " + std::to_string(most_members) + " ranks is too large to be computed, and there are " + std::to_string(members.count());
+}
+
 /// Why routes cannot be found out; "" if they can.
 std::string too_large(const Network& network, const Placement& placement) {
   const std::int64_t destinations = std::min<std::int64_t>(static_cast<std::int64_t>(placement.size()), network.hosts);
@@ -155,8 +161,7 @@ Effort standard_effort(Rank members, double seconds) {
 }
 
 Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds) {
-  if (members.count() > most_members)
-    return Problem{"an order of more than " + std::to_string(most_members) + " ranks is too large to be computed, and there are " + std::to_string(members.count())};
+  if (const std::string problem = too_many(members); !problem.empty()) return Problem{problem};
   const Result<Read> found = read(source);
   if (!found) return found.problem();
   if (found->table) {
@@ -169,6 +174,7 @@ Result<SlotTable> make_order(const OrderSource& source, const Members& members, 
 }
 
 std::string order_problem(const OrderSource& source, const Members& members) {
+  if (std::string problem = too_many(members); !problem.empty()) return problem;
   const Result<Read> found = read(source);
   if (!found) return found.problem().text();
   if (found->table) {

@@ -68,6 +68,13 @@ std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int
   return specs;
 }
 
+std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
+  const std::string who = options.algorithm ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
+  options.algorithm.reset();
+  std::erase_if(options.tuning.rules, [&](const Rule& rule) { return rule.spec.order == Order::topology && rule.spec.source == spec.source; });
+  return who + "=" + quoted(to_text(spec), 200) + ": " + problem + "; using the automatic choice on such communicators";
+}
+
 bool tuned(Collective collective, const Shape& shape, const Options& options) {
   return std::ranges::any_of(options.tuning.rules,
                              [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });

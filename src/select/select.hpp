@@ -31,6 +31,10 @@ struct Choice {
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means);
 
+/// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`: the automatic
+/// choice is left. Returns a sentence to warn the user with.
+std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
+
 /// The algorithms that may be worth trying for blocks of so many bytes on average, where messages within nodes can travel by `means`.
 /// Pure, and the same on every rank. Each is proved, as those of choose().
 std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means);

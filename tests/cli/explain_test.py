@@ -52,6 +52,48 @@ def test_variables_count_and_what_is_wrong_is_said() -> None:
     assert 'warning: tuning file "/nowhere": No such file or directory; doing without it' in output
 
 
+@pytest.mark.parametrize("content", [None, "host a s1\nhost b s2\n"])
+def test_a_bad_topology_file_is_no_choice(tmp_path: Path, content: str | None) -> None:
+    """What the library does: a warning, then the automatic choice."""
+    file = tmp_path / "network"
+    problem = "is no file, and no network" if content is None else f"{file}: no path from b to a (line 2"
+    if content is not None:
+        file.write_text(content)
+    spec = f"direct(order=topology({file}),window=8,complete=any)"
+    for place in ([], ["-Q", "4"]):
+        output = said("explain", "-P", "8", *place, SWAPMEET_ALGORITHM=spec)
+        (warning,) = (line for line in output.splitlines() if line.startswith("warning: "))
+        assert warning.startswith(f'warning: SWAPMEET_ALGORITHM="{spec}": ')
+        assert problem in warning
+        assert warning.endswith("; using the automatic choice on such communicators")
+        plain = said("explain", "-P", "8", *place)
+        assert output.replace(warning + "\n", "") == plain
+    nodes = said("explain", "-P", "8", "-Q", "4", SWAPMEET_ALGORITHM=f"two-layer(order=topology({file}))")
+    assert problem in nodes and "because: SWAPMEET_ALGORITHM" not in nodes
+
+
+def test_a_rule_with_a_bad_topology_file_is_no_choice(tmp_path: Path) -> None:
+    file = tmp_path / "a.tuning"
+    bad = f"direct(order=topology({tmp_path}/none),window=1)"
+    rules = [
+        f"rule: alltoall ranks=2..64 bytes={sizes} use={spec}\n"
+        for sizes, spec in (("0..512", bad), ("513..", "pairwise"))
+    ]
+    head = f"swapmeet-tuning 1\nmpi: openmpi 5.0.11\nmachine: {_core.machine_signature()}\n"
+    file.write_text(head + "".join(rules) + "end\n")
+    lines = said("explain", "-P", "32", "-S", "64", SWAPMEET_TUNING_FILE=str(file)).splitlines()
+    assert lines[1].startswith(f'warning: tuning file "{file}": use="{_core.parse_spec(bad)}": ')
+    assert lines[3].startswith("because: rule: docs/measurements/")
+    large = said("explain", "-P", "32", "-S", "1KiB", SWAPMEET_TUNING_FILE=str(file))
+    assert "warning" not in large and f"because: rule: {file}, line 5" in large
+
+
+def test_orders_of_too_many_ranks_are_no_choice() -> None:
+    output = said("explain", "-P", "5000", SWAPMEET_ALGORITHM="direct(order=topology(torus(dims=100,hosts=50)))")
+    assert "an order of more than 4096 ranks is too large" in output
+    assert "direct(" not in output.splitlines()[2]
+
+
 def test_the_models_are_asked(tmp_path: Path) -> None:
     output = said("explain", "-P", "1024", "-Q", "32", "-S", "512", "--machine", "theta")
     assert "P = 1,024, S = 512 B: the best of" in output

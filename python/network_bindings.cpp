@@ -36,6 +36,26 @@ struct PlacedNetwork {
   Placement placement;
 };
 
+/// Bytes of each message from each rank (a row) to each, flattened; none: none.
+std::vector<std::int64_t> weights_of(const PlacedNetwork& placed, const std::vector<std::vector<std::int64_t>>& rows) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  std::vector<std::int64_t> weights;
+  std::int64_t sum = 0;
+  if (!rows.empty() && rows.size() != placed.placement.size())
+    throw std::invalid_argument("sizes are of " + std::to_string(rows.size()) + " ranks, not of " + std::to_string(placed.placement.size()));
+  for (const std::vector<std::int64_t>& row : rows) {
+    if (row.size() != rows.size()) throw std::invalid_argument("expected " + std::to_string(rows.size()) + " sizes of each rank, found " + std::to_string(row.size()));
+    for (const std::int64_t bytes : row) {
+      if (bytes < 0 || bytes > most - sum) throw std::invalid_argument("sizes are from 0 on, and 2^62 bytes at most in all");
+      sum += bytes;
+    }
+    weights.insert(weights.end(), row.begin(), row.end());
+  }
+  return weights;
+}
+
+using SizeRows = std::vector<std::vector<std::int64_t>>;
+
 std::vector<std::int32_t> path_of(const PlacedNetwork& placed, std::int32_t from, std::int32_t to) {
   if (std::min(from, to) < 0 || std::max(from, to) >= placed.network.hosts) throw std::invalid_argument("not a host");
   std::vector<std::int32_t> links;
@@ -101,16 +121,18 @@ void bind_placed_network(nb::module_& m) {
         return network_key(p.network, static_cast<int>(p.routing.spread()), p.routing.seed(), p.placement);
       }, "Another for another network, routing or placement.")
       .def("path", &path_of, "source"_a, "destination"_a, "Numbers of the links from one host to another.")
-      .def("bound", [](const PlacedNetwork& p) {
-        const Bound b = bound(p.routing, p.placement);
+      .def("bound", [](const PlacedNetwork& p, const SizeRows& sizes) {
+        const Bound b = bound(p.routing, p.placement, weights_of(p, sizes));
         return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
-      }, "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at least.")
-      .def("load", [](const PlacedNetwork& p, const Spec& spec) {
+      }, "sizes"_a = SizeRows{}, "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at least.")
+      .def("load", [](const PlacedNetwork& p, const Spec& spec, const SizeRows& sizes) {
         require_suitable(p, spec);
+        if (!sizes.empty() && spec.family != Family::direct) throw std::invalid_argument("with sizes only direct exchanges are counted");
+        const std::vector<std::int64_t> weights = weights_of(p, sizes);
         nb::gil_scoped_release release;
-        const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec));
+        const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec), weights);
         return std::pair(load.largest, load.blocks);
-      }, "spec"_a, "(largest load of each round, blocks of each link) of a schedule.")
+      }, "spec"_a, "sizes"_a = SizeRows{}, "(largest load of each round, blocks of each link) of a schedule.")
       .def("order_load", [](const PlacedNetwork& p, const Spec& spec) {
         require_suitable(p, spec);
         if (spec.family != Family::direct || spec.order == Order::topology)
@@ -122,10 +144,17 @@ void bind_placed_network(nb::module_& m) {
         if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
         return overfull(p.routing, p.placement, slots);
       }, "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
-      .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds) {
+      .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds, const SizeRows& sizes) {
+        const std::vector<std::int64_t> weights = weights_of(p, sizes);
         nb::gil_scoped_release release;
-        return conflict_free_slots(p.routing, p.placement, {seed, moves, seconds});
-      }, "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "A conflict-free order.");
+        const Effort effort{seed, moves, seconds};
+        return sizes.empty() ? conflict_free_slots(p.routing, p.placement, effort) : weighted_slots(p.routing, p.placement, weights, effort);
+      }, "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "sizes"_a = SizeRows{}, "A conflict-free order.")
+      .def("bytes_in_turn", [](const PlacedNetwork& p, const SlotTable& slots, const SizeRows& sizes) {
+        if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
+        if (sizes.empty()) throw std::invalid_argument("there are no sizes");
+        return bytes_in_turn(slots, weights_of(p, sizes));
+      }, "slots"_a, "sizes"_a, "The sum of the largest messages of all slots, in bytes.");
 }
 
 void bind_slots(nb::module_& m) {

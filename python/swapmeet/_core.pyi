@@ -570,16 +570,35 @@ class PlacedNetwork:
         """Another for another network, routing or placement."""
     def path(self, source: int, destination: int) -> list[int]:
         """Numbers of the links from one host to another."""
-    def bound(self) -> tuple[int, int, int, int, int]:
-        """(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least."""
-    def load(self, spec: Spec) -> tuple[list[int], list[int]]:
-        """(largest load of each round, blocks of each link) of a schedule; ValueError if it cannot serve the ranks."""
+    def bound(self, sizes: Sequence[Sequence[int]] = ()) -> tuple[int, int, int, int, int]:
+        """(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least.
+
+        Parameters
+        ----------
+        sizes : (P, P), bytes from each rank to each; then the numbers are bytes, too
+        """
+    def load(self, spec: Spec, sizes: Sequence[Sequence[int]] = ()) -> tuple[list[int], list[int]]:
+        """(largest load of each round, blocks of each link) of a schedule; ValueError if it cannot serve the ranks.
+
+        Parameters
+        ----------
+        sizes : (P, P), bytes, of a direct exchange; then the numbers are bytes, too
+        """
     def order_load(self, spec: Spec) -> tuple[list[int], list[int]]:
         """As load(), of a direct exchange in which a rank whose turn is its own is idle for a round."""
     def overfull(self, slots: Slots) -> str:
         """The first link or rank that has more than its capacity in a slot; '' if none has."""
-    def slots(self, seed: int = 0, moves: int = 1000000, seconds: float = 10) -> Slots:
-        """Compute a conflict-free order; reproducible if it ends by the number of moves, not by the time."""
+    def slots(
+        self, seed: int = 0, moves: int = 1000000, seconds: float = 10, sizes: Sequence[Sequence[int]] = ()
+    ) -> Slots:
+        """Compute a conflict-free order; reproducible if it ends by the number of moves, not by the time.
+
+        Parameters
+        ----------
+        sizes : (P, P), bytes from each rank to each: slots are then as short as can be, rather than few
+        """
+    def bytes_in_turn(self, slots: Slots, sizes: Sequence[Sequence[int]]) -> int:
+        """The sum of the largest messages of all slots, in bytes."""
 
 class Slots:
     """In which slot each rank sends to each other. str() is the file's text (docs/networks.md)."""

@@ -21,7 +21,10 @@ struct Resources {
   std::int32_t link(std::int32_t number) const { return 2 * ranks + number; }
 };
 
-/// The least time of an all-to-all, in slots: one slot is the time in which a rank sends one block.
+/// Bytes of each message, [source · P + destination]. None: all are alike, and what is counted are blocks.
+using Weights = std::span<const std::int64_t>;
+
+/// The least time of an all-to-all, in slots: one slot is the time in which a rank sends one block, or with weights one byte.
 struct Bound {
   std::int64_t slots = 0;                      ///< the largest of the three
   std::int64_t link = 0;                       ///< of links between switches: blocks over capacity, rounded up
@@ -29,7 +32,7 @@ struct Bound {
   std::int32_t busiest_link = -1;              ///< number of a link between switches
 };
 
-Bound bound(const Routing& routing, const Placement& placement);
+Bound bound(const Routing& routing, const Placement& placement, Weights weights = {});
 
 /// What a schedule asks of the network, round by round; a round is what is in flight together if all ranks keep in step.
 struct NetworkLoad {
@@ -38,8 +41,10 @@ struct NetworkLoad {
   std::int64_t slots() const;          ///< all rounds, one after the other
 };
 
-/// Of any schedule, `order` being that of Shape. Requires unsuitable() of the spec to be empty for so many ranks.
-NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order = {});
+/// Of any schedule, `order` being that of Shape; with weights of a direct exchange, in bytes. Requires unsuitable() of the spec to be
+/// empty for so many ranks.
+NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order = {},
+                         Weights weights = {});
 
 /// Of a peer order whose i-th message is sent in round i: a rank whose turn is its own is idle for a round. (In a schedule it is
 /// not, and is a round ahead of others from there on.)

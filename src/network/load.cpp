@@ -17,27 +17,59 @@ std::vector<std::vector<Rank>> ranks_of_hosts(const Network& network, const Plac
   return ranks;
 }
 
+/// What goes from rank to rank: bytes, or a block each.
+struct Sending {
+  std::size_t ranks;
+  Weights weights;
+
+  std::int64_t of(Rank from, Rank to) const {
+    return weights.empty() ? 1 : weights[static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to)];
+  }
+  std::int64_t between(const std::vector<Rank>& from, const std::vector<Rank>& to) const {
+    if (weights.empty()) return static_cast<std::int64_t>(from.size() * to.size());
+    std::int64_t sum = 0;
+    for (const Rank source : from)
+      for (const Rank destination : to) sum += of(source, destination);
+    return sum;
+  }
+  std::int64_t sent(Rank rank) const {
+    std::int64_t sum = -of(rank, rank);
+    for (std::size_t other = 0; other < ranks; ++other) sum += of(rank, static_cast<Rank>(other));
+    return sum;
+  }
+  std::int64_t received(Rank rank) const {
+    std::int64_t sum = -of(rank, rank);
+    for (std::size_t other = 0; other < ranks; ++other) sum += of(static_cast<Rank>(other), rank);
+    return sum;
+  }
+};
+
 }  // namespace
 
 Resources::Resources(const Network& network, Rank ranks) : ranks(ranks), capacity(2 * static_cast<std::size_t>(ranks), 1) {
   for (const Link& link : network.links) capacity.push_back(link.capacity);
 }
 
-Bound bound(const Routing& routing, const Placement& placement) {
+Bound bound(const Routing& routing, const Placement& placement, Weights weights) {
   const Network& network = routing.network();
   const auto ranks = ranks_of_hosts(network, placement);
   std::vector<std::int64_t> blocks(network.links.size());
   std::vector<std::int32_t> path;
+  const Sending sizes{placement.size(), weights};
   for (Vertex from = 0; from < network.hosts; ++from)
     for (Vertex to = 0; to < network.hosts; ++to) {
-      const auto messages = ranks[static_cast<std::size_t>(from)].size() * ranks[static_cast<std::size_t>(to)].size();
-      if (messages == 0 || from == to) continue;
+      if (from == to) continue;
+      const std::int64_t sent = sizes.between(ranks[static_cast<std::size_t>(from)], ranks[static_cast<std::size_t>(to)]);
+      if (sent == 0) continue;
       path.clear();
       routing.path(from, to, path);
-      for (const std::int32_t link : path) blocks[static_cast<std::size_t>(link)] += static_cast<std::int64_t>(messages);
+      for (const std::int32_t link : path) blocks[static_cast<std::size_t>(link)] += sent;
     }
   Bound bound;
-  bound.injection = bound.ejection = static_cast<std::int64_t>(placement.size()) - 1;
+  for (Rank rank = 0; rank < static_cast<Rank>(placement.size()); ++rank) {
+    bound.injection = std::max(bound.injection, sizes.sent(rank));
+    bound.ejection = std::max(bound.ejection, sizes.received(rank));
+  }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Link& link = network.links[i];
     const std::int64_t slots = slots_of(blocks[i], link.capacity);
@@ -92,8 +124,10 @@ NetworkLoad load_of(const Rounds& rounds, const Routing& routing, const Placemen
 
 }  // namespace
 
-NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order) {
+NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order,
+                         Weights weights) {
   const Shape shape{static_cast<Rank>(placement.size()), {placement}, order};
+  const Sending sizes{placement.size(), weights};
   Rounds rounds;
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
     const Schedule schedule = generate(spec, shape, rank);
@@ -102,13 +136,13 @@ NetworkLoad network_load(const Routing& routing, const Placement& placement, con
       const auto sends = schedule.sends_of(step);
       const std::size_t most = std::max(sends.size(), schedule.receives_of(step).size());
       if (most == 0) {
-        first += spec.family == Family::direct;  // a slot in which the rank is idle
+        first += spec.family == Family::direct || (spec.order == Order::topology && step.purpose == Purpose::copy);  // an idle slot
         continue;
       }
       for (std::size_t i = 0; i < sends.size(); ++i) {
         const std::size_t round = first + i / step.in_flight();
         if (rounds.size() <= round) rounds.resize(round + 1);
-        rounds[round].push_back({rank, sends[i].peer, schedule.block_count(sends[i])});
+        rounds[round].push_back({rank, sends[i].peer, weights.empty() ? schedule.block_count(sends[i]) : sizes.of(rank, sends[i].peer)});
       }
       first += (most + step.in_flight() - 1) / step.in_flight();
     }

@@ -34,6 +34,13 @@ struct Effort {
 /// Requires at least one rank.
 SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
 
+/// The same for messages of unequal size: a slot lasts as long as its largest message, and all slots together as short as can be
+/// (weighted.cpp). Never longer than the order of equal messages. `bound` is that of the number of slots.
+SlotTable weighted_slots(const Routing& routing, const Placement& placement, Weights weights, const Effort& effort);
+
+/// The sum of the largest messages of all slots.
+std::int64_t bytes_in_turn(const SlotTable& slots, Weights weights);
+
 /// docs/networks.md, "Tables of slots".
 std::string to_text(const SlotTable& slots);
 Result<SlotTable> parse_slots(std::string_view text);

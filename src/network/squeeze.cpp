@@ -14,8 +14,10 @@ constexpr std::size_t most_looked_at = 256;  ///< slots, at each move, if there 
 /// A resource of capacity c is c rows of places, one for each slot; an item holds a place of each of its resources.
 class Squeeze {
  public:
-  Squeeze(const Items& items, Colours colours, Random& draw) : items_(items), colours_(std::move(colours)), draw_(draw) {
-    slots_ = stride_ = static_cast<std::size_t>(colours_used(colours_));
+  /// Items without a colour wait for one. `limits`: colours of each are below that; none: they may have any.
+  Squeeze(const Items& items, Colours colours, std::int32_t count, std::span<const std::int32_t> limits, Random& draw)
+      : items_(items), colours_(std::move(colours)), limits_(limits), draw_(draw) {
+    slots_ = stride_ = static_cast<std::size_t>(count);
     first_row_.push_back(0);
     for (const std::int32_t capacity : items.capacity) first_row_.push_back(first_row_.back() + static_cast<std::size_t>(capacity));
     holder_.assign(first_row_.back() * stride_, nobody);
@@ -23,7 +25,9 @@ class Squeeze {
     members_.resize(stride_);
     left_.resize(items.count(), nobody);
     until_.resize(items.count());
-    for (std::size_t i = 0; i < colours_.size(); ++i) place(static_cast<std::int32_t>(i), static_cast<std::size_t>(colours_[i]));
+    for (std::size_t i = 0; i < colours_.size(); ++i)
+      if (colours_[i] != nobody) place(static_cast<std::int32_t>(i), static_cast<std::size_t>(colours_[i]));
+      else waiting_.push_back(static_cast<std::int32_t>(i));
   }
 
   std::int32_t slots() const { return static_cast<std::int32_t>(slots_); }
@@ -113,8 +117,9 @@ class Squeeze {
 
   std::size_t best_slot(std::int32_t item) {
     // Of many slots it looks at some only: in the same time more moves are of more use than better ones.
-    const std::size_t width = slots_ > 4 * most_looked_at ? most_looked_at : slots_;
-    const std::size_t begin = draw_.nearly_below(static_cast<std::uint32_t>(slots_ - width + 1)), end = begin + width;
+    const std::size_t open = limits_.empty() ? slots_ : static_cast<std::size_t>(limits_[static_cast<std::size_t>(item)]);
+    const std::size_t width = open > 4 * most_looked_at ? most_looked_at : open;
+    const std::size_t begin = draw_.nearly_below(static_cast<std::uint32_t>(open - width + 1)), end = begin + width;
     std::fill(cost_.begin() + static_cast<std::ptrdiff_t>(begin), cost_.begin() + static_cast<std::ptrdiff_t>(end), 0);
     std::array<const std::int32_t*, 8> rows{};
     std::size_t count = 0;
@@ -148,6 +153,7 @@ class Squeeze {
 
   const Items& items_;
   Colours colours_;
+  std::span<const std::int32_t> limits_;
   Random& draw_;
   std::size_t slots_ = 0, stride_ = 0;
   std::vector<std::size_t> first_row_;
@@ -168,7 +174,7 @@ std::int64_t squeezed_bytes(const Items& items, std::int32_t colours) {
 
 Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw, const std::function<bool(std::int64_t)>& more) {
   if (colours_used(colours) <= target) return colours;
-  Squeeze state(items, colours, draw);
+  Squeeze state(items, colours, colours_used(colours), {}, draw);
   for (std::int64_t moves = 0;; ++moves) {
     while (state.complete()) {
       colours = state.colours();
@@ -178,6 +184,14 @@ Colours squeezed(const Items& items, Colours colours, std::int32_t target, Rando
     if (!more(moves)) return colours;
     state.move();
   }
+}
+
+bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits, Random& draw,
+             const std::function<bool(std::int64_t)>& more) {
+  Squeeze state(items, std::move(colours), count, limits, draw);
+  for (std::int64_t moves = 0; !state.complete() && more(moves); ++moves) state.move();
+  colours = state.colours();
+  return state.complete();
 }
 
 }  // namespace swapmeet

@@ -85,6 +85,37 @@ def test_leaders_meet_in_the_order_of_their_nodes(exchange, wheel: str) -> None:
     assert all("leaders(order=topology" in spec for spec in served.values())
 
 
+@pytest.mark.parametrize(
+    ("policy", "nodes"),
+    [
+        ("window=1,r1=all", "2"),
+        ("window=2,complete=any,layout=basic,sizes=padded", "3"),
+        ("window=1,intra=shm,messages=staggered", "1+2+3"),
+    ],
+)
+def test_nodes_of_two_layers_meet_in_their_order(exchange, wheel: str, policy: str, nodes: str) -> None:
+    algorithm = f"two-layer(order=topology({TORUS}),{policy})"
+    warnings, served, said = exchange(wheel, algorithm, SWAPMEET_NODES=nodes, SWAPMEET_EXPLAIN="1")
+    assert warnings == []
+    assert set(served.values()) == {str(_core.parse_spec(algorithm))}
+    assert "order for 6 ranks by torus(dims=4x2): " in said
+
+
+def test_two_layers_that_have_no_order_are_left_to_the_mpi(exchange, wheel: str) -> None:
+    warnings, served, _ = exchange(wheel, f"two-layer(order=topology({TORUS}),r2=2)", SWAPMEET_NODES="1")
+    assert warnings and all("needs a direct exchange between nodes: r2=all" in line for line in warnings)
+    assert not any("topology" in spec for spec in served.values())
+
+
+def test_a_table_of_sizes_is_an_order(exchange, wheel: str, tmp_path: Path) -> None:
+    """What `swapmeet topology --weights` writes."""
+    placed = _core.PlacedNetwork(_core.named_network(NETWORK), placement="random:3", ranks=6)
+    (tmp_path / "table").write_text(str(placed.slots(moves=100, sizes=_core.workload_sizes("uniform:max=1KiB", 0, 6))))
+    warnings, served, _ = exchange(wheel, f"direct(order=topology({tmp_path}/table),window=2,complete=any)")
+    assert warnings == []
+    assert {collective for (_, collective), spec in served.items() if "order=topology" in spec} >= {"Alltoallv"}
+
+
 def hostile(folder: Path) -> dict[str, tuple[str, str]]:
     """(what the file says, what is said of it)"""
     here = socket.gethostname()

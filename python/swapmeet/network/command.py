@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from swapmeet import _core
+from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
-from swapmeet.network import comparing, picture, reading
+from swapmeet.network import comparing, picture, reading, weights
 from swapmeet.plots.model import require_plotting
 from swapmeet.specs import parse_spec, require_schedule
 
@@ -55,6 +55,15 @@ def topology(
     write: Annotated[
         Path | None, typer.Option("--slots", metavar="FILE", help="Compute a conflict-free order and write it.")
     ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            weights.OPTION,
+            metavar="FILE|FOLDER|WORKLOAD",
+            help="Order messages of unequal size, and compare: P lines of P sizes, the folder of SWAPMEET_RECORD, or a "
+            "workload, as in uniform:max=1KiB.",
+        ),
+    ] = None,
     check: Annotated[
         Path | None, typer.Option("--check-slots", metavar="FILE", help="Whether FILE was written for this.")
     ] = None,
@@ -73,8 +82,10 @@ def topology(
     csv: Annotated[bool, typer.Option("--csv", help="With --compare: for other programs.")] = False,
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
-    if (csv or specs or drawn) and not compare:
+    if (csv or specs or drawn) and not compare and not (sizes and not drawn):
         raise SwapmeetError(f"{'--csv' if csv else '--spec' if specs else '--picture'} says nothing without --compare")
+    if sizes and (drawn or check):
+        raise SwapmeetError(f"{weights.OPTION} with {'--picture' if drawn else '--check-slots'}: choose one of them")
     if drawn is not None:
         require_plotting(drawn, "--picture")
     points = [parse_spec(spec, "--spec") for spec in specs or []]
@@ -84,12 +95,17 @@ def topology(
     if text:
         sys.stdout.write(str(fabric))
         return
-    placed = reading.place(fabric, routing, placement, ranks or 0)
+    given = weights.read(sizes, ranks) if sizes else None
+    placed = reading.place(fabric, routing, placement, ranks or (weights.ranks_of(given) if given else 0))
     if check is not None:
         _check(check, placed)
         return
     orders = [(spec, dict(spec.parameters)["order"]) for spec in comparing.specs_of(placed)]
     orders += zip(points, specs or [], strict=True)
+    if given is not None:
+        bytes_of = weights.for_ranks(given, seed, len(placed.placement))
+        _by_bytes(placed, bytes_of, orders, (seed, moves, seconds), write, csv)
+        return
     if drawn is not None:
         picture.require_drawable(placed, len(orders) + 1)
     rows = []
@@ -97,10 +113,7 @@ def topology(
         rows += [comparing.measure(placed, spec, name) for spec, name in orders]
     slots = comparing.compute(placed, seed, moves, seconds) if compare or write is not None else None
     if write is not None and slots is not None:
-        try:
-            write.write_text(str(slots))
-        except OSError as problem:
-            raise SwapmeetError(f"--slots {write}: cannot be written: {problem.strerror}") from None
+        _write(slots, write)
     if drawn is not None and slots is not None:
         loads = [picture.of_spec(placed, spec, name) for spec, name in orders]
         loads.append(picture.of_slots(placed, slots, comparing.CONFLICT_FREE))
@@ -114,10 +127,39 @@ def topology(
         if csv:
             sys.stdout.writelines(comparing.csv_text(rows))
         else:
-            width = None if sys.stdout.isatty() else 200
-            Console(width=width, highlight=False, markup=False, emoji=False).print(comparing.table(rows))
+            tables_console().print(comparing.table(rows))
     elif slots is not None:
         print(f"conflict-free: {slots.slots} slots, {slots.slots / max(1, slots.bound):.3f} of the bound")
+
+
+def _by_bytes(
+    placed: _core.PlacedNetwork,
+    sizes: comparing.Sizes,
+    orders: list[tuple[_core.Spec, str]],
+    effort: tuple[int, int, float],
+    write: Path | None,
+    csv: bool,
+) -> None:
+    """`swapmeet topology --weights`."""
+    rows = [comparing.measure(placed, spec, name, sizes) for spec, name in orders]
+    equal = comparing.compute(placed, *effort)
+    rows.append(comparing.weighted(placed, equal, sizes, comparing.CONFLICT_FREE))
+    slots = comparing.compute(placed, *effort, sizes)
+    rows.append(comparing.weighted(placed, slots, sizes, comparing.BY_BYTES))
+    if write is not None:
+        _write(slots, write)
+    if csv:
+        sys.stdout.writelines(comparing.csv_text(rows, in_bytes=True))
+        return
+    print("\n".join(comparing.description(placed) + comparing.weights_description(placed, sizes)))
+    tables_console().print(comparing.table(rows, in_bytes=True))
+
+
+def _write(slots: _core.Slots, path: Path) -> None:
+    try:
+        path.write_text(str(slots))
+    except OSError as problem:
+        raise SwapmeetError(f"--slots {path}: cannot be written: {problem.strerror}") from None
 
 
 def _check(path: Path, placed: _core.PlacedNetwork) -> None:

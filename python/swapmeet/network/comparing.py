@@ -12,7 +12,9 @@ from swapmeet import _core
 from swapmeet.errors import SwapmeetError
 
 CONFLICT_FREE = "conflict-free"
+BY_BYTES = "conflict-free, by bytes"
 ORDERS = ("shift", "xor", "random", "scatter")
+Sizes = Sequence[Sequence[int]]  #: (P, P), bytes from each rank to each; or none
 LOOK_S = 0.2  #: how often Ctrl-C is looked for while the core computes
 
 
@@ -38,8 +40,8 @@ def specs_of(placed: _core.PlacedNetwork) -> list[_core.Spec]:
     return [spec for spec in specs if not spec.unsuitable(len(placed.placement))]
 
 
-def measure(placed: _core.PlacedNetwork, spec: _core.Spec, name: str) -> Row:
-    """The load of any schedule.
+def measure(placed: _core.PlacedNetwork, spec: _core.Spec, name: str, sizes: Sizes = ()) -> Row:
+    """The load of any schedule; with sizes of messages (P, P) that of a direct exchange, in bytes.
 
     Raises
     ------
@@ -47,10 +49,10 @@ def measure(placed: _core.PlacedNetwork, spec: _core.Spec, name: str) -> Row:
         If it cannot serve the ranks.
     """
     try:
-        largest, _ = placed.load(spec)
+        largest, _ = placed.load(spec, sizes)
     except ValueError as problem:
         raise SwapmeetError(f'"{name}" cannot serve P = {len(placed.placement)}: {problem}') from None
-    return Row(name, len(largest), max(largest, default=0), sum(largest), placed.bound()[0])
+    return Row(name, len(largest), max(largest, default=0), sum(largest), placed.bound(sizes)[0])
 
 
 def conflict_free(slots: _core.Slots) -> Row:
@@ -58,10 +60,16 @@ def conflict_free(slots: _core.Slots) -> Row:
     return Row(CONFLICT_FREE, slots.slots, min(1, slots.slots), slots.slots, slots.bound)
 
 
-def compute(placed: _core.PlacedNetwork, seed: int, moves: int, seconds: float) -> _core.Slots:
-    """A conflict-free order; can be interrupted."""
+def weighted(placed: _core.PlacedNetwork, slots: _core.Slots, sizes: Sizes, name: str) -> Row:
+    """The row of a conflict-free order of messages of these sizes, in bytes."""
+    largest = max((size for a, row in enumerate(sizes) for b, size in enumerate(row) if a != b), default=0)
+    return Row(name, slots.slots, largest, placed.bytes_in_turn(slots, sizes), placed.bound(sizes)[0])
+
+
+def compute(placed: _core.PlacedNetwork, seed: int, moves: int, seconds: float, sizes: Sizes = ()) -> _core.Slots:
+    """A conflict-free order, of messages of these sizes if there are any; can be interrupted."""
     found: list[_core.Slots] = []
-    worker = threading.Thread(target=lambda: found.append(placed.slots(seed, moves, seconds)), daemon=True)
+    worker = threading.Thread(target=lambda: found.append(placed.slots(seed, moves, seconds, sizes)), daemon=True)
     worker.start()
     while worker.is_alive():
         worker.join(LOOK_S)
@@ -70,19 +78,23 @@ def compute(placed: _core.PlacedNetwork, seed: int, moves: int, seconds: float) 
     return found[0]
 
 
-def table(rows: Iterable[Row]) -> Table:
+def table(rows: Iterable[Row], in_bytes: bool = False) -> Table:
     """One line for each order."""
     listing = Table("order")
-    for column in ("rounds", "largest in a round", "slots", "bound", "ratio"):
+    units = ("bytes in a round", "bytes in turn") if in_bytes else ("in a round", "slots")
+    for column in ("rounds", f"largest {units[0]}", units[1], "bound", "ratio"):
         listing.add_column(column, justify="right")
     for row in rows:
-        listing.add_row(row.name, str(row.rounds), str(row.largest), str(row.slots), str(row.bound), f"{row.ratio:.3f}")
+        numbers = (row.rounds, row.largest, row.slots, row.bound)
+        listing.add_row(
+            row.name, *(f"{number:,}" if in_bytes else str(number) for number in numbers), f"{row.ratio:.3f}"
+        )
     return listing
 
 
-def csv_text(rows: Iterable[Row]) -> Iterator[str]:
+def csv_text(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[str]:
     """The same for other programs."""
-    yield "order,rounds,largest,slots,bound,ratio\n"
+    yield f"order,rounds,largest,{'bytes' if in_bytes else 'slots'},bound,ratio\n"
     for row in rows:
         name = f'"{row.name}"' if "," in row.name else row.name
         yield f"{name},{row.rounds},{row.largest},{row.slots},{row.bound},{row.ratio:.6f}\n"
@@ -107,6 +119,21 @@ def description(placed: _core.PlacedNetwork) -> list[str]:
     if busiest >= 0:
         lines.append(f"busiest link: {names[links[busiest][0]]} to {names[links[busiest][1]]}")
     lines.append(f"key {placed.key:016x}")
+    return lines
+
+
+def weights_description(placed: _core.PlacedNetwork, sizes: Sizes) -> list[str]:
+    """What there is to know of messages of these sizes on it."""
+    network = placed.network
+    most, link, injection, ejection, busiest = placed.bound(sizes)
+    total = sum(size for a, row in enumerate(sizes) for b, size in enumerate(row) if a != b)
+    lines = [
+        f"messages {total:,} bytes in all: at least {most:,} bytes one after the other "
+        f"(links {link:,}, injection {injection:,}, ejection {ejection:,})"
+    ]
+    if busiest >= 0:
+        from_, to, _ = network.links[busiest]
+        lines.append(f"busiest link of these: {network.names[from_]} to {network.names[to]}")
     return lines
 
 

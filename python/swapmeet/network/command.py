@@ -69,7 +69,7 @@ def topology(
     ] = None,
     seconds: Annotated[float, typer.Option(min=0, max=1e6, help="For improvement of the order, at most.")] = 10,
     moves: Annotated[int, typer.Option(min=0, max=2**62, help="Of improvement, at most.")] = 20_000_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the improvement.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the improvement, and of a workload.")] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the network in our text form.")] = False,
     drawn: Annotated[
         Path | None,

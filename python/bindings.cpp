@@ -485,6 +485,9 @@ void bind_choice(nb::module_& m) {
     return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
   }, "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
         "What may be worth trying; ranks share a node unless `nodes` says otherwise");
+  m.def("tries", [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
+    return tries(collective, shape_of(ranks, nodes), options);
+  }, "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
   m.def("rules", [] { return rules(); });
   m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
   m.def("find_tuning", [](const std::string& named, const std::string& mpi) {

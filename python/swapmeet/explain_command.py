@@ -63,6 +63,9 @@ def explain(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
     )
     print(f"because: {reason}")
+    for other in _tried(collective, ranks, size, options, nodes):
+        if other != spec:
+            print(f"tried, where all-to-alls take long enough: {other}")
     if theirs is not None:
         like = f", which sends what {theirs.spec} does" if theirs.spec else ""
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
@@ -74,6 +77,14 @@ def explain(
         tables_console().print(
             *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
         )
+
+
+def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Spec]:
+    """What the running application may find to be faster, the MPI underneath first (docs/tuning.md)."""
+    call = COLLECTIVES[collective]
+    if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
+        return []
+    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes)]
 
 
 def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:

@@ -154,8 +154,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     const std::string problem = execute_by(choice.spec, collective, *decision);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
-    const bool tries = options_.trials_share > 0 && !options_.algorithm && !tuned(collective, shape_, options_);
-    if (tries) decision->trying.resize(trial_classes);
+    if (tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
   }
   return keep(collective, std::move(decision));
 }

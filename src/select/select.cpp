@@ -80,6 +80,10 @@ bool tuned(Collective collective, const Shape& shape, const Options& options) {
                              [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });
 }
 
+bool tries(Collective collective, const Shape& shape, const Options& options) {
+  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options);
+}
+
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {
   const auto wants = [](const Spec& spec) {
     return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes || spec.family == Family::leaders;

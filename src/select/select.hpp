@@ -42,6 +42,9 @@ std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int
 /// Whether a tuning file has rules for such calls on so many ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);
 
+/// Whether the running application tries candidates() on such calls.
+bool tries(Collective collective, const Shape& shape, const Options& options);
+
 /// Whether choose() wants to know Shape::hierarchy, and then `means`: ranks must ask one another for these.
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options);
 bool wants_means(Collective collective, const Shape& shape, const Options& options);

@@ -46,6 +46,19 @@ def test_what_the_mpi_itself_would_do(tmp_path: Path) -> None:
     assert done.exit_code == 0 and "native is" not in done.output
 
 
+def test_what_the_running_application_tries(tmp_path: Path) -> None:
+    words = ["explain", "-P", "32", "-Q", "8", "-S", "64"]
+    tried = [line.rpartition(": ")[2] for line in said(*words).splitlines() if line.startswith("tried")]
+    assert "native" in tried and str(_core.parse_spec("node-leaders")) in tried
+    assert not [spec for spec in tried if f"blocks of 64 B: {spec}," in said(*words)]
+    assert "tried" not in said(*words, SWAPMEET_TRIALS="0")
+    assert "tried" not in said(*words, SWAPMEET_ALGORITHM="pairwise")
+    assert "tried" not in said("explain", "-P", "32", "-Q", "8", "-S", "0")
+    file = tmp_path / "a.tuning"
+    file.write_text(f"swapmeet-tuning 1\nmpi: openmpi 5.0.11\nmachine: {_core.machine_signature()}\n{RULE}\nend\n")
+    assert "tried" not in said(*words, SWAPMEET_TUNING_FILE=str(file))
+
+
 def test_variables_count_and_what_is_wrong_is_said() -> None:
     assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "8", SWAPMEET_ALGORITHM="pairwise")
     output = said("explain", "-P", "8", SWAPMEET_TUNING_FILE="/nowhere")

@@ -1,4 +1,5 @@
-/* Overlap: while the blocks of one half of the data travel, the other half is computed. docs/api.md says how to compile it. */
+/* Overlap: while the blocks of one half of the data travel, the other half is computed. docs/api.md says how to compile
+ * it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,10 @@ enum { block = 4096 }; /* elements to each rank, of each half */
 
 static double value(int rank, int part, int i) { return 1.0 / (i + 10 * rank + part + 1); }
 
-int main(int argc, char** argv) {
-  double* out[2];
-  double* in[2];
-  swapmeet_plan* plans[2];
+int main(int argc, char **argv) {
+  double *out[2];
+  double *in[2];
+  swapmeet_plan *plans[2];
   int me, ranks, part, rank, i, done, wrong = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -20,7 +21,8 @@ int main(int argc, char** argv) {
   for (part = 0; part < 2; ++part) {
     out[part] = malloc(sizeof(double) * block * ranks);
     in[part] = malloc(sizeof(double) * block * ranks);
-    if (swapmeet_plan_alltoall(out[part], block, MPI_DOUBLE, in[part], block, MPI_DOUBLE, MPI_COMM_WORLD, NULL, &plans[part])) {
+    if (swapmeet_plan_alltoall(out[part], block, MPI_DOUBLE, in[part], block, MPI_DOUBLE, MPI_COMM_WORLD, NULL,
+                               &plans[part])) {
       fprintf(stderr, "%s\n", swapmeet_error_message());
       MPI_Abort(MPI_COMM_WORLD, 1);
     }

@@ -1,5 +1,5 @@
-/// Python's view of the core: specs, schedules, the verifier, options, rules and workloads. The companion package never re-derives
-/// an algorithm; it asks here.
+/// Python's view of the core: specs, schedules, the verifier, options, rules and workloads. The companion package never
+/// re-derives an algorithm; it asks here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
@@ -47,11 +47,13 @@ Schedule schedule_of(const Spec& spec, Rank ranks, Rank rank, std::string_view n
 Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress, std::string_view nodes) {
   const Shape shape = shape_to_schedule(spec, ranks, nodes);
   nb::gil_scoped_release release;
-  return verify(spec, shape, progress ? Progress([&](double done) {
-    nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
-    return (*progress)(done);
-  }) : Progress{});
+  return verify(spec, shape,
+                progress ? Progress([&](double done) {
+                  nb::gil_scoped_acquire acquire;
+                  if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
+                  return (*progress)(done);
+                })
+                         : Progress{});
 }
 
 Verdict verify_symmetric_spec(const Spec& spec, Rank ranks) {
@@ -189,7 +191,8 @@ std::pair<double, double> forwarding_of(const Spec& spec, Rank ranks, std::strin
 }
 
 std::int64_t threshold_of(const std::vector<std::int64_t>& most, double messages, double hops) {
-  if (most.size() > size_classes) throw std::invalid_argument("there are " + std::to_string(size_classes) + " classes of sizes");
+  if (most.size() > size_classes)
+    throw std::invalid_argument("there are " + std::to_string(size_classes) + " classes of sizes");
   SizeClasses classes{};
   std::ranges::copy(most, classes.begin());
   return direct_threshold(classes, {messages, hops});
@@ -220,7 +223,8 @@ Workload parse_workload(const std::string& text) {
 void require_rank(const char* what, int rank, int ranks) {
   shape_of(ranks);
   if (rank < 0 || rank >= ranks)
-    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
+    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " +
+                                std::to_string(ranks));
 }
 
 template <auto share_of>
@@ -243,16 +247,19 @@ const std::int64_t standard_limit_bytes = Options{}.scratch_limit_bytes;
 constexpr std::int64_t most_block_bytes = std::int64_t{1} << 40;  ///< as of workloads
 
 VaryingCounter varying_counter(const Spec& spec, Rank ranks, std::string_view nodes) {
-  if (const std::string problem = VaryingCounter::problem(spec, shape_of(ranks, nodes)); !problem.empty()) throw std::invalid_argument(problem);
+  if (const std::string problem = VaryingCounter::problem(spec, shape_of(ranks, nodes)); !problem.empty())
+    throw std::invalid_argument(problem);
   const Shape shape = spec.family == Family::native ? shape_of(ranks, nodes) : shape_to_schedule(spec, ranks, nodes);
   nb::gil_scoped_release release;
   return VaryingCounter(spec, shape);
 }
 
-VaryingCounts count_sizes(const VaryingCounter& counter, const std::vector<std::vector<std::int64_t>>& rows, std::int64_t limit) {
+VaryingCounts count_sizes(const VaryingCounter& counter, const std::vector<std::vector<std::int64_t>>& rows,
+                          std::int64_t limit) {
   std::vector<std::int64_t> sizes;
   const auto ranks = static_cast<std::size_t>(counter.ranks());
-  if (rows.size() != ranks) throw std::invalid_argument("expected the sizes of the blocks of " + std::to_string(ranks) + " ranks");
+  if (rows.size() != ranks)
+    throw std::invalid_argument("expected the sizes of the blocks of " + std::to_string(ranks) + " ranks");
   for (const std::vector<std::int64_t>& row : rows) {
     if (row.size() != ranks) throw std::invalid_argument("expected " + std::to_string(ranks) + " sizes of each rank");
     for (const std::int64_t bytes : row)
@@ -266,7 +273,8 @@ VaryingCounts count_sizes(const VaryingCounter& counter, const std::vector<std::
 VaryingCounts count_workload(const VaryingCounter& counter, const Workload& workload, std::uint64_t seed, double scale,
                              std::int64_t limit) {
   const double most = static_cast<double>(workload_most_bytes(&workload)) * scale;
-  if (!(scale >= 0 && most <= static_cast<double>(most_block_bytes))) throw std::invalid_argument("a block has from 0 to 2^40 bytes");
+  if (!(scale >= 0 && most <= static_cast<double>(most_block_bytes)))
+    throw std::invalid_argument("a block has from 0 to 2^40 bytes");
   nb::gil_scoped_release release;
   std::vector<std::int64_t> sizes;
   sizes.reserve(static_cast<std::size_t>(counter.ranks()) * static_cast<std::size_t>(counter.ranks()));
@@ -282,37 +290,49 @@ void bind_specs(nb::module_& m) {
   nb::class_<Spec>(m, "Spec", "One point of the family of schedules.")
       .def(nb::init<>())
       .def_prop_ro("family", [](const Spec& s) { return family_names[static_cast<std::size_t>(s.family)]; })
-      .def_prop_ro("parameters", [](const Spec& s) {
-        std::vector<std::pair<std::string, std::string>> list;
-        for (const Parameter& p : parameters())
-          if (p.print && std::ranges::find(p.families, s.family) != p.families.end()) list.emplace_back(p.key, p.print(s));
-        return list;
-      })
-      .def("unsuitable", [](const Spec& s, Rank ranks, std::string_view nodes) {
-        const Shape shape = shape_of(ranks, nodes);
-        const std::string problem = unsuitable(s, shape);
-        return problem.empty() && s.order == Order::topology ? order_problem(s.source, members_of(s, shape)) : problem;
-      },
-           "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks; '' if it can.")
+      .def_prop_ro("parameters",
+                   [](const Spec& s) {
+                     std::vector<std::pair<std::string, std::string>> list;
+                     for (const Parameter& p : parameters())
+                       if (p.print && std::ranges::find(p.families, s.family) != p.families.end())
+                         list.emplace_back(p.key, p.print(s));
+                     return list;
+                   })
+      .def(
+          "unsuitable",
+          [](const Spec& s, Rank ranks, std::string_view nodes) {
+            const Shape shape = shape_of(ranks, nodes);
+            const std::string problem = unsuitable(s, shape);
+            return problem.empty() && s.order == Order::topology ? order_problem(s.source, members_of(s, shape))
+                                                                 : problem;
+          },
+          "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks; '' if it can.")
       .def("__str__", [](const Spec& s) { return to_text(s); })
       .def("__eq__", [](const Spec& a, const Spec& b) { return a == b; });
   m.def("parse_spec", [](std::string_view text) { return value_or_raise(parse_spec(text)); }, "text"_a);
   m.def("families", [] { return std::vector<std::string_view>(family_names.begin(), family_names.end()); });
-  m.def("aliases", [] {
-    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
-    for (const Alias& a : aliases()) rows.emplace_back(a.name, a.expansion, a.meaning, a.source);
-    return rows;
-  }, "(name, expansion, meaning, source) of each alias");
-  m.def("parameters", [] {
-    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
-                           std::vector<std::string_view>>> rows;
-    for (const Parameter& p : parameters()) {
-      std::vector<std::string_view> families;
-      for (const Family family : p.families) families.push_back(family_names[static_cast<std::size_t>(family)]);
-      rows.emplace_back(p.key, p.synonym, p.values, p.meaning, std::move(families));
-    }
-    return rows;
-  }, "(key, synonym, values, meaning, families) of each parameter");
+  m.def(
+      "aliases",
+      [] {
+        std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+        for (const Alias& a : aliases()) rows.emplace_back(a.name, a.expansion, a.meaning, a.source);
+        return rows;
+      },
+      "(name, expansion, meaning, source) of each alias");
+  m.def(
+      "parameters",
+      [] {
+        std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
+                               std::vector<std::string_view>>>
+            rows;
+        for (const Parameter& p : parameters()) {
+          std::vector<std::string_view> families;
+          for (const Family family : p.families) families.push_back(family_names[static_cast<std::size_t>(family)]);
+          rows.emplace_back(p.key, p.synonym, p.values, p.meaning, std::move(families));
+        }
+        return rows;
+      },
+      "(key, synonym, values, meaning, families) of each parameter");
 }
 
 void bind_schedules(nb::module_& m) {
@@ -321,15 +341,20 @@ void bind_schedules(nb::module_& m) {
       .def_ro("rank", &Schedule::rank)
       .def_ro("scratch_blocks", &Schedule::scratch_blocks)
       .def_ro("segment_bytes", &Schedule::segment_bytes)
-      .def_prop_ro("messages", [](const Schedule& s) { return s.sends.size(); }, "messages that the rank sends (K)")
-      .def_prop_ro("blocks", [](const Schedule& s) {
-        std::int64_t blocks = 0;
-        for (const Message& send : s.sends) blocks += s.block_count(send);
-        return blocks;
-      }, "blocks that the rank sends (D)")
-      .def_prop_ro("steps", &steps_of,
-                   "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
-                   "each step; runs in their text form")
+      .def_prop_ro(
+          "messages", [](const Schedule& s) { return s.sends.size(); }, "messages that the rank sends (K)")
+      .def_prop_ro(
+          "blocks",
+          [](const Schedule& s) {
+            std::int64_t blocks = 0;
+            for (const Message& send : s.sends) blocks += s.block_count(send);
+            return blocks;
+          },
+          "blocks that the rank sends (D)")
+      .def_prop_ro(
+          "steps", &steps_of,
+          "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
+          "each step; runs in their text form")
       .def_prop_ro("purposes", &purposes_of, "what the copies of each step are for: copy, pack or unpack")
       .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
@@ -345,11 +370,15 @@ void bind_schedules(nb::module_& m) {
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
         "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.");
-  m.def("parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
-        "text"_a, "ranks"_a, "The group of each rank at each level, the innermost (nodes) first.");
-  m.def("grid_sizes", [](std::string_view text, Rank ranks) {
-    return extent({Dimensions::Kind::nodes, {}}, shape_of(ranks, text)).sizes;
-  }, "text"_a, "ranks"_a, "The sizes of the dimensions in which a node map arranges ranks.");
+  m.def(
+      "parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
+      "text"_a, "ranks"_a, "The group of each rank at each level, the innermost (nodes) first.");
+  m.def(
+      "grid_sizes",
+      [](std::string_view text, Rank ranks) {
+        return extent({Dimensions::Kind::nodes, {}}, shape_of(ranks, text)).sizes;
+      },
+      "text"_a, "ranks"_a, "The sizes of the dimensions in which a node map arranges ranks.");
   m.def("coordinates", &coordinates_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "The coordinates of each rank on the grid of a spec, in the order of its dimensions; of leaders: none.");
   m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
@@ -384,12 +413,16 @@ void bind_model(nb::module_& m) {
       .def_ro("batches", &Counts::batches)
       .def_ro("scratch_blocks", &Counts::scratch_blocks)
       .def_ro("carried", &Counts::carried);
-  m.def("count", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    return count(spec, shape_to_count(spec, ranks, nodes));
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "Messages, blocks and scratch of a rank, without making its schedule.");
+  m.def(
+      "count",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return count(spec, shape_to_count(spec, ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "", "Messages, blocks and scratch of a rank, without making its schedule.");
   m.def("count_rounds", &rounds_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "(dimension, digit, weight, value, messages, blocks) of each round of a rank.");
-  m.def("size_class", &class_of, "bytes"_a, "The class of a block of so many bytes, as direct_threshold() counts them.");
+  m.def("size_class", &class_of, "bytes"_a,
+        "The class of a block of so many bytes, as direct_threshold() counts them.");
   m.def("forwarding", &forwarding_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size.");
   m.def("direct_threshold", &threshold_of, "counts_by_class"_a, "messages"_a, "hops"_a,
@@ -408,9 +441,10 @@ void bind_varying_counts(nb::module_& m) {
   nb::class_<VaryingCounts>(m, "VaryingCounts", "What one exchange of blocks of unequal size costs.")
       .def_prop_ro("sizes", [](const VaryingCounts& c) { return sizes_names[static_cast<std::size_t>(c.sizes)]; })
       .def_ro("agreement_bytes", &VaryingCounts::agreement_bytes)
-      .def_prop_ro("direct_bytes", [](const VaryingCounts& c) {
-        return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
-      })
+      .def_prop_ro("direct_bytes",
+                   [](const VaryingCounts& c) {
+                     return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
+                   })
       .def_ro("padded_bytes", &VaryingCounts::padded_bytes)
       .def_ro("bound_bytes", &VaryingCounts::bound_bytes)
       .def_ro("largest_bytes", &VaryingCounts::largest_bytes)
@@ -419,26 +453,41 @@ void bind_varying_counts(nb::module_& m) {
       .def_ro("plan_known", &VaryingCounts::plan_known)
       .def_ro("ranks", &VaryingCounts::ranks);
   nb::class_<VaryingCounter>(m, "VaryingCounter", "A spec on a number of ranks, prepared to be counted for any sizes.")
-      .def("__init__", [](VaryingCounter* self, const Spec& spec, Rank ranks, std::string_view nodes) {
-        new (self) VaryingCounter(varying_counter(spec, ranks, nodes));
-      }, "spec"_a, "ranks"_a, "nodes"_a = "")
+      .def(
+          "__init__",
+          [](VaryingCounter* self, const Spec& spec, Rank ranks, std::string_view nodes) {
+            new (self) VaryingCounter(varying_counter(spec, ranks, nodes));
+          },
+          "spec"_a, "ranks"_a, "nodes"_a = "")
       .def("count", &count_sizes, "sizes"_a, "limit_bytes"_a = standard_limit_bytes)
-      .def("count_workload", &count_workload, "workload"_a, "seed"_a = 0, "scale"_a = 1.0, "limit_bytes"_a = standard_limit_bytes);
-  m.def("count_varying", [](const Spec& spec, Rank ranks, const std::vector<std::vector<std::int64_t>>& sizes,
-                            std::string_view nodes, std::int64_t limit_bytes) {
-    return count_sizes(varying_counter(spec, ranks, nodes), sizes, limit_bytes);
-  }, "spec"_a, "ranks"_a, "sizes"_a, "nodes"_a = "", "limit_bytes"_a = standard_limit_bytes,
-        "What every rank sends and keeps in one exchange of blocks of these sizes.");
-  m.def("varying_problem", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    return VaryingCounter::problem(spec, shape_of(ranks, nodes));
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "Why an exchange of blocks of unequal size cannot be counted; '' if it can.");
-  m.def("varying_memory_bytes", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    return VaryingCounter::memory_bytes(spec, shape_of(ranks, nodes));
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "About the memory that such a count takes.");
+      .def("count_workload", &count_workload, "workload"_a, "seed"_a = 0, "scale"_a = 1.0,
+           "limit_bytes"_a = standard_limit_bytes);
+  m.def(
+      "count_varying",
+      [](const Spec& spec, Rank ranks, const std::vector<std::vector<std::int64_t>>& sizes, std::string_view nodes,
+         std::int64_t limit_bytes) { return count_sizes(varying_counter(spec, ranks, nodes), sizes, limit_bytes); },
+      "spec"_a, "ranks"_a, "sizes"_a, "nodes"_a = "", "limit_bytes"_a = standard_limit_bytes,
+      "What every rank sends and keeps in one exchange of blocks of these sizes.");
+  m.def(
+      "varying_problem",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return VaryingCounter::problem(spec, shape_of(ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Why an exchange of blocks of unequal size cannot be counted; '' if it can.");
+  m.def(
+      "varying_memory_bytes",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return VaryingCounter::memory_bytes(spec, shape_of(ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "", "About the memory that such a count takes.");
 }
 
 void bind_choice(nb::module_& m) {
-  nb::enum_<Collective>(m, "Collective").value("alltoall", Collective::alltoall).value("alltoallv", Collective::alltoallv).value("alltoallw", Collective::alltoallw);
+  nb::enum_<Collective>(m, "Collective")
+      .value("alltoall", Collective::alltoall)
+      .value("alltoallv", Collective::alltoallv)
+      .value("alltoallw", Collective::alltoallw);
   nb::class_<Rule>(m, "Rule", "One rule of the automatic choice.")
       .def_ro("collective", &Rule::collective)
       .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
@@ -466,35 +515,55 @@ void bind_choice(nb::module_& m) {
       .def_prop_ro("fingerprint", &Options::fingerprint);
   m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
         "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
-  m.def("option_table", [] {
-    std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
-    for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
-    return rows;
-  }, "(name, type, default, meaning) of each option");
-  m.def("choose", [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
-                     bool single_copy, const std::string& nodes) {
-    const Means means{shared_memory, single_copy, "it is not to be had"};
-    const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means);
-    return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
-  }, "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true, "nodes"_a = "",
-        "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
-  m.def("give_up_order", [](const Spec& spec, const std::string& problem, Options& options) {
-    return give_up_order(spec, problem, options);
-  }, "spec"_a, "problem"_a, "options"_a, "Take an order of the topology that cannot be had out of the options; returns the warning.");
-  m.def("candidates", [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
-    return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
-  }, "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
-        "What may be worth trying; ranks share a node unless `nodes` says otherwise");
-  m.def("tries", [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
-    return tries(collective, shape_of(ranks, nodes), options);
-  }, "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
+  m.def(
+      "option_table",
+      [] {
+        std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+        for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
+        return rows;
+      },
+      "(name, type, default, meaning) of each option");
+  m.def(
+      "choose",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
+         bool single_copy, const std::string& nodes) {
+        const Means means{shared_memory, single_copy, "it is not to be had"};
+        const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means);
+        return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
+      "nodes"_a = "",
+      "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+  m.def(
+      "give_up_order",
+      [](const Spec& spec, const std::string& problem, Options& options) {
+        return give_up_order(spec, problem, options);
+      },
+      "spec"_a, "problem"_a, "options"_a,
+      "Take an order of the topology that cannot be had out of the options; returns the warning.");
+  m.def(
+      "candidates",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
+        return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
+      "What may be worth trying; ranks share a node unless `nodes` says otherwise");
+  m.def(
+      "tries",
+      [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
+        return tries(collective, shape_of(ranks, nodes), options);
+      },
+      "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
   m.def("rules", [] { return rules(); });
   m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
-  m.def("find_tuning", [](const std::string& named, const std::string& mpi) {
-    std::vector<std::string> problems;
-    Tuning tuning = find_tuning(named, mpi, problems);
-    return std::make_tuple(std::move(tuning), std::move(problems));
-  }, "named"_a, "mpi"_a);
+  m.def(
+      "find_tuning",
+      [](const std::string& named, const std::string& mpi) {
+        std::vector<std::string> problems;
+        Tuning tuning = find_tuning(named, mpi, problems);
+        return std::make_tuple(std::move(tuning), std::move(problems));
+      },
+      "named"_a, "mpi"_a);
   m.def("standard_tuning_files", &standard_tuning_files, "kind"_a);
   m.def("machine_signature", &machine_signature);
   m.def("mpi_signature", &mpi_signature, "library_version"_a);
@@ -504,11 +573,14 @@ void bind_workloads(nb::module_& m) {
   nb::class_<Workload>(m, "Workload", "The sizes of the blocks of a non-uniform exchange.")
       .def_prop_ro("kind", [](const Workload& w) { return workload_kind_name(w.kind); })
       .def_prop_ro("most_bytes", &workload_most_bytes, "no block is larger, for any seed")
-      .def("bytes", [](const Workload& w, std::uint64_t seed, int ranks, int source, int destination) {
-        require_rank("source", source, ranks);
-        require_rank("destination", destination, ranks);
-        return workload_bytes(&w, seed, ranks, source, destination);
-      }, "seed"_a, "ranks"_a, "source"_a, "destination"_a, "Size of one block.")
+      .def(
+          "bytes",
+          [](const Workload& w, std::uint64_t seed, int ranks, int source, int destination) {
+            require_rank("source", source, ranks);
+            require_rank("destination", destination, ranks);
+            return workload_bytes(&w, seed, ranks, source, destination);
+          },
+          "seed"_a, "ranks"_a, "source"_a, "destination"_a, "Size of one block.")
       .def("sent", &share<workload_sent>, "seed"_a, "ranks"_a, "rank"_a,
            "(bytes, bytes of the largest block, blocks that are not empty) that the rank sends")
       .def("received", &share<workload_received>, "seed"_a, "ranks"_a, "rank"_a,
@@ -520,20 +592,29 @@ void bind_workloads(nb::module_& m) {
   m.def("parse_workload", &parse_workload, "text"_a, "Read a workload, as src/workload/workload.h defines them.");
   m.def("workload_sizes", &workload_sizes, "workload"_a, "seed"_a, "ranks"_a,
         "Size of every block, in bytes: ranks lists (of the sources) of ranks sizes (for the destinations).");
-  m.def("workload_sizes", [](const std::string& text, std::uint64_t seed, int ranks) {
-    return workload_sizes(parse_workload(text), seed, ranks);
-  }, "workload"_a, "seed"_a, "ranks"_a, "The same, of a workload's text.");
-  m.def("workload_kinds", [] {
-    std::vector<std::string> names;
-    for (int kind = 0; kind < WORKLOAD_KINDS; ++kind) names.emplace_back(workload_kind_name(static_cast<WorkloadKind>(kind)));
-    return names;
-  }, "Names of the kinds of workloads.");
+  m.def(
+      "workload_sizes",
+      [](const std::string& text, std::uint64_t seed, int ranks) {
+        return workload_sizes(parse_workload(text), seed, ranks);
+      },
+      "workload"_a, "seed"_a, "ranks"_a, "The same, of a workload's text.");
+  m.def(
+      "workload_kinds",
+      [] {
+        std::vector<std::string> names;
+        for (int kind = 0; kind < WORKLOAD_KINDS; ++kind)
+          names.emplace_back(workload_kind_name(static_cast<WorkloadKind>(kind)));
+        return names;
+      },
+      "Names of the kinds of workloads.");
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The core of Swapmeet: schedules, their verifier, options, the automatic choice, workloads, networks. Knows no MPI.";
+  m.doc() =
+      "The core of Swapmeet: schedules, their verifier, options, the automatic choice, workloads, networks. Knows no "
+      "MPI.";
   bind_specs(m);
   bind_schedules(m);
   bind_verifier(m);

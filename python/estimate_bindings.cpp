@@ -20,9 +20,11 @@ namespace swapmeet {
 
 namespace {
 
-std::string goal_of(const Spec& spec, Rank ranks, Rank rank, std::int64_t block_bytes, std::string_view nodes, std::optional<Copying> copying) {
+std::string goal_of(const Spec& spec, Rank ranks, Rank rank, std::int64_t block_bytes, std::string_view nodes,
+                    std::optional<Copying> copying) {
   const Shape shape = shape_to_count(spec, ranks, nodes);
-  if (rank < 0 || rank >= ranks) throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
+  if (rank < 0 || rank >= ranks)
+    throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(ranks));
   if (block_bytes < 1) throw std::invalid_argument("a block must have a byte");
   nb::gil_scoped_release release;
   return to_goal(generate(spec, shape, rank), block_bytes, copying);
@@ -33,16 +35,22 @@ struct Told final : RoundReader {
   using Message = std::tuple<Rank, Rank, std::int64_t>;
   std::vector<std::tuple<double, double, bool, std::vector<std::vector<Message>>>> steps;
 
-  void step(const Copies& copies, bool sliding) override { steps.emplace_back(copies.blocks, copies.pieces, sliding, std::vector<std::vector<Message>>{}); }
+  void step(const Copies& copies, bool sliding) override {
+    steps.emplace_back(copies.blocks, copies.pieces, sliding, std::vector<std::vector<Message>>{});
+  }
   void round() override { std::get<3>(steps.back()).emplace_back(); }
-  void message(Rank from, Rank to, std::int64_t blocks) override { std::get<3>(steps.back()).back().emplace_back(from, to, blocks); }
+  void message(Rank from, Rank to, std::int64_t blocks) override {
+    std::get<3>(steps.back()).back().emplace_back(from, to, blocks);
+  }
 };
 
-NetworkEstimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network, const NetworkCosts& costs) {
+NetworkEstimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network,
+                          const NetworkCosts& costs) {
   if (per_node < 1) throw std::invalid_argument("a node has one rank at least");
   const Shape shape = shape_to_count(spec, ranks, std::to_string(per_node));
   if ((ranks - 1) / per_node >= network.hosts)
-    throw std::invalid_argument("the network has " + std::to_string(network.hosts) + " hosts: too few for " + std::to_string(ranks) + " ranks");
+    throw std::invalid_argument("the network has " + std::to_string(network.hosts) + " hosts: too few for " +
+                                std::to_string(ranks) + " ranks");
   nb::gil_scoped_release release;
   const Routing routing = value_or_raise(Routing::make(network, Spread::destination));
   return new NetworkEstimate(spec, shape, routing, per_node, costs);
@@ -53,12 +61,16 @@ NetworkEstimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Net
 void bind_estimates(nb::module_& m) {
   m.def("goal", &goal_of, "spec"_a, "ranks"_a, "rank"_a, "block_bytes"_a, "nodes"_a = "", "copying"_a = nb::none(),
         "The GOAL text of one rank.");
-  m.def("rounds", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    Told told;
-    const std::string problem = tell_rounds(spec, shape_to_count(spec, ranks, nodes), told);
-    if (!problem.empty()) throw std::length_error(problem);
-    return std::move(told.steps);
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "(blocks, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step.");
+  m.def(
+      "rounds",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        Told told;
+        const std::string problem = tell_rounds(spec, shape_to_count(spec, ranks, nodes), told);
+        if (!problem.empty()) throw std::length_error(problem);
+        return std::move(told.steps);
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "(blocks, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step.");
   nb::class_<NetworkCosts>(m, "NetworkCosts", "What messages cost on a network.")
       .def(nb::init<>())
       .def_rw("message_us", &NetworkCosts::message_us)
@@ -72,12 +84,16 @@ void bind_estimates(nb::module_& m) {
       .def_rw("memory_byte_ns", &NetworkCosts::memory_byte_ns)
       .def_rw("copying", &NetworkCosts::copying)
       .def_rw("eager_bytes", &NetworkCosts::eager_bytes);
-  nb::class_<NetworkEstimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")
+  nb::class_<NetworkEstimate>(m, "NetworkEstimate",
+                              "The load that an exchange puts on a network, and the time that takes.")
       .def(nb::new_(&estimate), "spec"_a, "ranks"_a, "per_node"_a, "network"_a, "costs"_a)
-      .def("time_us", [](const NetworkEstimate& e, std::int64_t block_bytes) {
-        if (block_bytes < 0) throw std::invalid_argument("no block has a negative size");
-        return e.time_us(block_bytes);
-      }, "block_bytes"_a)
+      .def(
+          "time_us",
+          [](const NetworkEstimate& e, std::int64_t block_bytes) {
+            if (block_bytes < 0) throw std::invalid_argument("no block has a negative size");
+            return e.time_us(block_bytes);
+          },
+          "block_bytes"_a)
       .def_prop_ro("messages", &NetworkEstimate::messages)
       .def_prop_ro("operations", &NetworkEstimate::operations)
       .def_prop_ro("rounds", [](const NetworkEstimate& e) {

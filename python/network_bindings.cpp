@@ -42,11 +42,15 @@ std::vector<std::int64_t> weights_of(const PlacedNetwork& placed, const std::vec
   std::vector<std::int64_t> weights;
   std::int64_t sum = 0;
   if (!rows.empty() && rows.size() != placed.placement.size())
-    throw std::invalid_argument("sizes are of " + std::to_string(rows.size()) + " ranks, not of " + std::to_string(placed.placement.size()));
+    throw std::invalid_argument("sizes are of " + std::to_string(rows.size()) + " ranks, not of " +
+                                std::to_string(placed.placement.size()));
   for (const std::vector<std::int64_t>& row : rows) {
-    if (row.size() != rows.size()) throw std::invalid_argument("expected " + std::to_string(rows.size()) + " sizes of each rank, found " + std::to_string(row.size()));
+    if (row.size() != rows.size())
+      throw std::invalid_argument("expected " + std::to_string(rows.size()) + " sizes of each rank, found " +
+                                  std::to_string(row.size()));
     for (const std::int64_t bytes : row) {
-      if (bytes < 0 || bytes > most - sum) throw std::invalid_argument("sizes are from 0 on, and 2^62 bytes at most in all");
+      if (bytes < 0 || bytes > most - sum)
+        throw std::invalid_argument("sizes are from 0 on, and 2^62 bytes at most in all");
       sum += bytes;
     }
     weights.insert(weights.end(), row.begin(), row.end());
@@ -64,7 +68,8 @@ std::vector<std::int32_t> path_of(const PlacedNetwork& placed, std::int32_t from
 }
 
 void require_rank(const SlotTable& slots, Rank rank) {
-  if (rank < 0 || rank >= slots.ranks) throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
+  if (rank < 0 || rank >= slots.ranks)
+    throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(slots.ranks));
 }
 
 void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
@@ -79,30 +84,46 @@ std::shared_ptr<const SlotRows> order_on(const PlacedNetwork& placed, const Spec
   const Shape shape{static_cast<Rank>(placed.placement.size()), {placed.placement}};
   Members members = members_of(spec, shape);
   for (const Rank rank : members.world_ranks)
-    members.hosts.push_back(placed.network.names[static_cast<std::size_t>(placed.placement[static_cast<std::size_t>(rank)])]);
+    members.hosts.push_back(
+        placed.network.names[static_cast<std::size_t>(placed.placement[static_cast<std::size_t>(rank)])]);
   return std::make_shared<const SlotRows>(rows_of(value_or_raise(make_order(spec.source, members, order_seconds()))));
 }
 
 void bind_network(nb::module_& m) {
   nb::class_<Network>(m, "Network", "Hosts, switches and directed links. str() is its text form.")
-      .def_prop_ro("names", [](const Network& n) { return n.names; }, "Of all hosts, then all switches: a vertex is a number in this list.")
-      .def_prop_ro("hosts", [](const Network& n) { return n.hosts; }, "How many vertices are hosts.")
-      .def_prop_ro("links", [](const Network& n) {
-        std::vector<std::tuple<Vertex, Vertex, std::int32_t>> links;
-        for (const Link& link : n.links) links.emplace_back(link.from, link.to, link.capacity);
-        return links;
-      }, "(from, to, capacity) of each direction of each link.")
-      .def_prop_ro("routes", [](const Network& n) { return n.routes.size(); }, "How many routes are given.")
+      .def_prop_ro(
+          "names", [](const Network& n) { return n.names; },
+          "Of all hosts, then all switches: a vertex is a number in this list.")
+      .def_prop_ro(
+          "hosts", [](const Network& n) { return n.hosts; }, "How many vertices are hosts.")
+      .def_prop_ro(
+          "links",
+          [](const Network& n) {
+            std::vector<std::tuple<Vertex, Vertex, std::int32_t>> links;
+            for (const Link& link : n.links) links.emplace_back(link.from, link.to, link.capacity);
+            return links;
+          },
+          "(from, to, capacity) of each direction of each link.")
+      .def_prop_ro(
+          "routes", [](const Network& n) { return n.routes.size(); }, "How many routes are given.")
       .def("diameter", &diameter, "The most links between two switches that have hosts.")
-      .def("__eq__", [](const Network& a, nb::object b) { return nb::isinstance<Network>(b) && a == nb::cast<const Network&>(b); })
+      .def("__eq__", [](const Network& a,
+                        nb::object b) { return nb::isinstance<Network>(b) && a == nb::cast<const Network&>(b); })
       .def("__str__", [](const Network& n) { return to_text(n); });
-  m.def("parse_network", [](std::string_view text) { return value_or_raise(parse_network(text)); }, "text"_a, "Read a file.");
-  m.def("named_network", [](std::string_view text) { return value_or_raise(named_network(text)); }, "text"_a, "Make a network by name.");
-  m.def("network_names", [] {
-    std::vector<std::tuple<std::string, std::string, std::string>> rows;
-    for (const NetworkName& name : network_names()) rows.emplace_back(name.name, name.parameters, name.meaning);
-    return rows;
-  }, "(name, parameters, meaning) of each network that is made by name.");
+  m.def(
+      "parse_network", [](std::string_view text) { return value_or_raise(parse_network(text)); }, "text"_a,
+      "Read a file.");
+  m.def(
+      "named_network", [](std::string_view text) { return value_or_raise(named_network(text)); }, "text"_a,
+      "Make a network by name.");
+  m.def(
+      "network_names",
+      [] {
+        std::vector<std::tuple<std::string, std::string, std::string>> rows;
+        for (const NetworkName& name : network_names()) rows.emplace_back(name.name, name.parameters, name.meaning);
+        return rows;
+      },
+      "(name, parameters, meaning) of each network that is made by name.");
 }
 
 void bind_placed_network(nb::module_& m) {
@@ -111,50 +132,85 @@ void bind_placed_network(nb::module_& m) {
       .value("destination", Spread::destination)
       .value("hash", Spread::hash);
   nb::class_<PlacedNetwork>(m, "PlacedNetwork", "A network with routes and with ranks on its hosts.")
-      .def("__init__", [](PlacedNetwork* self, const Network& network, Spread spread, std::uint64_t seed, std::string_view placement, Rank ranks) {
-        if (ranks < 0) throw std::invalid_argument("a negative number of ranks");
-        new (self) PlacedNetwork(network, spread, seed, placement, ranks);
-      }, "network"_a, "spread"_a = Spread::destination, "seed"_a = 0, "placement"_a = "", "ranks"_a = 0)
-      .def_prop_ro("network", [](const PlacedNetwork& p) -> const Network& { return p.network; }, nb::rv_policy::reference_internal)
-      .def_prop_ro("placement", [](const PlacedNetwork& p) { return p.placement; }, "The host of each rank.")
-      .def_prop_ro("key", [](const PlacedNetwork& p) {
-        return network_key(p.network, static_cast<int>(p.routing.spread()), p.routing.seed(), p.placement);
-      }, "Another for another network, routing or placement.")
+      .def(
+          "__init__",
+          [](PlacedNetwork* self, const Network& network, Spread spread, std::uint64_t seed, std::string_view placement,
+             Rank ranks) {
+            if (ranks < 0) throw std::invalid_argument("a negative number of ranks");
+            new (self) PlacedNetwork(network, spread, seed, placement, ranks);
+          },
+          "network"_a, "spread"_a = Spread::destination, "seed"_a = 0, "placement"_a = "", "ranks"_a = 0)
+      .def_prop_ro(
+          "network", [](const PlacedNetwork& p) -> const Network& { return p.network; },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "placement", [](const PlacedNetwork& p) { return p.placement; }, "The host of each rank.")
+      .def_prop_ro(
+          "key",
+          [](const PlacedNetwork& p) {
+            return network_key(p.network, static_cast<int>(p.routing.spread()), p.routing.seed(), p.placement);
+          },
+          "Another for another network, routing or placement.")
       .def("path", &path_of, "source"_a, "destination"_a, "Numbers of the links from one host to another.")
-      .def("bound", [](const PlacedNetwork& p, const SizeRows& sizes) {
-        const Bound b = bound(p.routing, p.placement, weights_of(p, sizes));
-        return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
-      }, "sizes"_a = SizeRows{}, "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at least.")
-      .def("load", [](const PlacedNetwork& p, const Spec& spec, const SizeRows& sizes) {
-        require_suitable(p, spec);
-        if (!sizes.empty() && spec.family != Family::direct) throw std::invalid_argument("with sizes only direct exchanges are counted");
-        const std::vector<std::int64_t> weights = weights_of(p, sizes);
-        nb::gil_scoped_release release;
-        const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec), weights);
-        return std::pair(load.largest, load.blocks);
-      }, "spec"_a, "sizes"_a = SizeRows{}, "(largest load of each round, blocks of each link) of a schedule.")
-      .def("order_load", [](const PlacedNetwork& p, const Spec& spec) {
-        require_suitable(p, spec);
-        if (spec.family != Family::direct || spec.order == Order::topology)
-          throw std::invalid_argument("only direct exchanges have a peer order, and order=topology has slots");
-        const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
-        return std::pair(load.largest, load.blocks);
-      }, "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
-      .def("overfull", [](const PlacedNetwork& p, const SlotTable& slots) {
-        if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
-        return overfull(p.routing, p.placement, slots);
-      }, "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
-      .def("slots", [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds, const SizeRows& sizes) {
-        const std::vector<std::int64_t> weights = weights_of(p, sizes);
-        nb::gil_scoped_release release;
-        const Effort effort{seed, moves, seconds};
-        return sizes.empty() ? conflict_free_slots(p.routing, p.placement, effort) : weighted_slots(p.routing, p.placement, weights, effort);
-      }, "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "sizes"_a = SizeRows{}, "A conflict-free order.")
-      .def("bytes_in_turn", [](const PlacedNetwork& p, const SlotTable& slots, const SizeRows& sizes) {
-        if (static_cast<std::size_t>(slots.ranks) != p.placement.size()) throw std::invalid_argument("the table is of another number of ranks");
-        if (sizes.empty()) throw std::invalid_argument("there are no sizes");
-        return bytes_in_turn(slots, weights_of(p, sizes));
-      }, "slots"_a, "sizes"_a, "The sum of the largest messages of all slots, in bytes.");
+      .def(
+          "bound",
+          [](const PlacedNetwork& p, const SizeRows& sizes) {
+            const Bound b = bound(p.routing, p.placement, weights_of(p, sizes));
+            return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
+          },
+          "sizes"_a = SizeRows{},
+          "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at "
+          "least.")
+      .def(
+          "load",
+          [](const PlacedNetwork& p, const Spec& spec, const SizeRows& sizes) {
+            require_suitable(p, spec);
+            if (!sizes.empty() && spec.family != Family::direct)
+              throw std::invalid_argument("with sizes only direct exchanges are counted");
+            const std::vector<std::int64_t> weights = weights_of(p, sizes);
+            nb::gil_scoped_release release;
+            const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec), weights);
+            return std::pair(load.largest, load.blocks);
+          },
+          "spec"_a, "sizes"_a = SizeRows{}, "(largest load of each round, blocks of each link) of a schedule.")
+      .def(
+          "order_load",
+          [](const PlacedNetwork& p, const Spec& spec) {
+            require_suitable(p, spec);
+            if (spec.family != Family::direct || spec.order == Order::topology)
+              throw std::invalid_argument("only direct exchanges have a peer order, and order=topology has slots");
+            const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
+            return std::pair(load.largest, load.blocks);
+          },
+          "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
+      .def(
+          "overfull",
+          [](const PlacedNetwork& p, const SlotTable& slots) {
+            if (static_cast<std::size_t>(slots.ranks) != p.placement.size())
+              throw std::invalid_argument("the table is of another number of ranks");
+            return overfull(p.routing, p.placement, slots);
+          },
+          "slots"_a, "The first link or rank that has more than its capacity in a slot; '' if none has.")
+      .def(
+          "slots",
+          [](const PlacedNetwork& p, std::uint64_t seed, std::int64_t moves, double seconds, const SizeRows& sizes) {
+            const std::vector<std::int64_t> weights = weights_of(p, sizes);
+            nb::gil_scoped_release release;
+            const Effort effort{seed, moves, seconds};
+            return sizes.empty() ? conflict_free_slots(p.routing, p.placement, effort)
+                                 : weighted_slots(p.routing, p.placement, weights, effort);
+          },
+          "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "sizes"_a = SizeRows{},
+          "A conflict-free order.")
+      .def(
+          "bytes_in_turn",
+          [](const PlacedNetwork& p, const SlotTable& slots, const SizeRows& sizes) {
+            if (static_cast<std::size_t>(slots.ranks) != p.placement.size())
+              throw std::invalid_argument("the table is of another number of ranks");
+            if (sizes.empty()) throw std::invalid_argument("there are no sizes");
+            return bytes_in_turn(slots, weights_of(p, sizes));
+          },
+          "slots"_a, "sizes"_a, "The sum of the largest messages of all slots, in bytes.");
 }
 
 void bind_slots(nb::module_& m) {
@@ -163,16 +219,34 @@ void bind_slots(nb::module_& m) {
       .def_prop_ro("slots", [](const SlotTable& s) { return s.slots; })
       .def_prop_ro("bound", [](const SlotTable& s) { return s.bound; })
       .def_prop_ro("key", [](const SlotTable& s) { return s.key; })
-      .def("to", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.to(rank); }, "rank"_a, "For each slot, to whom; -1: nobody.")
-      .def("source", [](const SlotTable& s, Rank rank) { require_rank(s, rank); return s.from(rank); }, "rank"_a, "For each slot, from whom; -1: nobody.")
-      .def("slot", [](const SlotTable& s, Rank from, Rank to) {
-        require_rank(s, from);
-        require_rank(s, to);
-        return s.slot(from, to);
-      }, "source"_a, "destination"_a, "Of one message; -1: to itself.")
-      .def("__eq__", [](const SlotTable& a, nb::object b) { return nb::isinstance<SlotTable>(b) && a == nb::cast<const SlotTable&>(b); })
+      .def(
+          "to",
+          [](const SlotTable& s, Rank rank) {
+            require_rank(s, rank);
+            return s.to(rank);
+          },
+          "rank"_a, "For each slot, to whom; -1: nobody.")
+      .def(
+          "source",
+          [](const SlotTable& s, Rank rank) {
+            require_rank(s, rank);
+            return s.from(rank);
+          },
+          "rank"_a, "For each slot, from whom; -1: nobody.")
+      .def(
+          "slot",
+          [](const SlotTable& s, Rank from, Rank to) {
+            require_rank(s, from);
+            require_rank(s, to);
+            return s.slot(from, to);
+          },
+          "source"_a, "destination"_a, "Of one message; -1: to itself.")
+      .def("__eq__", [](const SlotTable& a,
+                        nb::object b) { return nb::isinstance<SlotTable>(b) && a == nb::cast<const SlotTable&>(b); })
       .def("__str__", [](const SlotTable& s) { return to_text(s); });
-  m.def("parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a, "Read what str() gives.");
+  m.def(
+      "parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a,
+      "Read what str() gives.");
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ Last made(const Spec& spec, const Shape& shape) {
   const std::lock_guard lock(mutex);
   const Members members = members_of(spec, shape);
   const Time now = time_of(spec.source.network);
-  if (!last || last->source != spec.source || last->members != members.world_ranks || last->world != members.world || last->written != now) {
+  if (!last || last->source != spec.source || last->members != members.world_ranks || last->world != members.world ||
+      last->written != now) {
     last.reset();
     SlotTable slots = value_or_raise(make_order(spec.source, members, order_seconds()));
     const auto rows = std::make_shared<const SlotRows>(rows_of(slots));
@@ -81,20 +82,31 @@ Shape shape_to_schedule(const Spec& spec, Rank ranks, std::string_view nodes) {
 using namespace swapmeet;
 
 void swapmeet::bind_orders(nb::module_& m) {
-  m.def("order_slots", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    require_topology(spec);
-    const Shape shape = shape_of(ranks, nodes);
-    nb::gil_scoped_release release;
-    return made(spec, shape).slots;
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "The slots that order=topology(...) becomes, of ranks, or of nodes for leaders.");
-  m.def("order_overfull", [](const Spec& spec, Rank ranks, std::string_view nodes) {
-    require_topology(spec);
-    const Shape shape = shape_of(ranks, nodes);
-    nb::gil_scoped_release release;
-    return value_or_raise(overfull(spec.source, members_of(spec, shape), made(spec, shape).slots));
-  }, "spec"_a, "ranks"_a, "nodes"_a = "", "The first link that carries more than its capacity in a slot; '' if none does.");
-  m.def("order_source", [](const Spec& spec) {
-    require_topology(spec);
-    return std::tuple(spec.source.network, spec.source.routing, spec.source.place);
-  }, "spec"_a, "(network, routing, place) of order=topology(...).");
+  m.def(
+      "order_slots",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        require_topology(spec);
+        const Shape shape = shape_of(ranks, nodes);
+        nb::gil_scoped_release release;
+        return made(spec, shape).slots;
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "The slots that order=topology(...) becomes, of ranks, or of nodes for leaders.");
+  m.def(
+      "order_overfull",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        require_topology(spec);
+        const Shape shape = shape_of(ranks, nodes);
+        nb::gil_scoped_release release;
+        return value_or_raise(overfull(spec.source, members_of(spec, shape), made(spec, shape).slots));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "The first link that carries more than its capacity in a slot; '' if none does.");
+  m.def(
+      "order_source",
+      [](const Spec& spec) {
+        require_topology(spec);
+        return std::tuple(spec.source.network, spec.source.routing, spec.source.place);
+      },
+      "spec"_a, "(network, routing, place) of order=topology(...).");
 }

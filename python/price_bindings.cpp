@@ -22,7 +22,8 @@ namespace {
 
 Model model_named(std::string_view name) {
   const auto found = std::ranges::find(model_names, name);
-  if (found == model_names.end()) throw std::invalid_argument("\"" + std::string(name) + "\" is no model: hockney, loggp or max-rate");
+  if (found == model_names.end())
+    throw std::invalid_argument("\"" + std::string(name) + "\" is no model: hockney, loggp or max-rate");
   return static_cast<Model>(found - model_names.begin());
 }
 
@@ -97,12 +98,15 @@ void bind_work(nb::module_& m) {
       .def_ro("within", &PhaseWork::within)
       .def_ro("between", &PhaseWork::between)
       .def_ro("batches", &PhaseWork::batches)
-      .def_prop_ro("parcels", [](const PhaseWork& phase) {
-        std::vector<std::tuple<std::int64_t, double, std::int64_t, std::int64_t>> rows;
-        for (const Parcels& p : phase.parcels)
-          if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);
-        return rows;
-      }, "(messages, blocks in each, batches that begin with one, batches that end with one), the largest first");
+      .def_prop_ro(
+          "parcels",
+          [](const PhaseWork& phase) {
+            std::vector<std::tuple<std::int64_t, double, std::int64_t, std::int64_t>> rows;
+            for (const Parcels& p : phase.parcels)
+              if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);
+            return rows;
+          },
+          "(messages, blocks in each, batches that begin with one, batches that end with one), the largest first");
   nb::class_<Price>(m, "Price", "The time of an exchange and its parts, in microseconds.")
       .def_ro("latency", &Price::latency)
       .def_ro("overhead", &Price::overhead)
@@ -112,19 +116,26 @@ void bind_work(nb::module_& m) {
       .def_ro("call", &Price::call)
       .def_prop_ro("total", &Price::total);
   nb::class_<Work>(m, "Work", "What an exchange makes ranks and nodes do.")
-      .def("__init__", [](Work* self, const Spec& spec, Rank ranks, std::string_view nodes) {
-        new (self) Work(work_of(spec, ranks, nodes));
-      }, "spec"_a, "ranks"_a, "nodes"_a = "")
-      .def_static("largest_node", [](Rank ranks, std::string_view nodes) { return Nodes(shape_of(ranks, nodes)).largest(); },
-                  "ranks"_a, "nodes"_a, "Q: the ranks of the largest node of a node map.")
+      .def(
+          "__init__",
+          [](Work* self, const Spec& spec, Rank ranks, std::string_view nodes) {
+            new (self) Work(work_of(spec, ranks, nodes));
+          },
+          "spec"_a, "ranks"_a, "nodes"_a = "")
+      .def_static(
+          "largest_node", [](Rank ranks, std::string_view nodes) { return Nodes(shape_of(ranks, nodes)).largest(); },
+          "ranks"_a, "nodes"_a, "Q: the ranks of the largest node of a node map.")
       .def_ro("phases", &Work::phases)
       .def_prop_ro("packed", [](const Work& w) { return std::pair(w.packed.blocks, w.packed.pieces); })
       .def_prop_ro("typed", [](const Work& w) { return std::pair(w.typed.blocks, w.typed.pieces); })
-      .def("price", [](const Work& work, const Machine& machine, std::string_view model, std::int64_t block_bytes) {
-        return price(work, machine, model_named(model), block_of(block_bytes));
-      }, "machine"_a, "model"_a, "block_bytes"_a);
-  m.def("price_radices", &price_radices, "spec"_a, "ranks"_a, "nodes"_a, "radices"_a, "machine"_a, "model"_a,
-        "sizes"_a, "Microseconds: for each radix, for each size of a block.");
+      .def(
+          "price",
+          [](const Work& work, const Machine& machine, std::string_view model, std::int64_t block_bytes) {
+            return price(work, machine, model_named(model), block_of(block_bytes));
+          },
+          "machine"_a, "model"_a, "block_bytes"_a);
+  m.def("price_radices", &price_radices, "spec"_a, "ranks"_a, "nodes"_a, "radices"_a, "machine"_a, "model"_a, "sizes"_a,
+        "Microseconds: for each radix, for each size of a block.");
 }
 
 }  // namespace

@@ -10,16 +10,16 @@
 #include "passed.h"
 
 typedef int Alltoall(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-typedef int Alltoallv(const void *, const int *, const int *, MPI_Datatype, void *, const int *, const int *, MPI_Datatype,
-                      MPI_Comm);
+typedef int Alltoallv(const void *, const int *, const int *, MPI_Datatype, void *, const int *, const int *,
+                      MPI_Datatype, MPI_Comm);
 
 enum { MOST_KEPT = 16 };
 
 typedef struct {
   char *spec;
-  bool native, called;          /* called: in this cell */
-  const char *ran, *reason;     /* in this cell; on rank 0 */
-  Explanation kept[MOST_KEPT];  /* what was said of it so far, the oldest overwritten; on rank 0 */
+  bool native, called;         /* called: in this cell */
+  const char *ran, *reason;    /* in this cell; on rank 0 */
+  Explanation kept[MOST_KEPT]; /* what was said of it so far, the oldest overwritten; on rank 0 */
   unsigned explanations;
 } Candidate;
 
@@ -28,7 +28,7 @@ struct Candidates {
   int count, selected; /* the one whose spec is in force, or -1 */
   Candidate *candidate[MOST_CANDIDATES];
   MPI_Comm native, ours;
-  Alltoall *alltoall;   /* of the MPI underneath; NULL: its library was not found */
+  Alltoall *alltoall; /* of the MPI underneath; NULL: its library was not found */
   Alltoallv *alltoallv;
   int (*set_algorithm)(MPI_Comm, const char *); /* NULL: libswapmeet.so is not preloaded */
 };
@@ -82,14 +82,15 @@ static const Explanation *said_before(const Candidate *candidate, bool vector, l
   const unsigned end = candidate->explanations, begin = end > MOST_KEPT ? end - MOST_KEPT : 0;
   for (unsigned i = end; i-- > begin;) {
     const Explanation *const e = &candidate->kept[i % MOST_KEPT];
-    if (e->vector == vector && (vector || (e->least <= bytes && bytes <= e->most)) && !strcmp(e->spec, "native") == native)
+    if (e->vector == vector && (vector || (e->least <= bytes && bytes <= e->most)) &&
+        !strcmp(e->spec, "native") == native)
       return e;
   }
   return NULL;
 }
 
-/* The automatic choice leaves the first calls of a communicator to the MPI underneath, until it sets up shared memory: more
- * than these are made here, of each kind, so that what is measured is what a program gets that makes many. */
+/* The automatic choice leaves the first calls of a communicator to the MPI underneath, until it sets up shared memory:
+ * more than these are made here, of each kind, so that what is measured is what a program gets that makes many. */
 static void settle(const Candidates *all, Candidate *automatic) {
   const int ranks = all->world->ranks;
   char *send = calloc((size_t)ranks, 1), *receive = calloc((size_t)ranks, 1);
@@ -159,18 +160,21 @@ static void call(const Candidates *all, const Candidate *candidate, const Cell *
   if (cell->vector) {
     Alltoallv *const alltoallv = candidate->native ? all->alltoallv : MPI_Alltoallv;
     error = alltoallv(cell->send, cell->send_counts, cell->send_places, cell->type, cell->receive, cell->receive_counts,
-              cell->receive_places, cell->type, comm);
+                      cell->receive_places, cell->type, comm);
   } else {
     Alltoall *const alltoall = candidate->native ? all->alltoall : MPI_Alltoall;
-    error = alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type, comm);
+    error = alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type,
+                     comm);
   }
   if (error != MPI_SUCCESS) fail(candidate, error);
 }
 
-void candidates_call(const Candidates *all, int candidate, const Cell *cell) { call(all, all->candidate[candidate], cell); }
+void candidates_call(const Candidates *all, int candidate, const Cell *cell) {
+  call(all, all->candidate[candidate], cell);
+}
 
-/* The library never puts one algorithm in the place of another that was asked for: it serves a call by that, or leaves it to
- * the MPI underneath. So only the automatic choice can be unknown. */
+/* The library never puts one algorithm in the place of another that was asked for: it serves a call by that, or leaves
+ * it to the MPI underneath. So only the automatic choice can be unknown. */
 static void find_out(const Candidates *all, Candidate *candidate, const Cell *cell) {
   const int before = measure_passed();
   listen(all);

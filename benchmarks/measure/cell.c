@@ -32,8 +32,10 @@ typedef struct {
 
 /* One of the two is this rank. */
 static int64_t block(const Sizes *sizes, int ranks, int source, int destination) {
-  if (sizes->matrix.sent) return source == sizes->rank ? sizes->matrix.sent[destination] : sizes->matrix.received[source];
-  return sizes->equal ? (int64_t)sizes->bytes : workload_bytes(&sizes->workload, sizes->seed, ranks, source, destination);
+  if (sizes->matrix.sent)
+    return source == sizes->rank ? sizes->matrix.sent[destination] : sizes->matrix.received[source];
+  return sizes->equal ? (int64_t)sizes->bytes
+                      : workload_bytes(&sizes->workload, sizes->seed, ranks, source, destination);
 }
 
 /* Reads what is the same on all ranks. Returns whether it is right. */
@@ -60,7 +62,8 @@ static bool read_words(Cell *cell, Sizes *sizes, const char *collective, const c
   const bool matrix = !strncmp(text, MATRIX_PREFIX, strlen(MATRIX_PREFIX));
   if (!matrix && !workload_parse(text, &sizes->workload, problem, sizeof problem))
     return snprintf(why, why_bytes, "\"%.200s\": %s", text, problem), false;
-  if (!cell->vector) return snprintf(why, why_bytes, "alltoall has blocks of one size: expected bytes, up to 1 TiB"), false;
+  if (!cell->vector)
+    return snprintf(why, why_bytes, "alltoall has blocks of one size: expected bytes, up to 1 TiB"), false;
   return true;
 }
 
@@ -68,11 +71,13 @@ static bool read_words(Cell *cell, Sizes *sizes, const char *collective, const c
 static bool fits(const Cell *cell, int64_t bytes, int64_t places, char *why, size_t why_bytes) {
   const int64_t unit = (int64_t)cell->unit;
   if (bytes % unit)
-    return snprintf(why, why_bytes, "a block of %lld bytes holds no whole number of items of %zu bytes", (long long)bytes,
-                    cell->unit), false;
+    return snprintf(why, why_bytes, "a block of %lld bytes holds no whole number of items of %zu bytes",
+                    (long long)bytes, cell->unit),
+           false;
   if (bytes / unit > INT_MAX || (cell->vector && places > INT_MAX))
     return snprintf(why, why_bytes, "blocks of this size need counts or displacements above 2^31-1, which %s has not",
-                    cell->vector ? "MPI_Alltoallv" : "MPI_Alltoall"), false;
+                    cell->vector ? "MPI_Alltoallv" : "MPI_Alltoall"),
+           false;
   return true;
 }
 
@@ -145,8 +150,8 @@ static Cell *make(const World *world, const Cell *cell, const Sizes *sizes, char
   return own;
 }
 
-Cell *cell_make(const World *world, const char *collective, const char *sizes_text, const char *seed, const char *datatype,
-                char *why, size_t why_bytes) {
+Cell *cell_make(const World *world, const char *collective, const char *sizes_text, const char *seed,
+                const char *datatype, char *why, size_t why_bytes) {
   Cell cell = {.ranks = world->ranks, .rank = world->rank, .type = MPI_DATATYPE_NULL};
   Sizes sizes = {.rank = world->rank};
   if (!read_words(&cell, &sizes, collective, sizes_text, seed, datatype, why, why_bytes)) return NULL;
@@ -197,14 +202,16 @@ void cell_fill(Cell *cell) {
   memset(cell->receive_memory, POISON, cell->receive_span + 2 * GUARD);
   for (int i = 0; i < cell->ranks; ++i) {
     const uint64_t out = key(cell, cell->rank, i), in = key(cell, i, cell->rank);
-    const size_t sent = (size_t)cell->send_counts[i] * cell->unit, received = (size_t)cell->receive_counts[i] * cell->unit;
+    const size_t sent = (size_t)cell->send_counts[i] * cell->unit,
+                 received = (size_t)cell->receive_counts[i] * cell->unit;
     for (size_t k = 0; k < sent; k += 8) {
       const uint64_t data = word(out, k);
       memcpy(cell->send + place(cell, cell->send_counts, cell->send_places, i, k), &data, least(8, sent - k));
     }
     for (size_t k = 0; k < received; k += 8) {
       const uint64_t poison = ~word(in, k);
-      memcpy(cell->receive + place(cell, cell->receive_counts, cell->receive_places, i, k), &poison, least(8, received - k));
+      memcpy(cell->receive + place(cell, cell->receive_counts, cell->receive_places, i, k), &poison,
+             least(8, received - k));
     }
   }
 }
@@ -227,8 +234,8 @@ static bool verify_block(const Cell *cell, int source, char *report, size_t repo
     if (memcmp(here, wanted, many)) {
       size_t j = 0;
       while (here[j] == wanted[j]) ++j;
-      snprintf(report, report_bytes, "source %d destination %d byte %zu of %zu: expected 0x%02x, got 0x%02x%s", source, cell->rank,
-               k + j, bytes, (unsigned char)wanted[j], (unsigned char)here[j],
+      snprintf(report, report_bytes, "source %d destination %d byte %zu of %zu: expected 0x%02x, got 0x%02x%s", source,
+               cell->rank, k + j, bytes, (unsigned char)wanted[j], (unsigned char)here[j],
                here[j] == (char)~wanted[j] ? ", as before the call" : "");
       return false;
     }
@@ -256,7 +263,8 @@ bool cell_verify(const Cell *cell, char *report, size_t report_bytes) {
     const size_t bytes = (size_t)cell->send_counts[i] * cell->unit;
     for (size_t k = 0; k < bytes; k += 8) {
       const uint64_t data = word(key(cell, cell->rank, i), k);
-      if (!memcmp(cell->send + place(cell, cell->send_counts, cell->send_places, i, k), &data, least(8, bytes - k))) continue;
+      if (!memcmp(cell->send + place(cell, cell->send_counts, cell->send_places, i, k), &data, least(8, bytes - k)))
+        continue;
       snprintf(report, report_bytes, "source %d: the send buffer was written, in the block for %d", cell->rank, i);
       return false;
     }

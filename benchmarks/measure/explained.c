@@ -18,7 +18,8 @@ void explained_begin(void) {
   if (usual >= 0) dup2(fileno(kept), STDERR_FILENO);
 }
 
-/* "swapmeet: Alltoall on 4 ranks, blocks of 0 to 64 B: radix(r=2) (rule: ...)". Returns whether the line is of this kind. */
+/* "swapmeet: Alltoall on 4 ranks, blocks of 0 to 64 B: radix(r=2) (rule: ...)". Returns whether the line is of this
+ * kind. */
 static bool read_explanation(const char *line, Explanation *found) {
   static const char begin[] = "swapmeet: Alltoall";
   Explanation e = {.least = -1, .most = -1};

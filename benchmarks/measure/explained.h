@@ -1,5 +1,5 @@
-/* What libswapmeet.so says of a call where SWAPMEET_EXPLAIN=1: which algorithm serves it, and why. It says the same only
- * once in a run, so what was said must be remembered. */
+/* What libswapmeet.so says of a call where SWAPMEET_EXPLAIN=1: which algorithm serves it, and why. It says the same
+ * only once in a run, so what was said must be remembered. */
 #ifndef MEASURE_EXPLAINED_H
 #define MEASURE_EXPLAINED_H
 
@@ -11,9 +11,9 @@ typedef struct {
   char spec[200], reason[400];
 } Explanation;
 
-/* Between the two, what this process writes to standard error is kept back. The second gives it back, but for explanations:
- * the last one is stored. Returns whether there was one. */
+/* Between the two, what this process writes to standard error is kept back. The second gives it back, but for
+ * explanations: the last one is stored. Returns whether there was one. */
 void explained_begin(void);
-bool explained_end(Explanation *last);
+bool explained_end(Explanation* last);
 
 #endif

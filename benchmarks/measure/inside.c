@@ -75,7 +75,9 @@ void answer_trace(const World *world, Candidates *all, int candidate, const Cell
 }
 
 /* Calls that fill some milliseconds, `most` at most. */
-static int enough(double seconds, int most) { return seconds > 5e-3 ? 1 : seconds < 5e-3 / most ? most : (int)(5e-3 / seconds); }
+static int enough(double seconds, int most) {
+  return seconds > 5e-3 ? 1 : seconds < 5e-3 / most ? most : (int)(5e-3 / seconds);
+}
 
 static double least_of_three(double a, double b, double c) {
   const double least = a < b ? a : b;

@@ -172,8 +172,10 @@ static void *map_segment(const Limits *l, size_t control_bytes) {
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, l->comm);
   if (l->rank != 0 && (file = shm_open(name, O_RDWR, 0)) < 0) problem = errno;
   void *base = MAP_FAILED;
-  if (!problem) problem = posix_fallocate(file, (off_t)(control_bytes + (size_t)l->rank * l->slot_bytes), (off_t)l->slot_bytes);
-  if (!problem && (base = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)) == MAP_FAILED) problem = errno;
+  if (!problem)
+    problem = posix_fallocate(file, (off_t)(control_bytes + (size_t)l->rank * l->slot_bytes), (off_t)l->slot_bytes);
+  if (!problem && (base = mmap(NULL, l->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)) == MAP_FAILED)
+    problem = errno;
   if (file >= 0) close(file);
   int worst = 0;
   MPI_Allreduce(&problem, &worst, 1, MPI_INT, MPI_MAX, l->comm);

@@ -20,7 +20,8 @@ static bool read_numbers(const char *path, int64_t *numbers, size_t count, int r
   for (size_t i = 0; i < count; ++i)
     if (numbers[i] < 0 || numbers[i] > most_bytes)
       return snprintf(why, why_bytes, "\"%.200s\": %lld bytes from rank %zu to rank %zu: expected 0 to 1 TiB", path,
-                      (long long)numbers[i], i / (size_t)ranks, i % (size_t)ranks), false;
+                      (long long)numbers[i], i / (size_t)ranks, i % (size_t)ranks),
+             false;
   return true;
 }
 
@@ -39,7 +40,8 @@ bool matrix_read(const World *world, const char *text, Matrix *matrix, char *why
   *matrix = (Matrix){malloc(row), malloc(row)};
   bool good = matrix->sent && matrix->received && (world->rank || all);
   if (!good) snprintf(why, why_bytes, "%zu bytes for sizes cannot be allocated", ranks * row);
-  if (good && !world->rank) good = read_numbers(text + strlen(MATRIX_PREFIX), all, ranks * ranks, world->ranks, why, why_bytes);
+  if (good && !world->rank)
+    good = read_numbers(text + strlen(MATRIX_PREFIX), all, ranks * ranks, world->ranks, why, why_bytes);
   good = agreed(world, good, why, why_bytes);
   if (good) {
     MPI_Scatter(all, world->ranks, MPI_INT64_T, matrix->sent, world->ranks, MPI_INT64_T, 0, MPI_COMM_WORLD);

@@ -1,18 +1,20 @@
-/* Measures all-to-alls as it is told: python/swapmeet/bench/session.py launches it and asks. To be run with libswapmeet.so
- * preloaded, on any number of ranks.
+/* Measures all-to-alls as it is told: python/swapmeet/bench/session.py launches it and asks. To be run with
+ * libswapmeet.so preloaded, on any number of ranks.
  *
  * Rank 0 reads commands from standard input, one a line, and answers on standard output by lines that begin with
- * "measure: ". All ranks carry out each command; the others read nothing. The last line of an answer is "ok", perhaps with
- * a value; "refused", "unknown" (the library or the candidate cannot tell) or "error" (no such command), with a message;
- * or "wrong", with what is wrong in the data. It begins with lines that describe the run, up to "ready RANKS". At the end
- * of the input it ends.
+ * "measure: ". All ranks carry out each command; the others read nothing. The last line of an answer is "ok", perhaps
+ * with a value; "refused", "unknown" (the library or the candidate cannot tell) or "error" (no such command), with a
+ * message; or "wrong", with what is wrong in the data. It begins with lines that describe the run, up to "ready RANKS".
+ * At the end of the input it ends.
  *
- *   candidate SPEC            ok NUMBER. SPEC: one of the library's, "auto", or "native": the MPI underneath, past the library
+ *   candidate SPEC            ok NUMBER. SPEC: one of the library's, "auto", or "native": the MPI underneath, past the
+ *                             library
  *   call COLLECTIVE SIZES SEED DATATYPE     the exchange that all below is about: "alltoall 64 0 byte",
- *                             "alltoallv uniform:max=1024 7 byte". SIZES: bytes of data of every block, or a workload's text,
- *                             or matrix:FILE, of Alltoallv, for sizes in a file (matrix.h)
+ *                             "alltoallv uniform:max=1024 7 byte". SIZES: bytes of data of every block, or a workload's
+ *                             text, or matrix:FILE, of Alltoallv, for sizes in a file (matrix.h)
  *   check NUMBER              one exchange, of which every byte is looked at
- *   ran NUMBER                ok SPEC REASON: what was executed for this candidate, "native" if the call was left to the MPI
+ *   ran NUMBER                ok SPEC REASON: what was executed for this candidate, "native" if the call was left to
+ *                             the MPI
  *   estimate NUMBER           ok SECONDS of a call, about
  *   measure NUMBER:CALLS ...  a line "sample LONGEST SHORTEST MEAN" for each, in this order: seconds a call, over ranks
  *   touch 0|1                 whether every rank rewrites its send buffer before each call, untimed
@@ -27,26 +29,26 @@
  *
  * What a sceptic will ask:
  *
- * Are the candidates in the same situation? They send from and receive into the same memory, on page boundaries. All of the
- * library's run on one communicator: each would otherwise have a share of the node's shared memory that depends on how many
- * came before it. So each sample begins with one call that is not timed: it brings back the plan, which is kept, and the
- * caches hold what this candidate left there, not the one before. The MPI underneath gets the same call, and is called where
- * the library itself would find it: no code of ours is in between.
+ * Are the candidates in the same situation? They send from and receive into the same memory, on page boundaries. All of
+ * the library's run on one communicator: each would otherwise have a share of the node's shared memory that depends on
+ * how many came before it. So each sample begins with one call that is not timed: it brings back the plan, which is
+ * kept, and the caches hold what this candidate left there, not the one before. The MPI underneath gets the same call,
+ * and is called where the library itself would find it: no code of ours is in between.
  *
- * What is a sample? All ranks meet in a barrier; each reads its clock, makes so many calls back to back and reads its clock
- * again; the time is divided by the calls, and the longest over ranks is what an application would wait for. Ranks leave
- * the barrier at different times: those that leave early wait for the others in their first call, and count it. This error
- * is at most one barrier for a whole batch, whatever the number of calls, and makes times longer, never shorter. So batches
- * have to be long against the barrier (`barrier` tells: some microseconds, but milliseconds where ranks share cores under an
- * MPI whose ranks keep a core until their time slice ends), and it is for who asks to see to that. On one node the barrier
- * is in shared memory and gives cores away.
+ * What is a sample? All ranks meet in a barrier; each reads its clock, makes so many calls back to back and reads its
+ * clock again; the time is divided by the calls, and the longest over ranks is what an application would wait for.
+ * Ranks leave the barrier at different times: those that leave early wait for the others in their first call, and count
+ * it. This error is at most one barrier for a whole batch, whatever the number of calls, and makes times longer, never
+ * shorter. So batches have to be long against the barrier (`barrier` tells: some microseconds, but milliseconds where
+ * ranks share cores under an MPI whose ranks keep a core until their time slice ends), and it is for who asks to see to
+ * that. On one node the barrier is in shared memory and gives cores away.
  *
- * Are back-to-back calls what applications do? Some. Their ranks drift apart within a batch, as far as the algorithm lets
- * them, and the send buffer stays in cache. With `touch` each call is preceded by writes and a meeting of all: the other end
- * of what applications do, but then every call bears its own skew.
+ * Are back-to-back calls what applications do? Some. Their ranks drift apart within a batch, as far as the algorithm
+ * lets them, and the send buffer stays in cache. With `touch` each call is preceded by writes and a meeting of all: the
+ * other end of what applications do, but then every call bears its own skew.
  *
- * Is anything else running? Ranks without a command to carry out sleep; lines are printed only when all samples of a command
- * have been taken. */
+ * Is anything else running? Ranks without a command to carry out sleep; lines are printed only when all samples of a
+ * command have been taken. */
 #define _GNU_SOURCE
 #include "measure.h"
 
@@ -96,7 +98,8 @@ static void do_candidate(Run *run, char *spec) {
 static void do_call(Run *run, char *words) {
   char why[TEXT] = "", *word[4], *left = NULL;
   for (int i = 0; i < 4; ++i) word[i] = strtok_r(i ? NULL : words, " ", &left);
-  if (!word[3] || strtok_r(NULL, " ", &left)) return answer(&run->world, "error call: expected COLLECTIVE SIZES SEED DATATYPE");
+  if (!word[3] || strtok_r(NULL, " ", &left))
+    return answer(&run->world, "error call: expected COLLECTIVE SIZES SEED DATATYPE");
   cell_free(run->cell);
   candidates_new_cell(run->candidates);
   run->cell = cell_make(&run->world, word[0], word[1], word[2], word[3], why, sizeof why);
@@ -146,12 +149,14 @@ static void do_measure(Run *run, char *words) {
   for (size_t i = 0; i < many; ++i)
     taken[i].sample = sample(&run->world, run->candidates, taken[i].candidate, run->cell, taken[i].calls, run->touch);
   for (size_t i = 0; i < many; ++i)
-    answer(&run->world, "sample %.9e %.9e %.9e", taken[i].sample.longest, taken[i].sample.shortest, taken[i].sample.mean);
+    answer(&run->world, "sample %.9e %.9e %.9e", taken[i].sample.longest, taken[i].sample.shortest,
+           taken[i].sample.mean);
   answer(&run->world, "ok");
   free(taken);
 }
 
-/* Commands about a candidate in the present cell. `words`: its number, and perhaps more. Returns whether `name` is one. */
+/* Commands about a candidate in the present cell. `words`: its number, and perhaps more. Returns whether `name` is
+ * one. */
 static bool about_candidate(Run *run, const char *name, char *words) {
   static const char *const names[] = {"check", "ran", "estimate", "phases", "trace"};
   int which = 0;
@@ -189,15 +194,18 @@ static bool needs_cell(const char *name) {
 
 /* Commands about single messages and copies. Returns whether `name` is one. */
 static bool about_parts(const World *world, const char *name, const char *words) {
-  static const char *const names[] = {"messages", "copies"}, *const ways[2][2] = {{"within", "between"}, {"memcpy", "datatype"}};
+  static const char *const names[] = {"messages", "copies"}, *const ways[2][2] = {{"within", "between"},
+                                                                                  {"memcpy", "datatype"}};
   const int which = !strcmp(name, names[1]), wanted = 4 - which;
   if (strcmp(name, names[which])) return false;
   int way = 2, many = 0, number[4];
   const char *rest = words + strcspn(words, " ");
   for (int i = 0; i < 2; ++i)
-    if (strlen(ways[which][i]) == (size_t)(rest - words) && !strncmp(words, ways[which][i], strlen(ways[which][i]))) way = i;
+    if (strlen(ways[which][i]) == (size_t)(rest - words) && !strncmp(words, ways[which][i], strlen(ways[which][i])))
+      way = i;
   while (*rest == ' ' && many < wanted && (number[many] = whole(rest + 1, MOST_CALLS, &rest)) > 0) ++many;
-  if (way == 2 || many < wanted || *rest) answer(world, "error %s: expected a way and %d numbers from 1 on", name, wanted);
+  if (way == 2 || many < wanted || *rest)
+    answer(world, "error %s: expected a way and %d numbers from 1 on", name, wanted);
   else if (which == 0) answer_messages(world, way == 1, number[0], number[1], number[2], number[3]);
   else answer_copies(world, way == 1, number[0], number[1], number[2]);
   return true;

@@ -23,7 +23,8 @@ static int64_t number_in(const char *path, const char *name) {
   return value;
 }
 
-/* What a control group (version 2, then 1) leaves to its processes, files that are cached not counted; INT64_MAX: no limit. */
+/* What a control group (version 2, then 1) leaves to its processes, files that are cached not counted; INT64_MAX: no
+ * limit. */
 static int64_t left_to_group(void) {
   static const char *const files[2][3] = {
       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"},
@@ -48,7 +49,8 @@ bool memory_suffices(const World *world, int64_t bytes, char *why, size_t why_by
   if (all <= free_bytes) return true;
   int members = 0;
   MPI_Comm_size(world->node, &members);
-  snprintf(why, why_bytes, "the %d ranks of a node would need %.3g GiB, of which half is for working memory; there are %.3g GiB",
+  snprintf(why, why_bytes,
+           "the %d ranks of a node would need %.3g GiB, of which half is for working memory; there are %.3g GiB",
            members, all / (1 << 30), free_bytes / (1 << 30));
   return false;
 }

@@ -34,7 +34,8 @@ static int number_of(const Places *places, int node) {
   return number;
 }
 
-/* With whom this rank exchanges messages: the neighbour in its node, or the rank of its place in the neighbouring node. */
+/* With whom this rank exchanges messages: the neighbour in its node, or the rank of its place in the neighbouring
+ * node. */
 static int find_partner(const World *world, bool between, int pairs) {
   const Places places = find_places(world);
   const int node = places.node[world->rank], place = places.place[world->rank];
@@ -121,7 +122,8 @@ static MPI_Datatype make_type(int pieces, int bytes) {
 }
 
 static void gather(char *to, const char *from, int pieces, int bytes) {
-  for (int i = 0; i < pieces; ++i) memcpy(to + (size_t)i * (size_t)bytes, from + 2 * (size_t)i * (size_t)bytes, (size_t)bytes);
+  for (int i = 0; i < pieces; ++i)
+    memcpy(to + (size_t)i * (size_t)bytes, from + 2 * (size_t)i * (size_t)bytes, (size_t)bytes);
 }
 
 void answer_copies(const World *world, bool datatype, int pieces, int bytes, int calls) {

@@ -48,8 +48,8 @@ static int in_order(const void *a, const void *b) {
   return (first > second) - (first < second);
 }
 
-/* Batches grow until one takes some milliseconds and calls get no faster by it: where ranks share cores, whoever waits may
- * do so until a time slice ends, once or twice a batch, and short batches would tell of that alone. */
+/* Batches grow until one takes some milliseconds and calls get no faster by it: where ranks share cores, whoever waits
+ * may do so until a time slice ends, once or twice a batch, and short batches would tell of that alone. */
 double estimate(const World *world, Candidates *all, int candidate, const Cell *cell, bool touch) {
   const double target = 2e-3, enough = 0.05;
   double seconds = sample(world, all, candidate, cell, 1, touch).longest;

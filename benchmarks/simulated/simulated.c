@@ -1,12 +1,13 @@
-/* One exchange, whose time SimGrid simulates: python/swapmeet/simulation/job.py launches it, with libswapmeet.so preloaded or
- * without. All ranks live in one process, hence no global variables.
+/* One exchange, whose time SimGrid simulates: python/swapmeet/simulation/job.py launches it, with libswapmeet.so
+ * preloaded or without. All ranks live in one process, hence no global variables.
  *
- *   simulated COLLECTIVE SIZES SEED DATATYPE CALLS JITTER    as measure.c's "call", how many calls are timed, and microseconds
+ *   simulated COLLECTIVE SIZES SEED DATATYPE CALLS JITTER    as measure.c's "call", how many calls are timed, and
+ *                                                            microseconds
  *
- * The first call makes plans; its data are looked at, every byte. Then all begin at the same instant, for simulated clocks agree, or
- * each so much later at most, at random. Times are from that instant on.
- * Rank 0 prints what measure.c does: "sample LONGEST SHORTEST MEAN" for each timed call, then "ok"; or "refused WHY", or
- * "wrong WHY". */
+ * The first call makes plans; its data are looked at, every byte. Then all begin at the same instant, for simulated
+ * clocks agree, or each so much later at most, at random. Times are from that instant on.
+ * Rank 0 prints what measure.c does: "sample LONGEST SHORTEST MEAN" for each timed call, then "ok"; or "refused WHY",
+ * or "wrong WHY". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@ static void call(const Cell *cell) {
     MPI_Alltoallv(cell->send, cell->send_counts, cell->send_places, cell->type, cell->receive, cell->receive_counts,
                   cell->receive_places, cell->type, MPI_COMM_WORLD);
   else
-    MPI_Alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type, MPI_COMM_WORLD);
+    MPI_Alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type,
+                 MPI_COMM_WORLD);
 }
 
 /* 0 to 1: another for each rank and call, the same in every simulation (SplitMix64's finaliser). */
@@ -34,7 +36,8 @@ static double random_part(int rank, int call) {
 
 static void sleep_until(double instant) {
   const double left = instant - MPI_Wtime();
-  smpi_nanosleep(&(struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))}, NULL);
+  smpi_nanosleep(&(struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))},
+                 NULL);
 }
 
 /* All ranks leave at the same simulated instant, which is returned, or so many seconds later. */

@@ -2,10 +2,10 @@
 ///
 ///   path(x, y) if edge(x, y);    path(x, z) if path(x, y) and edge(y, z)
 ///
-/// Edges are kept where their source is at home, paths where their target is: so each rank joins what it has, and sends what it
-/// found to where that belongs. Only paths that are new in one round are joined in the next (semi-naive evaluation), until no
-/// rank finds any: an Alltoallv in each round, small ones in the first and last, large ones between.
-/// Source:  nonuniform, section 5.2 (graph mining); compared with a search from each vertex.
+/// Edges are kept where their source is at home, paths where their target is: so each rank joins what it has, and sends
+/// what it found to where that belongs. Only paths that are new in one round are joined in the next (semi-naive
+/// evaluation), until no rank finds any: an Alltoallv in each round, small ones in the first and last, large ones
+/// between. Source:  nonuniform, section 5.2 (graph mining); compared with a search from each vertex.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,7 +43,8 @@ std::vector<Pair> grid(Vertex side) {
   return edges;
 }
 
-/// 2^scale vertices, of which few have most edges: each edge falls into a quarter of the matrix, and there again (0.57, 0.19,
+/// 2^scale vertices, of which few have most edges: each edge falls into a quarter of the matrix, and there again (0.57,
+/// 0.19,
 /// 0.19, 0.05). Source: D. Chakrabarti et al., R-MAT, SDM 2004; Graph 500
 std::vector<Pair> rmat(int scale, std::uint64_t edges) {
   std::vector<Pair> made;
@@ -68,13 +69,16 @@ std::vector<Pair> edges_of(const Program& program) {
   if (std::sscanf(text.c_str(), "grid:%u%c", &first, &rest) == 1 && first <= 70) return grid(first);
   if (std::sscanf(text.c_str(), "rmat:%u:%u%c", &first, &second, &rest) == 2 && first <= 14 && second <= 1u << 24)
     return rmat(static_cast<int>(first), second);
-  if (text.rfind("file:", 0) != 0) program.refuse("--graph " + text + ": expected chain:VERTICES (up to 5000), grid:SIDE (70), "
-                                                  "rmat:SCALE:EDGES (scale 14) or file:NAME, with two numbers in a line");
+  if (text.rfind("file:", 0) != 0)
+    program.refuse("--graph " + text +
+                   ": expected chain:VERTICES (up to 5000), grid:SIDE (70), "
+                   "rmat:SCALE:EDGES (scale 14) or file:NAME, with two numbers in a line");
   std::ifstream file(text.substr(5));
   std::vector<Pair> edges;
   Pair edge;
   while (file >> edge.from >> edge.to) edges.push_back(edge);
-  if (!file.eof() || file.bad()) program.refuse("--graph " + text + ": cannot be read, or is not of two numbers in a line");
+  if (!file.eof() || file.bad())
+    program.refuse("--graph " + text + ": cannot be read, or is not of two numbers in a line");
   return edges;
 }
 
@@ -111,13 +115,15 @@ class Relations {
   }
 
  private:
-  int home(Vertex vertex) const { return static_cast<int>(random_bits(6, vertex) % static_cast<std::uint64_t>(program_.ranks)); }
+  int home(Vertex vertex) const {
+    return static_cast<int>(random_bits(6, vertex) % static_cast<std::uint64_t>(program_.ranks));
+  }
 
   const Program& program_;
   Mail<Pair> mail_;
-  std::unordered_map<Vertex, std::vector<Vertex>> edges_;            ///< by source
-  std::unordered_map<Vertex, std::unordered_set<Vertex>> paths_;     ///< sources, by target
-  std::vector<Pair> fresh_;                                          ///< paths that are not joined yet
+  std::unordered_map<Vertex, std::vector<Vertex>> edges_;         ///< by source
+  std::unordered_map<Vertex, std::unordered_set<Vertex>> paths_;  ///< sources, by target
+  std::vector<Pair> fresh_;                                       ///< paths that are not joined yet
 };
 
 /// By a search from each vertex, sorted.
@@ -158,6 +164,7 @@ int main(int argc, char** argv) {
   std::ranges::sort(paths);
   program.write(paths.data(), paths.size() * sizeof(Pair));
   const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || paths == searched(edges);
-  return program.end("closure of " + std::to_string(edges.size()) + " edges: " + std::to_string(paths.size()) + " paths in " +
-                     std::to_string(rounds) + " rounds", right, seconds);
+  return program.end("closure of " + std::to_string(edges.size()) + " edges: " + std::to_string(paths.size()) +
+                         " paths in " + std::to_string(rounds) + " rounds",
+                     right, seconds);
 }

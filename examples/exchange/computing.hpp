@@ -1,5 +1,6 @@
-/// Computing, for simulations: there it takes no time, unless a program says how much it did. Compiled with OPERATION_NS (by
-/// SimGrid's smpicxx, for hosts of 1 Gflop/s), an operation takes so many nanoseconds of simulated time.
+/// Computing, for simulations: there it takes no time, unless a program says how much it did. Compiled with
+/// OPERATION_NS (by SimGrid's smpicxx, for hosts of 1 Gflop/s), an operation takes so many nanoseconds of simulated
+/// time.
 #pragma once
 
 #ifdef OPERATION_NS

@@ -61,8 +61,8 @@ class Exchange {
   Exchange(const void* send, Shares out, void* receive, Shares in, MPI_Datatype type, MPI_Comm comm)
       : send_(send), receive_(receive), out_(std::move(out)), in_(std::move(in)), type_(type), comm_(comm) {
 #ifdef PLANNED
-    require(swapmeet_plan_alltoallv(send, out_.counts(), out_.begins(), type, receive, in_.counts(), in_.begins(), type, comm,
-                                    nullptr, &plan_));
+    require(swapmeet_plan_alltoallv(send, out_.counts(), out_.begins(), type, receive, in_.counts(), in_.begins(), type,
+                                    comm, nullptr, &plan_));
 #endif
   }
 
@@ -80,10 +80,8 @@ class Exchange {
 #else
   void run() {
     const Timed timed;
-    if (count_ >= 0)
-      MPI_Alltoall(send_, count_, type_, receive_, count_, type_, comm_);
-    else
-      MPI_Alltoallv(send_, out_.counts(), out_.begins(), type_, receive_, in_.counts(), in_.begins(), type_, comm_);
+    if (count_ >= 0) MPI_Alltoall(send_, count_, type_, receive_, count_, type_, comm_);
+    else MPI_Alltoallv(send_, out_.counts(), out_.begins(), type_, receive_, in_.counts(), in_.begins(), type_, comm_);
   }
 #endif
 
@@ -100,7 +98,8 @@ class Exchange {
 };
 
 /// Once, with other sizes each time: a plan would not be used again.
-inline void exchange_once(const void* send, const Shares& out, void* receive, const Shares& in, MPI_Datatype type, MPI_Comm comm) {
+inline void exchange_once(const void* send, const Shares& out, void* receive, const Shares& in, MPI_Datatype type,
+                          MPI_Comm comm) {
   const Timed timed;
 #ifdef PLANNED
   swapmeet_alltoallv(send, out.counts(), out.begins(), type, receive, in.counts(), in.begins(), type, comm);

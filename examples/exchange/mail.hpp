@@ -7,8 +7,9 @@
 template <class Record>
 class Mail {
  public:
-  explicit Mail(MPI_Comm comm) : comm_(comm), ranks_(size_of(comm)), sent_(ranks_), received_(ranks_), outgoing_(ranks_),
-                                 counts_(sent_.data(), received_.data(), 1, MPI_INT, comm) {
+  explicit Mail(MPI_Comm comm)
+      : comm_(comm), ranks_(size_of(comm)), sent_(ranks_), received_(ranks_), outgoing_(ranks_),
+        counts_(sent_.data(), received_.data(), 1, MPI_INT, comm) {
     MPI_Type_contiguous(sizeof(Record), MPI_BYTE, &type_);
     MPI_Type_commit(&type_);
   }

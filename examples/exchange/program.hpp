@@ -19,7 +19,8 @@ class Program {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (std::size_t i = 0; i < arguments_.size(); i += 2)
-      if (arguments_[i].rfind("--", 0) != 0 || usage_.find(arguments_[i] + " ") == std::string::npos || i + 1 == arguments_.size())
+      if (arguments_[i].rfind("--", 0) != 0 || usage_.find(arguments_[i] + " ") == std::string::npos ||
+          i + 1 == arguments_.size())
         refuse("what is " + arguments_[i] + "?");
     begin_ = MPI_Wtime();
   }
@@ -38,7 +39,8 @@ class Program {
     const std::string text = option(name, std::to_string(standard));
     char* end = nullptr;
     const long long value = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || value < least) refuse(name + " " + text + ": expected a number from " + std::to_string(least));
+    if (text.empty() || *end != '\0' || value < least)
+      refuse(name + " " + text + ": expected a number from " + std::to_string(least));
     return value;
   }
 
@@ -55,12 +57,14 @@ class Program {
     long long total = static_cast<long long>(mine.size() * sizeof(Element));
     const int bytes = static_cast<int>(total);
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    if (total > std::numeric_limits<int>::max()) refuse("the answer has " + std::to_string(total) + " bytes, more than are gathered here");
+    if (total > std::numeric_limits<int>::max())
+      refuse("the answer has " + std::to_string(total) + " bytes, more than are gathered here");
     std::vector<int> all(static_cast<std::size_t>(ranks));
     MPI_Gather(&bytes, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
     const Shares parts(all);
     std::vector<Element> whole(static_cast<std::size_t>(rank == 0 ? parts.all() : 0) / sizeof(Element));
-    MPI_Gatherv(mine.data(), bytes, MPI_BYTE, whole.data(), parts.counts(), parts.begins(), MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(mine.data(), bytes, MPI_BYTE, whole.data(), parts.counts(), parts.begins(), MPI_BYTE, 0,
+                MPI_COMM_WORLD);
     return whole;
   }
 
@@ -76,8 +80,8 @@ class Program {
     }
   }
 
-  /// Rank 0 says whether the answer is right, and (on standard error, for it differs from run to run) where the time went;
-  /// on all ranks: the exit status. `seconds`: in all; negative: since the beginning.
+  /// Rank 0 says whether the answer is right, and (on standard error, for it differs from run to run) where the time
+  /// went; on all ranks: the exit status. `seconds`: in all; negative: since the beginning.
   int end(const std::string& told, bool right, double seconds = -1) const {
     double spent[3] = {seconds < 0 ? MPI_Wtime() - begin_ : seconds, exchange_seconds, operations}, sums[3];
     int all_right = right;
@@ -85,8 +89,9 @@ class Program {
     MPI_Reduce(spent, sums, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
       std::printf("%s: %s\n", told.c_str(), all_right ? "right" : "WRONG");
-      std::fprintf(stderr, "time %.9f s, in all-to-alls %.9f s (means of %d ranks): %.0f %%; %.0f operations\n", sums[0] / ranks,
-                   sums[1] / ranks, ranks, sums[0] > 0 ? 100 * sums[1] / sums[0] : 0.0, sums[2] / ranks);
+      std::fprintf(stderr, "time %.9f s, in all-to-alls %.9f s (means of %d ranks): %.0f %%; %.0f operations\n",
+                   sums[0] / ranks, sums[1] / ranks, ranks, sums[0] > 0 ? 100 * sums[1] / sums[0] : 0.0,
+                   sums[2] / ranks);
     }
     return all_right ? 0 : 1;
   }

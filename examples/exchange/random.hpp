@@ -1,4 +1,5 @@
-/// The same numbers on every machine, without order: the n-th is had at once. (splitmix64: G. L. Steele et al., OOPSLA 2014.)
+/// The same numbers on every machine, without order: the n-th is had at once. (splitmix64: G. L. Steele et al., OOPSLA
+/// 2014.)
 #pragma once
 
 #include <cstdint>
@@ -11,4 +12,6 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t n) {
 }
 
 /// From 0 to 1, 1 left out.
-inline double random_unit(std::uint64_t seed, std::uint64_t n) { return static_cast<double>(random_bits(seed, n) >> 11) * 0x1p-53; }
+inline double random_unit(std::uint64_t seed, std::uint64_t n) {
+  return static_cast<double>(random_bits(seed, n) >> 11) * 0x1p-53;
+}

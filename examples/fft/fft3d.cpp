@@ -1,5 +1,6 @@
-/// A parallel Fourier transform in three dimensions on pencils: each rank holds one axis whole and a part of the two others, as
-/// equal as can be, so that blocks differ (MPI_Alltoallv). Compared with FFTW's own transform of the whole grid.
+/// A parallel Fourier transform in three dimensions on pencils: each rank holds one axis whole and a part of the two
+/// others, as equal as can be, so that blocks differ (MPI_Alltoallv). Compared with FFTW's own transform of the whole
+/// grid.
 ///
 ///   x / rows, y / columns, z        transform along z; exchange among the ranks of a row
 ///   x / rows, y, z / columns        transform along y; exchange among the ranks of a column
@@ -30,7 +31,9 @@ struct Box {
 
   int extent(int axis) const { return std::max(0, end[axis] - begin[axis]); }
   int size() const { return extent(0) * extent(1) * extent(2); }
-  int index(int x, int y, int z) const { return ((x - begin[0]) * extent(1) + y - begin[1]) * extent(2) + z - begin[2]; }
+  int index(int x, int y, int z) const {
+    return ((x - begin[0]) * extent(1) + y - begin[1]) * extent(2) + z - begin[2];
+  }
 
   Box common(const Box& other) const {
     Box both;
@@ -80,7 +83,8 @@ class Redistribution {
     for (const Box& box : before) coming_.push_back(to_.common(box));
     out_.resize(static_cast<std::size_t>(from_.size()));
     in_.resize(static_cast<std::size_t>(to_.size()));
-    exchange_ = std::make_unique<Exchange>(out_.data(), counts(leaving_), in_.data(), counts(coming_), MPI_C_DOUBLE_COMPLEX, comm);
+    exchange_ = std::make_unique<Exchange>(out_.data(), counts(leaving_), in_.data(), counts(coming_),
+                                           MPI_C_DOUBLE_COMPLEX, comm);
   }
 
   void run(const std::vector<Complex>& before, std::vector<Complex>& after) {
@@ -112,7 +116,8 @@ void transform_lines(const Box& box, int axis, std::vector<Complex>& numbers) {
   const Triple strides{box.extent(1) * box.extent(2), box.extent(2), 1};
   const auto dimension = [&](int a) { return fftw_iodim{box.extent(a), strides[a], strides[a]}; };
   const fftw_iodim line = dimension(axis), others[2] = {dimension(axis == 0 ? 1 : 0), dimension(axis == 2 ? 1 : 2)};
-  const fftw_plan plan = fftw_plan_guru_dft(1, &line, 2, others, raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
+  const fftw_plan plan =
+      fftw_plan_guru_dft(1, &line, 2, others, raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
   fftw_execute(plan);
   fftw_destroy_plan(plan);
   computed(5.0 * box.size() * std::log2(box.extent(axis)));  // floating-point operations, of the usual count
@@ -130,7 +135,9 @@ std::vector<Complex> assembled(const Pencils& pencils, const std::vector<Complex
   auto next = parts.begin();
   for (int row = 0; row < pencils.rows; ++row)
     for (int column = 0; column < pencils.columns; ++column)
-      pencils.box(row, column, 1, 2).for_each([&](int x, int y, int z) { whole[static_cast<std::size_t>(all.index(x, y, z))] = *next++; });
+      pencils.box(row, column, 1, 2).for_each([&](int x, int y, int z) {
+        whole[static_cast<std::size_t>(all.index(x, y, z))] = *next++;
+      });
   return whole;
 }
 
@@ -138,7 +145,8 @@ double error_of(const Triple& grid, const std::vector<Complex>& found) {
   const Box all{{0, 0, 0}, grid};
   std::vector<Complex> numbers;
   all.for_each([&](int x, int y, int z) { numbers.push_back(value(grid, x, y, z)); });
-  const fftw_plan whole = fftw_plan_dft_3d(grid[0], grid[1], grid[2], raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
+  const fftw_plan whole = fftw_plan_dft_3d(grid[0], grid[1], grid[2], raw(numbers.data()), raw(numbers.data()),
+                                           FFTW_FORWARD, FFTW_ESTIMATE);
   fftw_execute(whole);
   fftw_destroy_plan(whole);
   double most = 0, difference = 0;
@@ -160,18 +168,25 @@ std::pair<int, int> rows_and_columns(int ranks) {
 
 int main(int argc, char** argv) {
   const Program program(argc, argv, "--x POINTS --y POINTS --z POINTS --repeat TIMES --check 0|1 --output FILE");
-  const auto points = [&](const char* name, int standard) { return static_cast<int>(std::min(2048LL, program.number(name, standard, 1))); };
+  const auto points = [&](const char* name, int standard) {
+    return static_cast<int>(std::min(2048LL, program.number(name, standard, 1)));
+  };
   const auto [rows, columns] = rows_and_columns(program.ranks);
   const Pencils pencils{{points("--x", 20), points("--y", 18), points("--z", 15)}, rows, columns};
   const int row = program.rank / columns, column = program.rank % columns;
   MPI_Comm in_row, in_column;
   MPI_Comm_split(MPI_COMM_WORLD, row, column, &in_row);
   MPI_Comm_split(MPI_COMM_WORLD, column, row, &in_column);
-  std::vector<Box> first, second, third, fourth;  // of the ranks of the row before and after, of the column before and after
-  for (int c = 0; c < columns; ++c) first.push_back(pencils.box(row, c, 0, 1)), second.push_back(pencils.box(row, c, 0, 2));
-  for (int r = 0; r < rows; ++r) third.push_back(pencils.box(r, column, 0, 2)), fourth.push_back(pencils.box(r, column, 1, 2));
-  const Box by_z = pencils.box(row, column, 0, 1), by_y = pencils.box(row, column, 0, 2), by_x = pencils.box(row, column, 1, 2);
-  std::vector<Complex> along_z, along_y(static_cast<std::size_t>(by_y.size())), along_x(static_cast<std::size_t>(by_x.size()));
+  // of the ranks of the row before and after, of the column before and after
+  std::vector<Box> first, second, third, fourth;
+  for (int c = 0; c < columns; ++c)
+    first.push_back(pencils.box(row, c, 0, 1)), second.push_back(pencils.box(row, c, 0, 2));
+  for (int r = 0; r < rows; ++r)
+    third.push_back(pencils.box(r, column, 0, 2)), fourth.push_back(pencils.box(r, column, 1, 2));
+  const Box by_z = pencils.box(row, column, 0, 1), by_y = pencils.box(row, column, 0, 2),
+            by_x = pencils.box(row, column, 1, 2);
+  std::vector<Complex> along_z, along_y(static_cast<std::size_t>(by_y.size())),
+      along_x(static_cast<std::size_t>(by_x.size()));
   double seconds = 0;
   {
     Redistribution z_to_y(first, second, in_row), y_to_x(third, fourth, in_column);

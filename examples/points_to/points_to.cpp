@@ -1,5 +1,6 @@
-/// A small program analysis: which variables may each pointer of a program point to? (Andersen's analysis: inclusions, no order
-/// of statements.) Facts are spread over the ranks, and each round of new ones asks for an Alltoallv whose load is never the same.
+/// A small program analysis: which variables may each pointer of a program point to? (Andersen's analysis: inclusions,
+/// no order of statements.) Facts are spread over the ranks, and each round of new ones asks for an Alltoallv whose
+/// load is never the same.
 ///
 ///   p = &o    points(p, o)
 ///   p = q     flows(q, p)
@@ -8,8 +9,8 @@
 ///   and       points(p, o) if flows(q, p) and points(q, o)
 ///
 /// All of a variable is kept on one rank: to what it points, where it flows, and the loads and stores through it.
-/// Source:  L. O. Andersen, Program analysis and specialization for the C programming language (1994); nonuniform, section 5.2
-///          (program analysis). Compared with the same rules on one rank.
+/// Source:  L. O. Andersen, Program analysis and specialization for the C programming language (1994); nonuniform,
+///          section 5.2 (program analysis). Compared with the same rules on one rank.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -84,17 +85,21 @@ Fact fact_of(const Statement& statement) {
   }
 }
 
-/// A program out of functions of 16 variables each: most statements stay within one, some pass values on, and a few variables
-/// are used everywhere.
+/// A program out of functions of 16 variables each: most statements stay within one, some pass values on, and a few
+/// variables are used everywhere.
 std::vector<Statement> random_program(Variable variables, std::uint64_t statements, std::uint64_t seed) {
   std::vector<Statement> program;
   for (std::uint64_t i = 0; i < statements; ++i) {
     const auto draw = [&](std::uint64_t n) { return random_bits(seed, 8 * i + n); };
     const Variable here = static_cast<Variable>(draw(0) % variables);
     const Variable near = here / 16 * 16 + static_cast<Variable>(draw(1) % 16);
-    const Variable other = draw(2) % 10 == 0 ? static_cast<Variable>(draw(3) % (variables / 16 + 1)) : std::min(near, variables - 1);
+    const Variable other =
+        draw(2) % 10 == 0 ? static_cast<Variable>(draw(3) % (variables / 16 + 1)) : std::min(near, variables - 1);
     const std::uint64_t kind = draw(4) % 20;
-    const auto what = kind < 6 ? Statement::address : kind < 14 ? Statement::copy : kind < 17 ? Statement::load : Statement::store;
+    const auto what = kind < 6    ? Statement::address
+                      : kind < 14 ? Statement::copy
+                      : kind < 17 ? Statement::load
+                                  : Statement::store;
     program.push_back({what, here, other});
   }
   return program;
@@ -125,14 +130,16 @@ std::vector<Statement> statements_of(const Program& program) {
   char rest = 0;
   if (std::sscanf(text.c_str(), "random:%u:%u:%u%c", &variables, &statements, &seed, &rest) == 3 && variables > 0)
     return random_program(variables, statements, seed);
-  if (text.rfind("file:", 0) != 0) program.refuse("--program " + text + ": expected random:VARIABLES:STATEMENTS:SEED or file:NAME");
+  if (text.rfind("file:", 0) != 0)
+    program.refuse("--program " + text + ": expected random:VARIABLES:STATEMENTS:SEED or file:NAME");
   std::ifstream file(text.substr(5));
   if (!file) program.refuse("--program " + text + ": cannot be read");
   std::vector<Statement> found;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number)
     if (!read_line(line, found))
-      program.refuse("--program " + text + ", line " + std::to_string(number) + ": expected p1 = &p2, p1 = p2, p1 = *p2 or *p1 = p2");
+      program.refuse("--program " + text + ", line " + std::to_string(number) +
+                     ": expected p1 = &p2, p1 = p2, p1 = *p2 or *p1 = p2");
   return found;
 }
 
@@ -141,7 +148,8 @@ std::vector<Pointer> alone(const std::vector<Statement>& program) {
   Knowledge knowledge;
   std::deque<Fact> open;
   for (const Statement& statement : program) open.push_back(fact_of(statement));
-  for (; !open.empty(); open.pop_front()) knowledge.learn(open.front(), [&](const Fact& next) { open.push_back(next); });
+  for (; !open.empty(); open.pop_front())
+    knowledge.learn(open.front(), [&](const Fact& next) { open.push_back(next); });
   std::vector<Pointer> found = knowledge.pointers();
   std::ranges::sort(found);
   return found;
@@ -150,16 +158,20 @@ std::vector<Pointer> alone(const std::vector<Statement>& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Program program(argc, argv, "--program random:VARIABLES:STATEMENTS:SEED|file:NAME --check 0|1 --loads 0|1 --output FILE");
+  const Program program(argc, argv,
+                        "--program random:VARIABLES:STATEMENTS:SEED|file:NAME --check 0|1 --loads 0|1 --output FILE");
   const std::vector<Statement> statements = statements_of(program);
-  const auto home = [&](Variable variable) { return static_cast<int>(random_bits(7, variable) % static_cast<std::uint64_t>(program.ranks)); };
+  const auto home = [&](Variable variable) {
+    return static_cast<int>(random_bits(7, variable) % static_cast<std::uint64_t>(program.ranks));
+  };
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   Knowledge knowledge;
   std::vector<long long> loads;  // facts that all ranks sent in each round
   {
     Mail<Fact> mail(MPI_COMM_WORLD);
-    for (std::size_t i = static_cast<std::size_t>(program.rank); i < statements.size(); i += static_cast<std::size_t>(program.ranks)) {
+    for (std::size_t i = static_cast<std::size_t>(program.rank); i < statements.size();
+         i += static_cast<std::size_t>(program.ranks)) {
       const Fact fact = fact_of(statements[i]);
       mail.post(home(fact.subject), fact);
     }
@@ -169,7 +181,8 @@ int main(int argc, char** argv) {
       long long sent = static_cast<long long>(come.size());
       MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
       loads.push_back(sent);
-      for (const Fact& fact : come) knowledge.learn(fact, [&](const Fact& next) { mail.post(home(next.subject), next); });
+      for (const Fact& fact : come)
+        knowledge.learn(fact, [&](const Fact& next) { mail.post(home(next.subject), next); });
     } while (loads.back() > 0);
   }
   const double seconds = MPI_Wtime() - start;
@@ -179,6 +192,7 @@ int main(int argc, char** argv) {
   if (program.rank == 0 && program.number("--loads", 0, 0) != 0)
     for (const long long load : loads) std::printf("%lld\n", load);
   const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || pointers == alone(statements);
-  return program.end("points_to of " + std::to_string(statements.size()) + " statements: " + std::to_string(pointers.size()) +
-                     " pointers in " + std::to_string(loads.size()) + " rounds", right, seconds);
+  return program.end("points_to of " + std::to_string(statements.size()) + " statements: " +
+                         std::to_string(pointers.size()) + " pointers in " + std::to_string(loads.size()) + " rounds",
+                     right, seconds);
 }

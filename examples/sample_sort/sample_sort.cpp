@@ -1,6 +1,7 @@
-/// Sample sort: every rank sorts its keys and shows a few of them; splitters out of all that was shown cut the keys into one part
-/// for each rank; an Alltoallv brings every key to its rank, which merges what came. How much each rank then has depends on the keys.
-/// Source:  H. Shi, J. Schaeffer, Parallel sorting by regular sampling, J. Parallel Distrib. Comput. 14 (1992)
+/// Sample sort: every rank sorts its keys and shows a few of them; splitters out of all that was shown cut the keys
+/// into one part for each rank; an Alltoallv brings every key to its rank, which merges what came. How much each rank
+/// then has depends on the keys. Source:  H. Shi, J. Schaeffer, Parallel sorting by regular sampling, J. Parallel
+/// Distrib. Comput. 14 (1992)
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -22,7 +23,8 @@ Key key(const std::string& kind, std::uint64_t n, std::uint64_t all) {
   return kind == "uniform" ? bits : bits >> (random_bits(9, n) % 60);  // skewed: half of them are small
 }
 
-/// The regular samples of all ranks, of which every P-th splits: no rank gets more than twice its share of different keys.
+/// The regular samples of all ranks, of which every P-th splits: no rank gets more than twice its share of different
+/// keys.
 std::vector<Key> splitters(const std::vector<Key>& sorted, int ranks) {
   const std::size_t p = static_cast<std::size_t>(ranks);
   std::vector<Key> mine, all;
@@ -79,9 +81,11 @@ std::vector<Key> sorted_by_all(std::vector<Key> keys, Mail<Key>& mail, int ranks
 
 int main(int argc, char** argv) {
   const Program program(argc, argv, "--keys OF-ALL-RANKS --kind uniform|skewed|sorted|backwards|equal --output FILE");
-  const std::uint64_t all = static_cast<std::uint64_t>(program.number("--keys", 10000, 0)), ranks = static_cast<std::uint64_t>(program.ranks);
+  const std::uint64_t all = static_cast<std::uint64_t>(program.number("--keys", 10000, 0)),
+                      ranks = static_cast<std::uint64_t>(program.ranks);
   const std::string kind = program.option("--kind", "uniform");
-  if (const auto kinds = {"uniform", "skewed", "sorted", "backwards", "equal"}; std::ranges::find(kinds, kind) == kinds.end())
+  if (const auto kinds = {"uniform", "skewed", "sorted", "backwards", "equal"};
+      std::ranges::find(kinds, kind) == kinds.end())
     program.refuse("--kind " + kind + "?");
   if (all > 1u << 27) program.refuse("--keys: more than 2^27");
   const std::uint64_t rank = static_cast<std::uint64_t>(program.rank);

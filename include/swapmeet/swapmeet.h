@@ -1,5 +1,5 @@
-/** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw;
- *  nothing has to be called. Include mpi.h first for what is said of communicators. */
+/** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall, MPI_Alltoallv and
+ *  MPI_Alltoallw; nothing has to be called. Include mpi.h first for what is said of communicators. */
 #ifndef SWAPMEET_SWAPMEET_H
 #define SWAPMEET_SWAPMEET_H
 
@@ -39,34 +39,37 @@ enum {
 const char* swapmeet_phase_name(int phase);
 
 #ifdef MPI_VERSION
-/** Measure the phases of all all-to-alls on `comm` from now on; again: from here on. What it costs: two readings of the clock
- *  for each phase that a call goes through, and the short cut of repeated calls. Local, except where Swapmeet has not met
- *  `comm` yet, for no all-to-all was called on it: it does so now, which is collective. Not while another thread uses `comm`.
+/** Measure the phases of all all-to-alls on `comm` from now on; again: from here on. What it costs: two readings of the
+ *  clock for each phase that a call goes through, and the short cut of repeated calls. Local, except where Swapmeet has
+ *  not met `comm` yet, for no all-to-all was called on it: it does so now, which is collective. Not while another
+ *  thread uses `comm`.
  *  @return MPI_SUCCESS; MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_phases_begin(MPI_Comm comm);
 
 /** Stop measuring phases on `comm`. Local. Not while another thread uses `comm`.
- *  @param seconds  gets what this rank has spent in each phase, in seconds, in all calls since swapmeet_phases_begin(); the sum
- *                  is the time in these calls. Unchanged on an error.
+ *  @param seconds  gets what this rank has spent in each phase, in seconds, in all calls since swapmeet_phases_begin();
+ *                  the sum is the time in these calls. Unchanged on an error.
  *  @return MPI_SUCCESS; MPI_ERR_ARG if `seconds` is NULL (nothing is measured any more) or phases were not measured;
  *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]);
 
-/** Trace the next all-to-all on `comm`: rank 0 of `comm` writes what each rank did when, and all messages, in the Chrome trace
- *  format (docs/traces.md). That call takes longer, for after its exchange all ranks bring their records together; the records
- *  take up to 6 MiB a rank from here until then. Collective over `comm`. Not while another thread uses `comm`.
- *  @param file  the name of the file, on rank 0; elsewhere anything. It is emptied now, and stays so if no call follows.
- *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if `file` is NULL on rank 0, MPI_ERR_FILE if it cannot be written (rank 0
- *          says why on standard error), MPI_ERR_NO_MEM, or MPI_ERR_OTHER if MPI has no communicator left; MPI_ERR_COMM if
- *          `comm` is no intracommunicator. Errors are not raised on `comm`. What goes wrong in writing later is said on
- *          standard error, and the call itself is served as ever.
+/** Trace the next all-to-all on `comm`: rank 0 of `comm` writes what each rank did when, and all messages, in the
+ *  Chrome trace format (docs/traces.md). That call takes longer, for after its exchange all ranks bring their records
+ *  together; the records take up to 6 MiB a rank from here until then. Collective over `comm`. Not while another thread
+ *  uses `comm`.
+ *  @param file  the name of the file, on rank 0; elsewhere anything. It is emptied now, and stays so if no call
+ *               follows.
+ *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if `file` is NULL on rank 0, MPI_ERR_FILE if it cannot be written
+ *          (rank 0 says why on standard error), MPI_ERR_NO_MEM, or MPI_ERR_OTHER if MPI has no communicator left;
+ *          MPI_ERR_COMM if `comm` is no intracommunicator. Errors are not raised on `comm`. What goes wrong in writing
+ *          later is said on standard error, and the call itself is served as ever.
  *  @since 0.1 */
 int swapmeet_trace(MPI_Comm comm, const char* file);
 
-/** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective over
- *  `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
+/** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective
+ *  over `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
  *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says
  *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
  *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`. What Swapmeet never serves
@@ -75,67 +78,70 @@ int swapmeet_trace(MPI_Comm comm, const char* file);
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
 
 /** As MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw of the MPI standard, in arguments, collectiveness, errors and
- *  thread-safety; for programs that rather name Swapmeet than have it replace the MPI functions, which the linker does only
- *  if libswapmeet comes before the MPI. The forms ending in _c take large counts, where the MPI is of version 4.
+ *  thread-safety; for programs that rather name Swapmeet than have it replace the MPI functions, which the linker does
+ *  only if libswapmeet comes before the MPI. The forms ending in _c take large counts, where the MPI is of version 4.
  *  @return what the MPI function returns; errors are raised on `comm`.
  *  @since 0.1 */
 int swapmeet_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, MPI_Comm comm);
-int swapmeet_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                       const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+int swapmeet_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                       MPI_Comm comm);
 int swapmeet_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
                        void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
                        MPI_Comm comm);
 #if MPI_VERSION >= 4
-int swapmeet_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                        MPI_Datatype recvtype, MPI_Comm comm);
-int swapmeet_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
-                         void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                         MPI_Comm comm);
+int swapmeet_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+int swapmeet_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                         MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                         MPI_Datatype recvtype, MPI_Comm comm);
 int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                          const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 #endif
 
-/** An exchange that is planned once and then made again and again, with the same buffers and whatever they hold then. While
- *  it is under way the program goes on.
+/** An exchange that is planned once and then made again and again, with the same buffers and whatever they hold then.
+ *  While it is under way the program goes on.
  *
- *  Started plans move on within swapmeet_plan_test() and swapmeet_plan_wait() of any plan of the process, and there alone.
- *  So between starting a plan and its completion a rank must not wait in any other way (a blocking receive, a barrier, an
- *  all-to-all) for a rank that may be waiting for that plan.
+ *  Started plans move on within swapmeet_plan_test() and swapmeet_plan_wait() of any plan of the process, and there
+ *  alone. So between starting a plan and its completion a rank must not wait in any other way (a blocking receive, a
+ *  barrier, an all-to-all) for a rank that may be waiting for that plan.
  *
- *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time, and
- *  other calls may use the communicator meanwhile. Messages go by MPI only, for their `intra=` does not apply. Not to be
- *  used by two threads at a time, each plan; several threads may each use plans of their own under MPI_THREAD_MULTIPLE.
+ *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time,
+ *  and other calls may use the communicator meanwhile. Messages go by MPI only, for their `intra=` does not apply. Not
+ *  to be used by two threads at a time, each plan; several threads may each use plans of their own under
+ *  MPI_THREAD_MULTIPLE.
  *  @since 0.1 */
 typedef struct swapmeet_plan swapmeet_plan;
 
-/** Plan what swapmeet_alltoall(), swapmeet_alltoallv() and swapmeet_alltoallw() do, with the same arguments. Collective over
- *  `comm`, and may wait for the other ranks. Neither buffer is touched. Counts, displacements and types are copied, and may be
- *  changed or freed afterwards. Not while another thread uses `comm`.
+/** Plan what swapmeet_alltoall(), swapmeet_alltoallv() and swapmeet_alltoallw() do, with the same arguments. Collective
+ *  over `comm`, and may wait for the other ranks. Neither buffer is touched. Counts, displacements and types are
+ *  copied, and may be changed or freed afterwards. Not while another thread uses `comm`.
  *  @param spec  the algorithm, such as "radix(r=8)", the same on all ranks; NULL: that of later calls on `comm` (see
  *               swapmeet_set_algorithm()). What Swapmeet never serves, as said there, is planned as "native".
  *  @param plan  gets the plan, which the caller frees with swapmeet_plan_free(), before `comm`. Unchanged on an error.
- *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all ranks,
- *          or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments cannot be);
- *          MPI_ERR_OTHER if MPI has no communicator left, for each plan has one of its own; MPI_ERR_COMM if `comm` is no
- *          communicator. swapmeet_error_message() says what was wrong. Errors are not raised on `comm`.
+ *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all
+ *          ranks, or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments
+ *          cannot be); MPI_ERR_OTHER if MPI has no communicator left, for each plan has one of its own; MPI_ERR_COMM if
+ *          `comm` is no communicator. swapmeet_error_message() says what was wrong. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_plan_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
 int swapmeet_plan_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                            void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                            const char* spec, swapmeet_plan** plan);
-int swapmeet_plan_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-                            void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                            void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                             MPI_Comm comm, const char* spec, swapmeet_plan** plan);
+int swapmeet_plan_alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+                            const MPI_Datatype recvtypes[], MPI_Comm comm, const char* spec, swapmeet_plan** plan);
 #if MPI_VERSION >= 4
 int swapmeet_plan_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* spec,
                              swapmeet_plan** plan);
 int swapmeet_plan_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                              MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
+                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, const char* spec,
+                              swapmeet_plan** plan);
 int swapmeet_plan_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                               const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, const char* spec,
@@ -144,16 +150,16 @@ int swapmeet_plan_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
 
 /** Start the exchange of a plan. Collective over the plan's communicator, but does not wait for the other ranks.
  *  The send buffer must not change, and the receive buffer not be looked at, until the exchange is complete.
- *  @return MPI_SUCCESS; MPI_ERR_REQUEST if the plan is under way already (nothing is changed) or `plan` is NULL; else an error
- *          of MPI, in which case the plan is not under way. Errors are not raised on the communicator.
+ *  @return MPI_SUCCESS; MPI_ERR_REQUEST if the plan is under way already (nothing is changed) or `plan` is NULL; else
+ *          an error of MPI, in which case the plan is not under way. Errors are not raised on the communicator.
  *  @since 0.1 */
 int swapmeet_plan_start(swapmeet_plan* plan);
 
-/** Whether the exchange is complete: of this rank, so that its buffers are its own again. Local. One that was not started
- *  is complete.
+/** Whether the exchange is complete: of this rank, so that its buffers are its own again. Local. One that was not
+ *  started is complete.
  *  @param done  gets 1 or 0; 1 too if the exchange ends with an error
- *  @return MPI_SUCCESS; MPI_ERR_REQUEST if `plan` is NULL; MPI_ERR_ARG if `done` is; or the error that the exchange ended
- *          with, once, such as MPI_ERR_TRUNCATE. Errors are not raised on the communicator.
+ *  @return MPI_SUCCESS; MPI_ERR_REQUEST if `plan` is NULL; MPI_ERR_ARG if `done` is; or the error that the exchange
+ *          ended with, once, such as MPI_ERR_TRUNCATE. Errors are not raised on the communicator.
  *  @since 0.1 */
 int swapmeet_plan_test(swapmeet_plan* plan, int* done);
 
@@ -169,16 +175,22 @@ int swapmeet_plan_free(swapmeet_plan** plan);
 
 /** What a plan does, on this rank. */
 typedef struct {
-  const char* spec;   /**< the algorithm with all its parameters, "native": the MPI underneath; valid as long as the plan */
-  const char* reason; /**< why that was chosen; valid as long as the plan */
-  long long messages; /**< that this rank sends, K; at most, for messages without data are left out. -1: not known, as of the
-                           MPI underneath */
-  long long bytes;    /**< that it sends in these, blocks of other ranks included (D times the size of a block, if all are of
-                           one size). -1: not known; of unequal blocks before the first exchange is complete, then as of the last */
-  long long scratch_bytes; /**< of working memory that it takes at most; of unequal blocks that are passed on as far as the
-                                exchanges so far needed it */
-  double expected_seconds; /**< the time of one exchange by Hockney's model, with the latency and the bandwidth that the planning
-                                measured between ranks of the communicator (docs/plans.md); -1: not known */
+  /** The algorithm with all its parameters, "native": the MPI underneath. Valid as long as the plan. */
+  const char* spec;
+  /** Why that was chosen. Valid as long as the plan. */
+  const char* reason;
+  /** That this rank sends, K; at most, for messages without data are left out. -1: not known, as of the MPI
+   *  underneath. */
+  long long messages;
+  /** That it sends in these, blocks of other ranks included (D times the size of a block, if all are of one size). -1:
+   *  not known; of unequal blocks before the first exchange is complete, then as of the last. */
+  long long bytes;
+  /** Of working memory that it takes at most; of unequal blocks that are passed on as far as the exchanges so far
+   *  needed it. */
+  long long scratch_bytes;
+  /** The time of one exchange by Hockney's model, with the latency and the bandwidth that the planning measured between
+   *  ranks of the communicator (docs/plans.md). -1: not known. */
+  double expected_seconds;
 } swapmeet_plan_description;
 
 /** Describe a plan. Local.
@@ -192,13 +204,13 @@ int swapmeet_plan_describe(const swapmeet_plan* plan, swapmeet_plan_description*
  *  @since 0.1 */
 const char* swapmeet_error_message(void);
 
-/** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are copied by
- *  their receiver straight, once and without a system call. Usable as any other memory (but a forked
+/** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are
+ *  copied by their receiver straight, once and without a system call. Usable as any other memory (but a forked
  *  child shares it, rather than has a copy), and zero at first. Where memory
- *  cannot be shared (no /dev/shm, or it is full) it is memory of this process alone, and all works as before. Collective
- *  over `comm`; not while another thread uses `comm`.
- *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if they
- *                allocated over one that has them all
+ *  cannot be shared (no /dev/shm, or it is full) it is memory of this process alone, and all works as before.
+ *  Collective over `comm`; not while another thread uses `comm`.
+ *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if
+ *                they allocated over one that has them all
  *  @param bytes  of this rank, any number; ranks may differ
  *  @param base   where to store the address, a void** (as of MPI_Alloc_mem); page-aligned. Unchanged on an error.
  *  @return MPI_SUCCESS; MPI_ERR_ARG if `bytes` is negative or `base` NULL (on this rank; the others get memory of their

@@ -368,7 +368,7 @@ def candidates(
     """What may be worth trying on the running application; ranks share a node unless `nodes` says otherwise."""
 
 def tries(collective: Collective, ranks: int, options: Options, nodes: str = "") -> bool:
-    """Whether the running application tries candidates(): nobody asked for an algorithm, and no tuning file has rules."""
+    """Whether the running application tries candidates(): nobody asked for an algorithm, no file has rules."""
 
 class Rule:
     """One rule of the automatic choice. Ranges are (least, most), both included."""

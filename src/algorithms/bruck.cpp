@@ -1,9 +1,10 @@
 /// Store-and-forward exchange on a grid of ranks: Bruck's algorithm in every radix, TRA, TRA2, grids and tori.
 ///
 /// A block is known by its offset: destination place minus source place, in each dimension modulo its size. Its digits
-/// (of dimension 1, least significant first, then of dimension 2, ...) say how it travels: in the digit of weight b with
-/// value z it goes z·b places further along its dimension. So at any time a place holds at most one block of each offset,
-/// and the blocks that share a digit's value z go to one peer in one message. The r-1 messages of a digit are independent.
+/// (of dimension 1, least significant first, then of dimension 2, ...) say how it travels: in the digit of weight b
+/// with value z it goes z·b places further along its dimension. So at any time a place holds at most one block of each
+/// offset, and the blocks that share a digit's value z go to one peer in one message. The r-1 messages of a digit are
+/// independent.
 ///
 /// Where the block of an offset is kept at place v (`home`) is the layout. With receive[v - offset], where it ends:
 ///   basic          scratch[offset]: rotated into scratch first, out of it at the end          Source: bruck1997, tra
@@ -13,14 +14,14 @@
 ///                  overwrite departing ones                                                   Source: traff2014
 ///
 /// Cost:    α·K + β·D·S with K and D of model/counts.hpp     [checked by tests/core/counts_test.py]
-/// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on a
-///          grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P more
-///          for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held, P' places
-///          in all.                                               [checked by tests/core/counts_test.py]
+/// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on
+///          a grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P
+///          more for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held,
+///          P' places in all.                                     [checked by tests/core/counts_test.py]
 /// Messages within a node that do not go by MPI (intra != mpi) take blocks as they lie: no packing.
 ///
-/// Each message has a height, the same at both ends: the digit's value, or between nodes with order=topology the slot of the two
-/// nodes, which are known by their coordinates: the order of their first ranks (topology/meeters.hpp).
+/// Each message has a height, the same at both ends: the digit's value, or between nodes with order=topology the slot
+/// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/meeters.hpp).
 #include "algorithms/bruck.hpp"
 
 #include <algorithm>
@@ -44,8 +45,8 @@ struct Bundle {
   std::int32_t value = 0;  ///< z, of the digit
   std::int32_t height = 0;
   std::int32_t from = 0, to = 0;  ///< places
-  std::size_t held = 0;    ///< which of our places it leaves or reaches
-  bool last = true;        ///< its blocks have no more digits to go
+  std::size_t held = 0;           ///< which of our places it leaves or reaches
+  bool last = true;               ///< its blocks have no more digits to go
   RunList blocks{};
 };
 
@@ -96,7 +97,8 @@ class Bruck {
   Schedule make() && {
     if (spec_.layout != Layout::zero_rotation) move_all(true);
     for (const Digit& digit : digits_) exchange(digit);
-    if (digits_.empty() && spec_.layout == Layout::zero_rotation) plan_.step().copy(sendblock(rank_), receiveblock(rank_));
+    if (digits_.empty() && spec_.layout == Layout::zero_rotation)
+      plan_.step().copy(sendblock(rank_), receiveblock(rank_));
     if (spec_.layout == Layout::basic) move_all(false);
     return std::move(plan_.scratch(scratch_)).finish();
   }
@@ -123,8 +125,8 @@ class Bruck {
     return all;
   }
 
-  /// Whether a block of this offset is at our place number `held` when `done` of its way is behind it: neither its source
-  /// nor its destination may be a carried place.
+  /// Whether a block of this offset is at our place number `held` when `done` of its way is behind it: neither its
+  /// source nor its destination may be a carried place.
   bool exists(std::size_t held, std::int32_t offset, std::int32_t done) const {
     return !irregular_ || (around_[held].behind[static_cast<std::size_t>(done)] >= 0 &&
                            around_[held].ahead[static_cast<std::size_t>(offset - done)] >= 0);
@@ -136,7 +138,8 @@ class Bruck {
     const std::int32_t own = static_cast<std::int32_t>(held) * grid_.places() + offset;
     if (spec_.layout == Layout::basic) return {Buffer::scratch, own};
     if (spec_.layout == Layout::zero_rotation && hops == 0) return {Buffer::send, around_[held].ahead[i]};
-    if (spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - hops) % 2 != 0) return {Buffer::scratch, twin_ + own};
+    if (spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - hops) % 2 != 0)
+      return {Buffer::scratch, twin_ + own};
     const Rank end = around_[held].behind[i];
     return held != 0 || end < 0 ? Location{Buffer::scratch, own} : Location{Buffer::receive, end};
   }
@@ -198,10 +201,12 @@ class Bruck {
   std::int32_t height_of(const Bundle& bundle, const SlotRows* slots, bool outgoing) const {
     if (!slots) return bundle.value;
     const std::int32_t from = bundle.from / strides_.back(), to = bundle.to / strides_.back();  // nodes
-    return 1 + (outgoing ? slots->sends_of(from)[static_cast<std::size_t>(to)] : slots->receives_of(to)[static_cast<std::size_t>(from)]);
+    return 1 + (outgoing ? slots->sends_of(from)[static_cast<std::size_t>(to)]
+                         : slots->receives_of(to)[static_cast<std::size_t>(from)]);
   }
 
-  /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by height, then by the place it leaves.
+  /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by height, then by the place it
+  /// leaves.
   std::vector<Bundle> bundles(const Digit& digit, bool outgoing) const {
     const int groups = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy ? 2 : 1;
     std::vector<Bundle> all;
@@ -293,8 +298,8 @@ class Bruck {
     return table;
   }
 
-  /// Whether a bundle may be received where its blocks belong: what leaves that place with the same value may not be sent
-  /// from there.
+  /// Whether a bundle may be received where its blocks belong: what leaves that place with the same value may not be
+  /// sent from there.
   bool lands_at_home(const Bundle& bundle, const Bundle* leaving) const {
     if (!bundle.blocks.contiguous() && !takes_runs(rank_at(bundle.from))) return false;
     return spec_.layout == Layout::zero_copy || !leaving || !sent_as_it_lies(*leaving) ||
@@ -322,8 +327,8 @@ class Bruck {
       }
   }
 
-  /// The messages, in one step. Where ranks have unequally many messages of a height (places are carried, or nodes are idle in
-  /// slots), batches of so many messages could deadlock: there a step holds `window` heights, all in flight.
+  /// The messages, in one step. Where ranks have unequally many messages of a height (places are carried, or nodes are
+  /// idle in slots), batches of so many messages could deadlock: there a step holds `window` heights, all in flight.
   void add_messages(const Digit& digit, const std::vector<Bundle>& outgoing, const std::vector<Run>& packed,
                     const std::vector<Bundle>& incoming, const std::vector<Run>& landed) {
     const SlotRows* const slots = slots_of(digit);
@@ -334,7 +339,8 @@ class Bruck {
     std::size_t out = 0, in = 0;
     for (std::int32_t done = 0; done < heights; done += at_a_time) {
       plan_.step(by_height ? 0 : spec_.window, spec_.completion, spec_.posting);
-      if (done == 0 && first_digit && spec_.layout == Layout::zero_rotation) plan_.copy(sendblock(rank_), receiveblock(rank_));
+      if (done == 0 && first_digit && spec_.layout == Layout::zero_rotation)
+        plan_.copy(sendblock(rank_), receiveblock(rank_));
       for (; out < outgoing.size() && outgoing[out].height - done <= at_a_time; ++out) {
         const Rank peer = rank_at(outgoing[out].to);
         if (peer == rank_) continue;

@@ -1,8 +1,8 @@
 /// Direct exchange: every block in one message from its source to its destination. One step; what makes the named
 /// algorithms differ is only the peer order, the window, the completion rule and the segment size.
 ///
-/// With order=topology a message has a slot, which is its height (algorithms/phase.hpp): with complete=all a step holds the
-/// messages of `window` slots, in which a rank may have none.
+/// With order=topology a message has a slot, which is its height (algorithms/phase.hpp): with complete=all a step holds
+/// the messages of `window` slots, in which a rank may have none.
 ///
 /// Source:  thakur2005 (pairwise, spread-out), fft (multi-pair), slimfly (randomised)
 /// Cost:    (P-1)·(α + m·β), m = bytes per block: K = D = P-1                [checked by tests/core/direct_test.py]
@@ -22,8 +22,10 @@ Schedule in_slots(const Spec& spec, const Shape& shape, Rank rank) {
   const SlotRows& order = *shape.order;
   Phase phase{order.slots};
   phase.copies.push_back({{sendblock(rank)}, {receiveblock(rank)}});
-  for (const auto& [slot, to] : slot_order(order.sends_of(rank))) phase.outgoing.push_back({to, slot + 1, true, {sendblock(to)}});
-  for (const auto& [slot, from] : slot_order(order.receives_of(rank))) phase.incoming.push_back({from, slot + 1, true, {receiveblock(from)}});
+  for (const auto& [slot, to] : slot_order(order.sends_of(rank)))
+    phase.outgoing.push_back({to, slot + 1, true, {sendblock(to)}});
+  for (const auto& [slot, from] : slot_order(order.receives_of(rank)))
+    phase.incoming.push_back({from, slot + 1, true, {receiveblock(from)}});
   ScheduleBuilder plan(shape, rank);
   plan.reserve(static_cast<std::size_t>(shape.ranks)).segments(spec.segment_bytes);
   add_phase(plan, spec, phase);

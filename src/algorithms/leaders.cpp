@@ -1,22 +1,23 @@
-/// Exchange by leaders: few messages between nodes, each for many pairs of ranks (topology/leader_map.hpp says who leads
-/// whom). Three phases, each with its messages in one step, or in several if the window says so:
-///   gather    a rank sends to each member of its node the block for it, and to each leader there, in a message of its own,
-///             the blocks that this leader sends on
+/// Exchange by leaders: few messages between nodes, each for many pairs of ranks (topology/leader_map.hpp says who
+/// leads whom). Three phases, each with its messages in one step, or in several if the window says so:
+///   gather    a rank sends to each member of its node the block for it, and to each leader there, in a message of its
+///             own, the blocks that this leader sends on
 ///   exchange  a leader sends to each group that it serves, in one message, the blocks of all members of its node
 ///   scatter   a leader sends to each other member of its group, in one message, its blocks from all other nodes
-/// Scratch of a leader: what arrives as [source][destination], then what leaves as [group served][source][destination]. A
-/// group of one rank receives where its blocks end; a node of one rank sends from where they begin.
+/// Scratch of a leader: what arrives as [source][destination], then what leaves as [group served][source][destination].
+/// A group of one rank receives where its blocks end; a node of one rank sends from where they begin.
 ///
-/// The height of a message (algorithms/phase.hpp) is how many members on (gather) or nodes on (exchange) its receiver is, or
-/// its receiver's place in the group (scatter). Between nodes it is the slot of the two nodes with order=topology.                                  [Proof: docs/proofs.md, "Leaders of nodes"]
+/// The height of a message (algorithms/phase.hpp) is how many members on (gather) or nodes on (exchange) its receiver
+/// is, or its receiver's place in the group (scatter). Between nodes it is the slot of the two nodes with
+/// order=topology.                                               [Proof: docs/proofs.md, "Leaders of nodes"]
 ///
 /// Source:  fft, section 3; kandalla2009 (several leaders of a node)
 /// Cost:    of a leader on N nodes of Q ranks, with k leaders and so groups of G = Q/k ranks:
-///          K = (Q-1) + (k-1) + (N-1) + (G-1) and D = (Q-1) + (N-1)·((k-1)·G + Q·G + (G-1)·Q); any nodes: model/counts.hpp
-///          [checked by tests/core/leaders_test.py]
-/// Needs:   any nodes.   Scratch: (N-1)·Q·G for what arrives (G > 1) and as much for what leaves (Q > 1). Where messages
-///          within a node must be contiguous (intra=mpi, pack=memcpy) also the larger of (N-1)·(k-1)·G + (N-1)·(Q-1)·G with
-///          the former, and (N-1)·(G-1)·Q without it.                    [checked by tests/core/leaders_test.py]
+///          K = (Q-1) + (k-1) + (N-1) + (G-1) and D = (Q-1) + (N-1)·((k-1)·G + Q·G + (G-1)·Q); any nodes:
+///          model/counts.hpp                                      [checked by tests/core/leaders_test.py]
+/// Needs:   any nodes.   Scratch: (N-1)·Q·G for what arrives (G > 1) and as much for what leaves (Q > 1). Where
+///          messages within a node must be contiguous (intra=mpi, pack=memcpy) also the larger of (N-1)·(k-1)·G +
+///          (N-1)·(Q-1)·G with the former, and (N-1)·(G-1)·Q without it. [checked by tests/core/leaders_test.py]
 #include "algorithms/leaders.hpp"
 
 #include <algorithm>
@@ -38,9 +39,10 @@ std::int32_t count_of(const auto& list) { return static_cast<std::int32_t>(list.
 class Leaders {
  public:
   Leaders(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), shape_(shape), rank_(rank), map_(shape, spec.leaders), plan_(shape, rank), node_(map_.node_of(rank)),
-        members_(map_.members(node_)), member_(place_in(members_)), group_{node_, map_.group_of(node_, member_)},
-        mine_(map_.members(group_)), elsewhere_(shape.ranks - count_of(members_)) {
+      : spec_(spec), shape_(shape), rank_(rank), map_(shape, spec.leaders), plan_(shape, rank),
+        node_(map_.node_of(rank)), members_(map_.members(node_)), member_(place_in(members_)),
+        group_{node_, map_.group_of(node_, member_)}, mine_(map_.members(group_)),
+        elsewhere_(shape.ranks - count_of(members_)) {
     if (mine_.front() == rank) served_ = map_.served(node_, group_.number);
     if (mine_.front() == rank && mine_.size() > 1) leaving_ = count_of(mine_) * elsewhere_;
     free_ = leaving_;
@@ -125,7 +127,8 @@ class Leaders {
     for_each_served([&](Group group, std::int32_t first, std::int32_t size) {
       Runs blocks = {run_of(Buffer::scratch, first, count_of(members_) * size)};
       if (members_.size() == 1) blocks = blocks_for({&group, 1});
-      const std::int32_t height = order ? order->sends_of(node_)[static_cast<std::size_t>(group.node)] + 1 : (group.node - node_ + nodes) % nodes;
+      const std::int32_t height = order ? order->sends_of(node_)[static_cast<std::size_t>(group.node)] + 1
+                                        : (group.node - node_ + nodes) % nodes;
       phase.outgoing.push_back({map_.leader(group), height, size == 1, std::move(blocks)});
     });
     for (std::int32_t i = 1; i < nodes && mine_.front() == rank_; ++i) {
@@ -140,7 +143,8 @@ class Leaders {
       phase.incoming.push_back({sender, height, mine_.size() == 1, mine_.size() == 1 ? runs_of(ends) : Runs{kept}});
     }
     if (order)
-      for (auto* const parcels : {&phase.outgoing, &phase.incoming}) std::ranges::stable_sort(*parcels, {}, &Parcel::height);
+      for (auto* const parcels : {&phase.outgoing, &phase.incoming})
+        std::ranges::stable_sort(*parcels, {}, &Parcel::height);
     run(phase);
   }
 
@@ -162,12 +166,12 @@ class Leaders {
   LeaderMap map_;
   ScheduleBuilder plan_;
   std::int32_t node_;
-  std::span<const Rank> members_;  ///< of our node
-  std::int32_t member_;            ///< which of them we are
-  Group group_;                    ///< that we are in
-  std::span<const Rank> mine_;     ///< its members; the first leads it
-  std::int32_t elsewhere_;         ///< ranks of other nodes
-  std::vector<Group> served_;      ///< that we send to, as a leader
+  std::span<const Rank> members_;                      ///< of our node
+  std::int32_t member_;                                ///< which of them we are
+  Group group_;                                        ///< that we are in
+  std::span<const Rank> mine_;                         ///< its members; the first leads it
+  std::int32_t elsewhere_;                             ///< ranks of other nodes
+  std::vector<Group> served_;                          ///< that we send to, as a leader
   std::int32_t leaving_ = 0, free_ = 0, scratch_ = 0;  ///< in scratch: where what leaves begins; its end; blocks in all
 };
 

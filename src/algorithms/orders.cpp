@@ -39,16 +39,12 @@ Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed)
         peers.to[i] = static_cast<Rank>((me + i) % p);
         peers.from[i] = static_cast<Rank>((me + p - i) % p);
         break;
-      case Order::exclusive_or:
-        peers.to[i] = peers.from[i] = static_cast<Rank>(me ^ i);
-        break;
+      case Order::exclusive_or: peers.to[i] = peers.from[i] = static_cast<Rank>(me ^ i); break;
       case Order::random:
         peers.to[i] = ranks[(i + me) % p];
         peers.from[i] = static_cast<Rank>((column + p - i) % p);
         break;
-      case Order::scatter:
-        peers.to[i] = peers.from[i] = ranks[i];
-        break;
+      case Order::scatter: peers.to[i] = peers.from[i] = ranks[i]; break;
     }
   }
   return peers;

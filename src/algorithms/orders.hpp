@@ -1,11 +1,13 @@
 /// Peer orders: in which order a rank meets all ranks, itself included.
 ///
-///   shift     sends to rank+i, receives from rank-i (mod P)                                     Source: fft, thakur2005
-///   xor       exchanges with rank^i; P a power of two                                           Source: thakur2005
+///   shift     sends to rank+i, receives from rank-i (mod P)                              Source: fft, thakur2005
+///   xor       exchanges with rank^i; P a power of two                                    Source: thakur2005
 ///   random    sends to ranks[(i+rank) mod P]: row `rank` of an anti-circulant matrix whose first row is a random
-///             permutation; receives from the rank whose row has `rank` in column i      Source: slimfly, algorithms 2, 3
-///   topology  sends to each rank in its slot of a table, in which no link of the network is asked for too much: slot_order()
-///   scatter   sends to and receives from ranks[i], the same random permutation on all ranks     Source: slimfly, alg. 1
+///             permutation; receives from the rank whose row has `rank` in column i      Source: slimfly, alg. 2, 3
+///   topology  sends to each rank in its slot of a table, in which no link of the network is asked for too much:
+///             slot_order()
+///   scatter   sends to and receives from ranks[i], the same random permutation on all ranks      Source: slimfly, alg.
+///             1
 #pragma once
 
 #include <vector>

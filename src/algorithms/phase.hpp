@@ -1,8 +1,8 @@
 /// Messages that are exchanged together by ranks of which some have more of them than others.
 ///
 /// Every message has a height, the same at both ends. With complete=any and test the window is of messages. With
-/// complete=all, batches of so many messages could wait for one another in a circle: there a step holds `window` heights,
-/// all in flight. So a phase has as many steps on every rank.
+/// complete=all, batches of so many messages could wait for one another in a circle: there a step holds `window`
+/// heights, all in flight. So a phase has as many steps on every rank.
 #pragma once
 
 #include <utility>
@@ -25,9 +25,11 @@ struct Parcel {
 /// What a rank does in a phase.
 struct Phase {
   std::int32_t heights = 0;  ///< the largest of any rank; 0: there are no messages
-  bool packs = false;        ///< messages are contiguous, if need be by copies in a step before and one behind; on all ranks
-  std::int32_t stage = 0;    ///< scratch is free from here on
-  std::vector<Parcel> outgoing{}, incoming{};   ///< by height; of one height those of two ranks in the same order at both
+  /// messages are contiguous, if need be by copies in a step before and one behind; on all ranks
+  bool packs = false;
+  std::int32_t stage = 0;  ///< scratch is free from here on
+  /// by height; of one height those of two ranks in the same order at both
+  std::vector<Parcel> outgoing{}, incoming{};
   std::vector<std::pair<Runs, Runs>> copies{};  ///< from, to: independent of the messages
 };
 

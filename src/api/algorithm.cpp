@@ -16,5 +16,6 @@ SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
     options->algorithm_from = "swapmeet_set_algorithm";
   }
   if (communicator->set_algorithm(options, problem.empty())) return MPI_SUCCESS;
-  return swapmeet::failed(MPI_ERR_ARG, problem.empty() ? "other ranks gave another spec, or one that is malformed" : problem);
+  return swapmeet::failed(MPI_ERR_ARG,
+                          problem.empty() ? "other ranks gave another spec, or one that is malformed" : problem);
 }

@@ -40,10 +40,8 @@ MPI_Datatype type_from(MPI_Fint type) {
 int peers_of(MPI_Comm comm) {
   int inter = 0, ranks = 0;
   if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
-  if (inter)
-    PMPI_Comm_remote_size(comm, &ranks);
-  else
-    PMPI_Comm_size(comm, &ranks);
+  if (inter) PMPI_Comm_remote_size(comm, &ranks);
+  else PMPI_Comm_size(comm, &ranks);
   return ranks;
 }
 
@@ -83,7 +81,8 @@ class Narrowed {
   /// Of an exchange, raised; of a plan, returned.
   int error(MPI_Fint comm, bool planned) const {
     if (fit_) return MPI_SUCCESS;
-    if (planned) return failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
+    if (planned)
+      return failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
     PMPI_Comm_call_errhandler(communicator_from(comm), MPI_ERR_COUNT);
     return MPI_ERR_COUNT;
   }
@@ -102,40 +101,40 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
   return *buffer == *in_place ? MPI_IN_PLACE : *buffer == *bottom ? MPI_BOTTOM : *buffer;
 }
 
-#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                      \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,           \
-                                                        void* recvbuf, Count recvcount, MPI_Fint recvtype, MPI_Fint comm,  \
-                                                        const char* spec, swapmeet_plan** plan) {                          \
-    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                             \
-                        communicator_from(comm), sendbuf, sendcount, type_from(sendtype), recvbuf, recvcount,              \
-                        type_from(recvtype));                                                                              \
-  }                                                                                                                        \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoallv##suffix(                                                                  \
-      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,         \
-      const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,            \
-      swapmeet_plan** plan) {                                                                                              \
-    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                           \
-                        communicator_from(comm), sendbuf, sendcounts, sdispls, type_from(sendtype), recvbuf, recvcounts,   \
-                        rdispls, type_from(recvtype));                                                                     \
-  }                                                                                                                        \
-  SWAPMEET_EXPORT int swapmeet_fortran_alltoallw##suffix(                                                                  \
-      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Fint* sendtypes, void* recvbuf, \
-      const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, const char* spec,    \
-      swapmeet_plan** plan) {                                                                                              \
-    const MPI_Comm with = communicator_from(comm);                                                                         \
-    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                             \
-    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                         \
-    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,            \
-                        sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());                  \
+#define SWAPMEET_FORTRAN(suffix, Count, Displacement)                                                                \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Fint sendtype,     \
+                                                        void* recvbuf, Count recvcount, MPI_Fint recvtype,           \
+                                                        MPI_Fint comm, const char* spec, swapmeet_plan** plan) {     \
+    return call_or_plan(swapmeet_alltoall##suffix, swapmeet_plan_alltoall##suffix, spec, plan,                       \
+                        communicator_from(comm), sendbuf, sendcount, type_from(sendtype), recvbuf, recvcount,        \
+                        type_from(recvtype));                                                                        \
+  }                                                                                                                  \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallv##suffix(                                                            \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, MPI_Fint sendtype, void* recvbuf,   \
+      const Count* recvcounts, const Displacement* rdispls, MPI_Fint recvtype, MPI_Fint comm, const char* spec,      \
+      swapmeet_plan** plan) {                                                                                        \
+    return call_or_plan(swapmeet_alltoallv##suffix, swapmeet_plan_alltoallv##suffix, spec, plan,                     \
+                        communicator_from(comm), sendbuf, sendcounts, sdispls, type_from(sendtype), recvbuf,         \
+                        recvcounts, rdispls, type_from(recvtype));                                                   \
+  }                                                                                                                  \
+  SWAPMEET_EXPORT int swapmeet_fortran_alltoallw##suffix(                                                            \
+      const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Fint* sendtypes,          \
+      void* recvbuf, const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, \
+      const char* spec, swapmeet_plan** plan) {                                                                      \
+    const MPI_Comm with = communicator_from(comm);                                                                   \
+    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                       \
+    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                   \
+    return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,      \
+                        sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());            \
   }
 
 SWAPMEET_FORTRAN(, int, int)
 #if MPI_VERSION >= 4
 SWAPMEET_FORTRAN(_c, MPI_Count, MPI_Aint)
 #else
-SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Fint sendtype, void* recvbuf,
-                                                MPI_Count recvcount, MPI_Fint recvtype, MPI_Fint comm, const char* spec,
-                                                swapmeet_plan** plan) {
+SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Fint sendtype,
+                                                void* recvbuf, MPI_Count recvcount, MPI_Fint recvtype, MPI_Fint comm,
+                                                const char* spec, swapmeet_plan** plan) {
   Narrowed narrow;
   const int sent = sendbuf == MPI_IN_PLACE ? 0 : narrow(sendcount), received = narrow(recvcount);
   const int error = narrow.error(comm, plan);
@@ -168,7 +167,9 @@ SWAPMEET_EXPORT int swapmeet_fortran_memory_allocate(MPI_Fint comm, MPI_Aint byt
   return swapmeet_memory_allocate(communicator_from(comm), bytes, base);
 }
 
-SWAPMEET_EXPORT int swapmeet_fortran_phases_begin(MPI_Fint comm) { return swapmeet_phases_begin(communicator_from(comm)); }
+SWAPMEET_EXPORT int swapmeet_fortran_phases_begin(MPI_Fint comm) {
+  return swapmeet_phases_begin(communicator_from(comm));
+}
 
 SWAPMEET_EXPORT int swapmeet_fortran_phases_end(MPI_Fint comm, double* seconds) {
   return swapmeet_phases_end(communicator_from(comm), seconds);

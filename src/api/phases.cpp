@@ -18,14 +18,16 @@ SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_P
   if (!communicator) return swapmeet::no_communicator();
   const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
   if (!times || !seconds)
-    return swapmeet::failed(MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
+    return swapmeet::failed(
+        MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
   for (std::size_t phase = 0; phase < times->size(); ++phase)
     seconds[phase] = std::chrono::duration<double>((*times)[phase]).count();
   return MPI_SUCCESS;
 }
 
 SWAPMEET_EXPORT const char* swapmeet_phase_name(int phase) {
-  return phase >= 0 && phase < SWAPMEET_PHASES ? swapmeet::phase_names[static_cast<std::size_t>(phase)].data() : nullptr;
+  return phase >= 0 && phase < SWAPMEET_PHASES ? swapmeet::phase_names[static_cast<std::size_t>(phase)].data()
+                                               : nullptr;
 }
 
 SWAPMEET_EXPORT int swapmeet_trace(MPI_Comm comm, const char* file) {

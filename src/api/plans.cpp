@@ -59,9 +59,11 @@ int plan_equal(const void* send, Count send_count, MPI_Datatype send_type, void*
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
   if (!communicator) return swapmeet::no_communicator();
   const bool in_place = send == MPI_IN_PLACE;
-  std::string problem = receive == MPI_IN_PLACE ? "the receive buffer is MPI_IN_PLACE" : wrong("receive", &receive_count, &receive_type, 1, false);
+  std::string problem = receive == MPI_IN_PLACE ? "the receive buffer is MPI_IN_PLACE"
+                                                : wrong("receive", &receive_count, &receive_type, 1, false);
   if (problem.empty() && !in_place) problem = wrong("send", &send_count, &send_type, 1, false);
-  if (problem.empty() && !in_place && send == receive && send && send_count > 0) problem = "the buffers are the same; give MPI_IN_PLACE";
+  if (problem.empty() && !in_place && send == receive && send && send_count > 0)
+    problem = "the buffers are the same; give MPI_IN_PLACE";
   if (!problem.empty()) return plan_on(*communicator, std::nullopt, spec, plan, problem);
   swapmeet::Request request{Collective::alltoall, std::nullopt, {receive, std::int64_t{receive_count}, receive_type}};
   if (!in_place) request.send.emplace(send, std::int64_t{send_count}, send_type);
@@ -72,47 +74,50 @@ int plan_equal(const void* send, Count send_count, MPI_Datatype send_type, void*
 
 /// Types: one for all (Alltoallv), or one for each rank.
 template <class Count, class Displacement>
-int plan_unequal(Collective collective, const void* send, const Count* send_counts, const Displacement* send_displacements,
-                 const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-                 const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm, const char* spec,
-                 swapmeet_plan** plan) {
+int plan_unequal(Collective collective, const void* send, const Count* send_counts,
+                 const Displacement* send_displacements, const MPI_Datatype* send_types, void* receive,
+                 const Count* receive_counts, const Displacement* receive_displacements,
+                 const MPI_Datatype* receive_types, MPI_Comm comm, const char* spec, swapmeet_plan** plan) {
   swapmeet::Communicator* const communicator = swapmeet::known(comm);
   if (!communicator) return swapmeet::no_communicator();
   const bool in_place = send == MPI_IN_PLACE, each = collective == Collective::alltoallw;
   const int ranks = communicator->ranks();
   std::string problem;
   if (receive == MPI_IN_PLACE) problem = "the receive buffer is MPI_IN_PLACE";
-  else if (!receive_counts || !receive_displacements || !receive_types) problem = "an array of the receive side is NULL";
-  else if (!in_place && (!send_counts || !send_displacements || !send_types)) problem = "an array of the send side is NULL";
+  else if (!receive_counts || !receive_displacements || !receive_types)
+    problem = "an array of the receive side is NULL";
+  else if (!in_place && (!send_counts || !send_displacements || !send_types))
+    problem = "an array of the send side is NULL";
   else problem = wrong("receive", receive_counts, receive_types, ranks, each);
   if (problem.empty() && !in_place) problem = wrong("send", send_counts, send_types, ranks, each);
   if (!problem.empty()) return plan_on(*communicator, std::nullopt, spec, plan, problem);
-  swapmeet::Request request{collective, std::nullopt, {receive, receive_counts, receive_displacements, receive_types, each, ranks}};
+  swapmeet::Request request{
+      collective, std::nullopt, {receive, receive_counts, receive_displacements, receive_types, each, ranks}};
   if (!in_place) request.send.emplace(send, send_counts, send_displacements, send_types, each, ranks);
   return plan_on(*communicator, std::move(request), spec, plan, problem);
 }
 
 }  // namespace
 
-#define SWAPMEET_PLAN(suffix, Count, Displacement)                                                                         \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,          \
-                                                     void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, \
-                                                     const char* spec, swapmeet_plan** plan) {                             \
-    return plan_equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, spec, plan);                       \
-  }                                                                                                                        \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoallv##suffix(                                                                     \
-      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype, void* recvbuf,   \
-      const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm, const char* spec,      \
-      swapmeet_plan** plan) {                                                                                              \
-    return plan_unequal(Collective::alltoallv, sendbuf, sendcounts, sdispls, &sendtype, recvbuf, recvcounts, rdispls,      \
-                        &recvtype, comm, spec, plan);                                                                      \
-  }                                                                                                                        \
-  SWAPMEET_EXPORT int swapmeet_plan_alltoallw##suffix(                                                                     \
-      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[],         \
-      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],               \
-      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                             \
-    return plan_unequal(Collective::alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,      \
-                        recvtypes, comm, spec, plan);                                                                      \
+#define SWAPMEET_PLAN(suffix, Count, Displacement)                                                                    \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,     \
+                                                     void* recvbuf, Count recvcount, MPI_Datatype recvtype,           \
+                                                     MPI_Comm comm, const char* spec, swapmeet_plan** plan) {         \
+    return plan_equal(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, spec, plan);                  \
+  }                                                                                                                   \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoallv##suffix(                                                                \
+      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype,             \
+      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm,    \
+      const char* spec, swapmeet_plan** plan) {                                                                       \
+    return plan_unequal(Collective::alltoallv, sendbuf, sendcounts, sdispls, &sendtype, recvbuf, recvcounts, rdispls, \
+                        &recvtype, comm, spec, plan);                                                                 \
+  }                                                                                                                   \
+  SWAPMEET_EXPORT int swapmeet_plan_alltoallw##suffix(                                                                \
+      const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[],    \
+      void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],          \
+      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                        \
+    return plan_unequal(Collective::alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, \
+                        recvtypes, comm, spec, plan);                                                                 \
   }
 
 SWAPMEET_PLAN(, int, int)
@@ -147,7 +152,8 @@ SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
 SWAPMEET_EXPORT int swapmeet_plan_free(swapmeet_plan** plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the address of the plan is NULL");
   if (!*plan) return MPI_SUCCESS;
-  if (swapmeet::context().under_way.has(*(*plan)->planned)) return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
+  if (swapmeet::context().under_way.has(*(*plan)->planned))
+    return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
   delete *plan;
   *plan = nullptr;
   return MPI_SUCCESS;
@@ -157,7 +163,7 @@ SWAPMEET_EXPORT int swapmeet_plan_describe(const swapmeet_plan* plan, swapmeet_p
   if (!plan || !description) return failed(MPI_ERR_ARG, "the plan, or the address of its description, is NULL");
   const Planned& planned = *plan->planned;
   const std::optional<swapmeet::Traffic> sent = planned.traffic();
-  *description = {planned.spec().c_str(), planned.reason().c_str(), sent ? sent->messages : -1, sent ? sent->bytes : -1,
-                  planned.scratch_bytes(), planned.expected_seconds()};
+  *description = {planned.spec().c_str(),  planned.reason().c_str(), sent ? sent->messages : -1,
+                  sent ? sent->bytes : -1, planned.scratch_bytes(),  planned.expected_seconds()};
   return MPI_SUCCESS;
 }

@@ -17,7 +17,8 @@ constexpr int failed = 255;  ///< as ssh
 
 int run(const char* host, const std::string& command) {
   enter_node(host);
-  const pid_t child = checked(fork(), std::string("start a process on ") + host);  // only children are in the node's process namespace
+  // only children are in the node's process namespace
+  const pid_t child = checked(fork(), std::string("start a process on ") + host);
   if (child == 0) {
     setenv("TMPDIR", "/dev/shm", 1);  // hosts share no /tmp
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

@@ -1,5 +1,6 @@
-/// Runs a command in a cluster made of namespaces: cluster NAME=VALUE... -- COMMAND (settings.hpp). `swapmeet cluster run` becomes
-/// this program. Two processes: one outside that waits, and the first one inside, with whose end everything is gone.
+/// Runs a command in a cluster made of namespaces: cluster NAME=VALUE... -- COMMAND (settings.hpp). `swapmeet cluster
+/// run` becomes this program. Two processes: one outside that waits, and the first one inside, with whose end
+/// everything is gone.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -39,13 +40,15 @@ pid_t start_command(const Settings& settings, const sigset_t& before) {
   _exit(127);
 }
 
-/// A switch has a processor of its own; ours comes first where there are fewer than ranks, if the user may ask for that.
+/// A switch has a processor of its own; ours comes first where there are fewer than ranks, if the user may ask for
+/// that.
 void come_first() {
   const sched_param priority{1};
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
 }
 
-/// Each port's interface is made in a network namespace of its own, of which the first process of its node is then part.
+/// Each port's interface is made in a network namespace of its own, of which the first process of its node is then
+/// part.
 int be_head(const Settings& settings, int parent, const sigset_t& before) {
   const int nodes = settings.shape.nodes;
   std::vector<std::string> hosts;

@@ -24,10 +24,13 @@ namespace {
 
 constexpr int of_a_node = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
 constexpr int of_the_head = of_a_node | CLONE_NEWNET;
-const std::string table = "/dev/shm/swapmeet/";  ///< of the head: a file for each node, with the number of its first process
+/// of the head: a file for each node, with the number of its first process
+const std::string table = "/dev/shm/swapmeet/";
 
 /// fork(), into new namespaces.
-pid_t fork_into(int flags) { return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0)); }
+pid_t fork_into(int flags) {
+  return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
+}
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path);
@@ -39,7 +42,8 @@ void write_file(const std::string& path, const std::string& text) {
 void mount_own() {
   checked(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr), "mount /proc in a namespace");
   checked(mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"), "mount /dev/shm in a namespace");
-  (void)mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, nullptr);  // few look; some kernels refuse
+  // few look; some kernels refuse
+  (void)mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, nullptr);
 }
 
 void set_hostname(const std::string& name) { checked(sethostname(name.data(), name.size()), "set a host name"); }
@@ -90,7 +94,9 @@ pid_t fork_head() {
     write_file("/proc/self/uid_map", "0 " + std::to_string(user) + " 1");
     write_file("/proc/self/gid_map", "0 " + std::to_string(group) + " 1");
   }
-  return checked(child, "make namespaces: be root, or let users have them (kernel.unprivileged_userns_clone, user.max_user_namespaces)");
+  return checked(
+      child,
+      "make namespaces: be root, or let users have them (kernel.unprivileged_userns_clone, user.max_user_namespaces)");
 }
 
 void become_head(const std::vector<std::string>& hosts) {
@@ -101,7 +107,8 @@ void become_head(const std::vector<std::string>& hosts) {
   std::string text = "127.0.0.1 localhost\n";
   for (const std::string& host : hosts) text += host + "\n";
   write_file(table + "hosts", text);
-  checked(mount((table + "hosts").c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr), "replace /etc/hosts in a namespace");
+  checked(mount((table + "hosts").c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr),
+          "replace /etc/hosts in a namespace");
 }
 
 pid_t start_node(int node, const std::string& hostname) {

@@ -1,5 +1,6 @@
-/// Hosts made of namespaces: each node has its own network, host name, processes, System V and POSIX shared memory. All are
-/// inside those of the head, which end with their first process: nothing of it is ever seen outside, nor left behind.
+/// Hosts made of namespaces: each node has its own network, host name, processes, System V and POSIX shared memory. All
+/// are inside those of the head, which end with their first process: nothing of it is ever seen outside, nor left
+/// behind.
 #pragma once
 
 #include <sys/types.h>

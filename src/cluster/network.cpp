@@ -100,20 +100,17 @@ std::optional<Frame> Network::pop(Time now) {
   return std::nullopt;
 }
 
-void Network::slow(int node, double factor) {
-  links_[up_[node]].slowness = links_[down_[node]].slowness = factor;
-}
+void Network::slow(int node, double factor) { links_[up_[node]].slowness = links_[down_[node]].slowness = factor; }
 
-void Network::cut(int node, bool is_cut) {
-  links_[up_[node]].cut = links_[down_[node]].cut = is_cut;
-}
+void Network::cut(int node, bool is_cut) { links_[up_[node]].cut = links_[down_[node]].cut = is_cut; }
 
 std::string Network::report() const {
   std::string text = "link            frames          bytes  dropped  most queued\n";
   for (const Link& link : links_) {
     char line[128];
     std::snprintf(line, sizeof line, "%-12s %9llu %14llu %8llu %12zu\n", link.name.c_str(),
-                  static_cast<unsigned long long>(link.counts.frames), static_cast<unsigned long long>(link.counts.bytes),
+                  static_cast<unsigned long long>(link.counts.frames),
+                  static_cast<unsigned long long>(link.counts.bytes),
                   static_cast<unsigned long long>(link.counts.dropped), link.counts.most_queued);
     text += line;
   }

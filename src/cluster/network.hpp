@@ -1,9 +1,9 @@
-/// The links of a cluster and the frames on them: everything about time, nothing about devices. Times are given, never asked
-/// for, so that tests need no clock.
+/// The links of a cluster and the frames on them: everything about time, nothing about devices. Times are given, never
+/// asked for, so that tests need no clock.
 ///
-/// A frame crosses a list of links: up from its node, perhaps to the core and down from it, down to the other node. On each it
-/// waits for those before it, then takes bytes / rate. Links cut through: a frame enters the next link when its head arrives,
-/// and is delivered when its tail does.
+/// A frame crosses a list of links: up from its node, perhaps to the core and down from it, down to the other node. On
+/// each it waits for those before it, then takes bytes / rate. Links cut through: a frame enters the next link when its
+/// head arrives, and is delivered when its tail does.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ using Time = std::int64_t;  ///< in nanoseconds
 
 /// What is set.
 struct Shape {
-  int nodes = 1;                        ///< the ports; that of the head, which the launcher has, comes after them
-  Time latency_ns = 0;                  ///< between two nodes, one way
-  double rate = 125e6;                  ///< of each node, in bytes per second and direction
-  std::size_t queue_bytes = 16 << 20;   ///< that may wait for a link; what comes then is dropped
-  int nodes_per_switch = 0;             ///< 0: there is one switch
-  double core_rate = 125e6;             ///< between a switch and the core
-  Time core_latency_ns = 0;             ///< between two switches, one way, in addition
+  int nodes = 1;                       ///< the ports; that of the head, which the launcher has, comes after them
+  Time latency_ns = 0;                 ///< between two nodes, one way
+  double rate = 125e6;                 ///< of each node, in bytes per second and direction
+  std::size_t queue_bytes = 16 << 20;  ///< that may wait for a link; what comes then is dropped
+  int nodes_per_switch = 0;            ///< 0: there is one switch
+  double core_rate = 125e6;            ///< between a switch and the core
+  Time core_latency_ns = 0;            ///< between two switches, one way, in addition
 };
 
 struct Counts {

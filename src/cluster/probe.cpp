@@ -1,5 +1,6 @@
-/// Measures the network between two nodes: cluster_probe FROM TO BYTES, as a command of a cluster. Prints the time that a byte takes
-/// (one way: half the least and half the median round trip, in µs), and the rate of a stream of so many bytes, in bytes per second.
+/// Measures the network between two nodes: cluster_probe FROM TO BYTES, as a command of a cluster. Prints the time that
+/// a byte takes (one way: half the least and half the median round trip, in µs), and the rate of a stream of so many
+/// bytes, in bytes per second.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -45,7 +46,8 @@ void receive(int socket, std::size_t bytes) {
 
 void send(int socket, std::size_t bytes) {
   const std::vector<char> buffer(1 << 18);
-  while (bytes > 0) bytes -= static_cast<std::size_t>(checked(write(socket, buffer.data(), std::min(bytes, buffer.size())), "write"));
+  while (bytes > 0)
+    bytes -= static_cast<std::size_t>(checked(write(socket, buffer.data(), std::min(bytes, buffer.size())), "write"));
 }
 
 void serve(int listening, std::size_t bytes) {
@@ -74,7 +76,8 @@ void measure(sockaddr_in server, std::size_t bytes) {
   const auto begin = Clock::now();
   send(socket, bytes);
   receive(socket, 1);
-  std::printf("%.3f %.3f %.0f\n", trips.front() * 1e6, trips[pings / 2] * 1e6, static_cast<double>(bytes) / seconds_since(begin));
+  std::printf("%.3f %.3f %.0f\n", trips.front() * 1e6, trips[pings / 2] * 1e6,
+              static_cast<double>(bytes) / seconds_since(begin));
 }
 
 /// In a process of its own, on that node. Returns its number.
@@ -87,9 +90,7 @@ pid_t on_node(int node, Work work) {
     work();
     std::fflush(stdout);
     _exit(0);
-  } catch (const std::exception& problem) {
-    std::fprintf(stderr, "cluster_probe: node%d: %s\n", node, problem.what());
-  }
+  } catch (const std::exception& problem) { std::fprintf(stderr, "cluster_probe: node%d: %s\n", node, problem.what()); }
   _exit(1);
 }
 

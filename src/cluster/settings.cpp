@@ -19,7 +19,8 @@ Fault read_fault(const std::string& text) {
   char kind[16];
   long long after = 0, during = 0;
   Fault fault;
-  const int read = std::sscanf(text.c_str(), "%15[a-z],%d,%lld,%lld,%lf", kind, &fault.node, &after, &during, &fault.factor);
+  const int read =
+      std::sscanf(text.c_str(), "%15[a-z],%d,%lld,%lld,%lf", kind, &fault.node, &after, &during, &fault.factor);
   if (read != 5 || !kinds.contains(kind)) throw Problem("fault=" + text + " is none");
   fault.kind = kinds.at(kind);
   fault.after_ns = after;
@@ -65,7 +66,8 @@ Settings read_settings(int count, char** words) {
   require(shape.rate > 0 && shape.core_rate > 0, "rates above 0");
   require(shape.latency_ns >= 0 && shape.core_latency_ns >= 0, "no latency below 0");
   require(settings.limit_ns > 0 && settings.limit_bytes > 0, "limits");
-  for (const Fault& fault : settings.faults) require(fault.node >= 0 && fault.node < shape.nodes, "faults of nodes that there are");
+  for (const Fault& fault : settings.faults)
+    require(fault.node >= 0 && fault.node < shape.nodes, "faults of nodes that there are");
   return settings;
 }
 

@@ -1,5 +1,5 @@
-/// What `swapmeet cluster run` asks of this program: words NAME=VALUE, then -- and the command. People write python/swapmeet's
-/// options instead, which are checked there.
+/// What `swapmeet cluster run` asks of this program: words NAME=VALUE, then -- and the command. People write
+/// python/swapmeet's options instead, which are checked there.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ constexpr Time second = 1'000'000'000;
 constexpr Time grace_ns = 5 * second;   ///< for a launcher to end its ranks
 constexpr Time worth_sleeping = 3'000;  ///< in ns; the kernel takes as long to wake us
 constexpr Time stall_ns = second / 100;
-constexpr int frames_at_once = 64;      ///< of one port, before the others have their turn
+constexpr int frames_at_once = 64;  ///< of one port, before the others have their turn
 constexpr int timed_out = 124, interrupted = 130;
 
 Time now() {
@@ -35,16 +35,12 @@ Time now() {
 
 }  // namespace
 
-Switch::Switch(const Settings& settings, std::vector<int> taps, std::vector<pid_t> nodes, const sigset_t& signals, int parent)
-    : settings_(settings),
-      network_(settings.shape),
-      taps_(std::move(taps)),
-      nodes_(std::move(nodes)),
-      signals_(checked(signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC), "watch signals")),
-      parent_(parent),
+Switch::Switch(const Settings& settings, std::vector<int> taps, std::vector<pid_t> nodes, const sigset_t& signals,
+               int parent)
+    : settings_(settings), network_(settings.shape), taps_(std::move(taps)), nodes_(std::move(nodes)),
+      signals_(checked(signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC), "watch signals")), parent_(parent),
       timer_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "make a timer")),
-      events_(checked(epoll_create1(EPOLL_CLOEXEC), "watch files")),
-      begin_(now()) {
+      events_(checked(epoll_create1(EPOLL_CLOEXEC), "watch files")), begin_(now()) {
   for (const int file : taps_) watch(file);
   for (const int file : {signals_, parent_, timer_}) watch(file);
 }
@@ -181,9 +177,7 @@ void Switch::plan_faults() {
         begin = [this, fault] { network_.cut(fault.node, true); };
         end = [this, fault] { network_.cut(fault.node, false); };
         break;
-      case Fault::Kind::stall:
-        begin = [this, process, fault] { stall(process, fault.after_ns + fault.for_ns); };
-        break;
+      case Fault::Kind::stall: begin = [this, process, fault] { stall(process, fault.after_ns + fault.for_ns); }; break;
       case Fault::Kind::die: begin = [process] { kill(process, SIGKILL); }; break;
     }
     at(fault.after_ns, begin);

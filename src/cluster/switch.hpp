@@ -1,5 +1,5 @@
-/// The switch: carries frames between the interfaces of a cluster, by the times of a Network; and the first process of the head,
-/// which starts the command and whatever is to go wrong, and ends all.
+/// The switch: carries frames between the interfaces of a cluster, by the times of a Network; and the first process of
+/// the head, which starts the command and whatever is to go wrong, and ends all.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -16,9 +16,10 @@ namespace swapmeet::cluster {
 
 class Switch {
  public:
-  /// `taps`: the file of each port; `nodes`: the first process of each node; `signals`: blocked, and meant for us; `parent`: a
-  /// pipe that breaks when whoever started this is gone.
-  Switch(const Settings& settings, std::vector<int> taps, std::vector<pid_t> nodes, const sigset_t& signals, int parent);
+  /// `taps`: the file of each port; `nodes`: the first process of each node; `signals`: blocked, and meant for us;
+  /// `parent`: a pipe that breaks when whoever started this is gone.
+  Switch(const Settings& settings, std::vector<int> taps, std::vector<pid_t> nodes, const sigset_t& signals,
+         int parent);
 
   /// Until the command has ended, or is ended. Returns its exit status.
   int run(pid_t command);

@@ -19,7 +19,8 @@ namespace swapmeet::cluster {
 namespace {
 
 constexpr int queue_frames = 10000;  ///< in the kernel, until this process has read them
-constexpr unsigned char prefix[5] = {0x02, 0, 0, 0, 0};  ///< of our hardware addresses; the last byte is that of the address
+/// of our hardware addresses; the last byte is that of the address
+constexpr unsigned char prefix[5] = {0x02, 0, 0, 0, 0};
 
 ifreq named(const char* name) {
   ifreq request{};
@@ -62,7 +63,8 @@ int port_of(const unsigned char* frame, int ports) {
 
 int make_tap(int port, int mtu_bytes) {
   const char* const name = "eth0";
-  const int tap = checked(open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC), "open /dev/net/tun (kernel module tun)");
+  const int tap =
+      checked(open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC), "open /dev/net/tun (kernel module tun)");
   ifreq request = named(name);
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
   checked(ioctl(tap, TUNSETIFF, &request), "make a TAP interface");

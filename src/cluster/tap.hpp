@@ -15,8 +15,8 @@ std::string address_of(int port);
 /// The port that a frame is for. -1: all of them; -2: none.
 int port_of(const unsigned char* frame, int ports);
 
-/// Makes the interface of a port in the present network namespace, and sets it and the loopback interface up. Returns the file
-/// through which frames come and go, one at a time; reading does not block.
+/// Makes the interface of a port in the present network namespace, and sets it and the loopback interface up. Returns
+/// the file through which frames come and go, one at a time; reading does not block.
 int make_tap(int port, int mtu_bytes);
 
 }  // namespace swapmeet::cluster

@@ -17,7 +17,8 @@ inline bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
 /// The largest `number` of all ranks. Collective.
 std::int64_t most_of_any_rank(std::int64_t number, MPI_Comm comm);
 
-/// A communicator with the ranks of `user`, whose errors return. Collective. MPI_COMM_NULL if MPI has none left (MPICH has 2048).
+/// A communicator with the ranks of `user`, whose errors return. Collective. MPI_COMM_NULL if MPI has none left (MPICH
+/// has 2048).
 MPI_Comm same_ranks(MPI_Comm user);
 
 }  // namespace swapmeet

@@ -1,5 +1,5 @@
-/// One side of an all-to-all as the application gave it: where block i lies and how much it holds. Refers to the arrays and
-/// the datatypes that it is made of.
+/// One side of an all-to-all as the application gave it: where block i lies and how much it holds. Refers to the arrays
+/// and the datatypes that it is made of.
 #pragma once
 
 #include <span>
@@ -66,7 +66,8 @@ class Blocks {
 
  private:
   Blocks(const void* base, const Datatype& type)
-      : base_(static_cast<char*>(const_cast<void*>(base))), first_type_(&type), unit_(type.extent), contiguous_(type.contiguous) {}
+      : base_(static_cast<char*>(const_cast<void*>(base))), first_type_(&type), unit_(type.extent),
+        contiguous_(type.contiguous) {}
 
   void set(const int* counts, const int* displacements) {
     counts_ = counts;
@@ -79,9 +80,9 @@ class Blocks {
 
   char* base_;
   const Datatype* first_type_;
-  std::int64_t unit_;     ///< bytes by which displacements count
+  std::int64_t unit_;  ///< bytes by which displacements count
   bool contiguous_;
-  int types_apart_ = 0;   ///< 1: each block has a type of its own; 0: all have the same
+  int types_apart_ = 0;  ///< 1: each block has a type of its own; 0: all have the same
   std::int64_t count_ = 0;
   const int *counts_ = nullptr, *displacements_ = nullptr;
   const MPI_Count* large_counts_ = nullptr;

@@ -20,8 +20,8 @@ namespace swapmeet {
 
 namespace {
 
-/// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if it
-/// cannot tell. Collective.
+/// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if
+/// it cannot tell. Collective.
 std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
   MPI_Comm node = MPI_COMM_NULL;
   int first_of_node = rank;
@@ -92,7 +92,8 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     return;
   }
   std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
-  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {  // so on every rank: each sees ranks of another job
+  // so on every rank: each sees ranks of another job
+  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
   } else if (!same_everywhere(options.fingerprint(), user, device)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
@@ -130,7 +131,8 @@ void Communicator::record(Recorder& recorder) {
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
   if (!simulated && refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ &&
-      early_calls_ < most_early_calls && !tuned(collective, shape_, options_) && wants_nodes(collective, shape_, options_)) {
+      early_calls_ < most_early_calls && !tuned(collective, shape_, options_) &&
+      wants_nodes(collective, shape_, options_)) {
     ++early_calls_;
     return decline(collective, "one of the first calls: shared memory is set up if more follow");
   }
@@ -179,10 +181,8 @@ std::string Communicator::execute_by(const Spec& spec, Collective collective, De
   const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
   if (!varies && spec.family == Family::native) return "";
   if (!make_ours()) return "MPI has no communicator left for us";
-  if (varies)
-    decision.varying = varying_for(spec);
-  else
-    decision.plan = plan_for(spec);
+  if (varies) decision.varying = varying_for(spec);
+  else decision.plan = plan_for(spec);
   return "";
 }
 
@@ -254,8 +254,8 @@ bool Communicator::make_ours() {
 Plan* Communicator::plan_for(const Spec& spec) {
   for (const auto& plan : plans_)
     if (plan->spec() == spec) return plan.get();
-  plans_.push_back(std::make_unique<Plan>(spec, schedule_of(spec),
-                                          spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
+  plans_.push_back(
+      std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
   plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks(), ours_));
   return plans_.back().get();
 }
@@ -279,8 +279,8 @@ std::string Communicator::find_nodes() {
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (make_ours())
-    levels = options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks)
-                                    : translated(*options_.hierarchy, ours_);
+    levels =
+        options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks) : translated(*options_.hierarchy, ours_);
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   return "";
@@ -293,7 +293,8 @@ void Communicator::join() {
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
-  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
+  const auto most_members =
+      std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
   share_bytes_ = take_share(options_.shm_limit_bytes / most_members);
   neighbours_ = Neighbours::join(ours_, nodes, share_bytes_, means_);
   const std::int64_t taken = neighbours_ ? static_cast<std::int64_t>(neighbours_->shared_bytes()) / members : 0;

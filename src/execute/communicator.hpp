@@ -1,5 +1,5 @@
-/// What the library keeps for one communicator of the application, as an attribute of it: a communicator of our own with
-/// the same ranks, the plans made so far, staging memory and counters.
+/// What the library keeps for one communicator of the application, as an attribute of it: a communicator of our own
+/// with the same ranks, the plans made so far, staging memory and counters.
 #pragma once
 
 #include <memory>
@@ -31,10 +31,11 @@ struct Decision {
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
-  const Spec& spec() const;  ///< that is executed; native if none is
+  const Spec& spec() const;                  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
-  Tally* tally = nullptr;  ///< where such calls are counted
-  std::vector<std::unique_ptr<Trying>> trying;  ///< of other algorithms, for each class of sizes; none: they are not tried
+  Tally* tally = nullptr;                    ///< where such calls are counted
+  /// of other algorithms, for each class of sizes; none: they are not tried
+  std::vector<std::unique_ptr<Trying>> trying;
 };
 
 /// The last MPI_Alltoall that a plan served. One that is like it, but for its addresses, gets the same decision.
@@ -55,8 +56,8 @@ struct Repeat {
 
 class Communicator {
  public:
-  /// Collective over `user`. Agrees on the options; serves no intercommunicator. `ours`: MPI_COMM_NULL, or `user` too, which
-  /// is not the application's then, but ours, and is freed at the end.
+  /// Collective over `user`. Agrees on the options; serves no intercommunicator. `ours`: MPI_COMM_NULL, or `user` too,
+  /// which is not the application's then, but ours, and is freed at the end.
   Communicator(MPI_Comm user, const Options& options, MPI_Comm ours = MPI_COMM_NULL);
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -69,8 +70,12 @@ class Communicator {
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
-  std::span<const Datatype> send_types(const MPI_Datatype* handles) { return send_types_.look_up(datatypes_, handles, blocks()); }
-  std::span<const Datatype> receive_types(const MPI_Datatype* handles) { return receive_types_.look_up(datatypes_, handles, blocks()); }
+  std::span<const Datatype> send_types(const MPI_Datatype* handles) {
+    return send_types_.look_up(datatypes_, handles, blocks());
+  }
+  std::span<const Datatype> receive_types(const MPI_Datatype* handles) {
+    return receive_types_.look_up(datatypes_, handles, blocks());
+  }
   Repeat& repeat() { return repeat_; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
@@ -85,7 +90,8 @@ class Communicator {
   void begin_phases();
   std::optional<PhaseTimes> end_phases();
 
-  /// Traces the next call, or the one that begins, into `file` (of rank 0). Collective. Returns MPI_SUCCESS, or why not.
+  /// Traces the next call, or the one that begins, into `file` (of rank 0). Collective. Returns MPI_SUCCESS, or why
+  /// not.
   int trace(const char* file);
 
   /// nullptr: nobody wants to know of calls, and the following is not to be called.
@@ -96,37 +102,37 @@ class Communicator {
   void call_begins();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
-  /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank. Cached:
-  /// a plan is made when a range of sizes is first met, which is collective; else local.
+  /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank.
+  /// Cached: a plan is made when a range of sizes is first met, which is collective; else local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
     for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
       if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return *decision;
     return make_decision(collective, block_bytes);
   }
 
-  /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0: unequal
-  /// ones); nullptr: nothing does.
+  /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0:
+  /// unequal ones); nullptr: nothing does.
   Trying* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
-  /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first two; the
-  /// first is the MPI underneath. Collective.
+  /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first
+  /// two; the first is the MPI underneath. Collective.
   std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
 
   /// The decision to leave a call to the MPI underneath for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
-  /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read what
-  /// it was given. Collective. False, on all ranks: one could not, or they differ.
+  /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
+  /// what it was given. Collective. False, on all ranks: one could not, or they differ.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
 
-  /// Plans an exchange by `options` (nothing: those of the communicator). `problem`: why `request` is nothing on this rank, or
-  /// "". Collective; may wait. nullptr on all ranks if one has a problem (between groups: on those that have one); then `error`
-  /// and `problem` say which.
-  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options, std::string& problem,
-                                int& error);
+  /// Plans an exchange by `options` (nothing: those of the communicator). `problem`: why `request` is nothing on this
+  /// rank, or "". Collective; may wait. nullptr on all ranks if one has a problem (between groups: on those that have
+  /// one); then `error` and `problem` say which.
+  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
+                                std::string& problem, int& error);
 
-  /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it cannot
-  /// be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
+  /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it
+  /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
   int allocate(std::int64_t bytes, char*& memory);
 
   /// Frees our own communicator; everything goes to the MPI underneath from now on. Collective.
@@ -144,7 +150,8 @@ class Communicator {
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
 
-  /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot be had.
+  /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot
+  /// be had.
   std::string make_order_of(const Spec& spec);
   /// Warns of `problem`, and takes what asks for the order of `spec` out of `options`: the automatic choice, then.
   void give_up_order(const Spec& spec, const std::string& problem, Options& options);

@@ -18,8 +18,8 @@
 
 namespace swapmeet {
 
-/// The communicator of the last call. Its handle may be used again for another communicator only after it was freed, which
-/// counts as a death.
+/// The communicator of the last call. Its handle may be used again for another communicator only after it was freed,
+/// which counts as a death.
 struct Recent {
   MPI_Comm comm;
   Communicator* communicator;
@@ -32,15 +32,15 @@ struct Context {
   Recorder recorder;
   UnderWay under_way;
 
-  Regions regions;  ///< shared memory that the application asked for
+  Regions regions;                           ///< shared memory that the application asked for
   std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
 
   std::atomic<bool> traced{false};  ///< the call that the options ask to trace
 
-  std::atomic<bool> attached{false};      ///< keyvals exist, options were read, the exit hook is set
+  std::atomic<bool> attached{false};  ///< keyvals exist, options were read, the exit hook is set
 
-  std::mutex mutex;                       ///< guards what follows
-  int keyval = MPI_KEYVAL_INVALID;        ///< of the attribute that holds a Communicator
+  std::mutex mutex;                          ///< guards what follows
+  int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
   std::vector<Communicator*> communicators;  ///< alive, in the order of their making
   std::atomic<std::uint64_t> deaths{0};      ///< communicators deleted so far
   int world_rank = 0, world_ranks = 1;

@@ -25,13 +25,15 @@ void Courier::add(Group group, const Transfer& transfer, const Part& part, Landi
   const Piece piece{static_cast<char*>(part.address), static_cast<std::size_t>(part.count)};
   Parcel& parcel = parcels_[group].emplace_back(transfer, piece, landing);
   if (!landing) parcel.transfer.pieces = {&parcel.piece, 1};
-  watch_.begins(&parcel, transfer.outgoing ? Direction::send : Direction::receive, peer, landing ? 0 : transfer.bytes, tag);
+  watch_.begins(&parcel, transfer.outgoing ? Direction::send : Direction::receive, peer, landing ? 0 : transfer.bytes,
+                tag);
   advance(parcel);
 }
 
 int Courier::receive(Group group, const Part& part, Rank from, int tag) {
   if (local(from)) {
-    add(group, Transfer::receive(*neighbours_->link(from), {}, static_cast<std::size_t>(part.count)), part, nullptr, from, tag);
+    add(group, Transfer::receive(*neighbours_->link(from), {}, static_cast<std::size_t>(part.count)), part, nullptr,
+        from, tag);
     return MPI_SUCCESS;
   }
   MPI_Request* const request = requests_[group].next_in();
@@ -107,7 +109,8 @@ int Courier::wait_for_both(Requests& requests, Group group) {
       for (Parcel& parcel : parcels) moved |= advance(parcel);
     if (out_of_memory_) return MPI_ERR_NO_MEM;
     for (const bool receives : {true, false})
-      if (const int error = test(receives ? requests.receives() : requests.sends(), receives, moved, done)) return error;
+      if (const int error = test(receives ? requests.receives() : requests.sends(), receives, moved, done))
+        return error;
     if (done && !pending(group)) return MPI_SUCCESS;
     neighbours_->turn(moved);
     watch_.turned(moved);

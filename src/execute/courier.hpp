@@ -1,4 +1,5 @@
-/// The messages of an exchange of unequal blocks that are under way: by MPI, or within the node by a transport of our own.
+/// The messages of an exchange of unequal blocks that are under way: by MPI, or within the node by a transport of our
+/// own.
 #pragma once
 
 #include <vector>
@@ -37,8 +38,8 @@ class Courier {
   /// Before an exchange over `comm`, which is told of errors by `outcome`.
   void begin(MPI_Comm comm, Outcome& outcome, const Watch& watch);
 
-  /// Whether messages with `peer` stay within the node. These have one order, whatever their tags; and those whose size only
-  /// their sender knows can be received all the same.
+  /// Whether messages with `peer` stay within the node. These have one order, whatever their tags; and those whose size
+  /// only their sender knows can be received all the same.
   bool local(Rank peer) const { return neighbours_ && neighbours_->link(peer); }
 
   /// Messages of bytes, not empty. The memory stays as it is until wait(group).

@@ -25,7 +25,9 @@ std::span<const Datatype> BlockTypes::look_up(Datatypes& types, const MPI_Dataty
   static const Datatype none{MPI_DATATYPE_NULL, 0, 0, true};
   types_.resize(ranks);
   for (std::size_t i = 0; i < ranks; ++i)
-    types_[i] = handles[i] == MPI_DATATYPE_NULL ? none : i > 0 && handles[i] == handles[i - 1] ? types_[i - 1] : types[handles[i]];
+    types_[i] = handles[i] == MPI_DATATYPE_NULL         ? none
+                : i > 0 && handles[i] == handles[i - 1] ? types_[i - 1]
+                                                        : types[handles[i]];
   return types_;
 }
 

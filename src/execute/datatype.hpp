@@ -21,7 +21,8 @@ struct Datatype {
 /// What bytes are.
 const Datatype& byte_type();
 
-/// Asks MPI, and remembers some predefined types, whose handles are never used again for another. For one thread at a time.
+/// Asks MPI, and remembers some predefined types, whose handles are never used again for another. For one thread at a
+/// time.
 class Datatypes {
  public:
   /// Valid until two more types have been looked up: those of the two sides of a call are valid together.

@@ -31,10 +31,12 @@ Libraries& libraries() {
 
 unsigned long long loads() {
   unsigned long long number = 0;
-  dl_iterate_phdr([](dl_phdr_info* library, std::size_t, void* to) {
-    *static_cast<unsigned long long*>(to) = library->dlpi_adds;
-    return 1;
-  }, &number);
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* to) {
+        *static_cast<unsigned long long*>(to) = library->dlpi_adds;
+        return 1;
+      },
+      &number);
   return number;
 }
 
@@ -42,20 +44,22 @@ unsigned long long loads() {
 using Paths = std::array<std::string, known_drivers.size()>;
 Paths paths_of_drivers() {
   Paths paths;
-  dl_iterate_phdr([](dl_phdr_info* library, std::size_t, void* to) {
-    const std::string_view path = library->dlpi_name ? library->dlpi_name : "";
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    for (std::size_t i = 0; i < known_drivers.size(); ++i)
-      if (name.starts_with(known_drivers[i].library)) (*static_cast<Paths*>(to))[i] = path;
-    return 0;
-  }, &paths);
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* to) {
+        const std::string_view path = library->dlpi_name ? library->dlpi_name : "";
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        for (std::size_t i = 0; i < known_drivers.size(); ++i)
+          if (name.starts_with(known_drivers[i].library)) (*static_cast<Paths*>(to))[i] = path;
+        return 0;
+      },
+      &paths);
   return paths;
 }
 
 /// To ask the loader how many libraries were loaded so far takes more than all else that we do in a short call. But it
-/// appends each library to a list, so a look behind the last one tells. That must be one that nobody else unloads: a library
-/// of the C library's that nobody uses, which we load anew whenever others have followed. Without such a one (all are used, or
-/// another thread might be looking behind the one that we unload) the loader is asked.
+/// appends each library to a list, so a look behind the last one tells. That must be one that nobody else unloads: a
+/// library of the C library's that nobody uses, which we load anew whenever others have followed. Without such a one
+/// (all are used, or another thread might be looking behind the one that we unload) the loader is asked.
 void become_last(Libraries& all) {
   if (all.never_last) return;
   device_news = &always;

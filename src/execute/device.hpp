@@ -1,5 +1,5 @@
-/// Memory of devices (GPUs), which often only their driver can touch: whether a buffer is such, and copies between it and the
-/// host. Drivers are libraries that the application has loaded, or may load at any time; we never load one.
+/// Memory of devices (GPUs), which often only their driver can touch: whether a buffer is such, and copies between it
+/// and the host. Drivers are libraries that the application has loaded, or may load at any time; we never load one.
 #pragma once
 
 #include <link.h>

@@ -1,5 +1,5 @@
-// Functions and numbers are those of the vendors' headers, which need not be there: cuda.h; hsa.h and hsa_ext_amd.h of ROCR;
-// ze_api.h. All of them are kept compatible by their vendors.
+// Functions and numbers are those of the vendors' headers, which need not be there: cuda.h; hsa.h and hsa_ext_amd.h of
+// ROCR; ze_api.h. All of them are kept compatible by their vendors.
 #include "execute/device_drivers.hpp"
 
 #include <dlfcn.h>
@@ -46,8 +46,9 @@ class Cuda : public DeviceDriver {
     const bool pushed = attribute_(&owner, context, reinterpret_cast<std::uintptr_t>(device)) == success && owner &&
                         push_(owner) == success;
     // A copy from pageable memory may return before it has arrived.
-    const bool copied = copy_(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), bytes) == success &&
-                        synchronize_(nullptr) == success;
+    const bool copied =
+        copy_(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from), bytes) == success &&
+        synchronize_(nullptr) == success;
     if (pushed) pop_(&popped);
     return copied;
   }
@@ -63,8 +64,8 @@ class Cuda : public DeviceDriver {
   int (*pop_)(void** context) = nullptr;
 };
 
-/// AMD's, below HIP and OpenMP: unlike hipPointerGetAttributes it initialises nothing when it is asked, and its answer means
-/// the same in all versions.
+/// AMD's, below HIP and OpenMP: unlike hipPointerGetAttributes it initialises nothing when it is asked, and its answer
+/// means the same in all versions.
 class Hsa : public DeviceDriver {
  public:
   bool find_all(void* library) {
@@ -115,8 +116,8 @@ class Hsa : public DeviceDriver {
   int (*copy_)(void* to, const void* from, std::size_t bytes) = nullptr;
 };
 
-/// It tells of memory, and copies it, only to who has the context in which it was allocated. So the kernel is asked whether
-/// the memory can be read at all, and nothing can be done for what cannot.
+/// It tells of memory, and copies it, only to who has the context in which it was allocated. So the kernel is asked
+/// whether the memory can be read at all, and nothing can be done for what cannot.
 class LevelZero : public DeviceDriver {
  public:
   bool find_all(void* library) { return find(library, drivers_, "zeDriverGet"); }

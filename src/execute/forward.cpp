@@ -70,8 +70,8 @@ int MessageTypes::type_of(const Schedule& schedule, const Message& message, MPI_
         lengths_.push_back(static_cast<int>(together ? run.count * block_bytes_ : block_bytes_));
       }
     }
-    int error = PMPI_Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(), addresses_.data(), MPI_BYTE,
-                                          &known);
+    int error = PMPI_Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(), addresses_.data(),
+                                          MPI_BYTE, &known);
     if (error == MPI_SUCCESS) error = PMPI_Type_commit(&known);
     if (error != MPI_SUCCESS) return error;
   }

@@ -37,10 +37,8 @@ bool HostCopy::gather(const Blocks& blocks, Rank ranks) {
     char* const begin = static_cast<char*>(block.address) + bounds.true_lower_bound + std::min<std::int64_t>(0, last);
     char* const end = begin + std::max(last, -last) + bounds.true_extent;
     dense = dense && end - begin == block.count * bounds.size;
-    if (!runs_.empty() && runs_.back().end == begin)
-      runs_.back().end = end;
-    else
-      runs_.push_back({begin, end});
+    if (!runs_.empty() && runs_.back().end == begin) runs_.back().end = end;
+    else runs_.push_back({begin, end});
   }
   return dense;
 }
@@ -65,8 +63,10 @@ int HostCopy::copy(Direction direction) const {
     const auto bytes = static_cast<std::size_t>(run.end - run.begin);
     const bool in = direction == Direction::to_host;
     if (device_->copy(in ? ours : run.begin, in ? run.begin : ours, bytes, run.begin)) continue;
-    say_once("error: a buffer of an all-to-all is memory of a device that cannot be brought to the host and back. Use the MPI "
-             "underneath (SWAPMEET_ALGORITHM=native), or memory of the host.");
+    say_once(
+        "error: a buffer of an all-to-all is memory of a device that cannot be brought to the host and back. Use the "
+        "MPI "
+        "underneath (SWAPMEET_ALGORITHM=native), or memory of the host.");
     return MPI_ERR_BUFFER;
   }
   return MPI_SUCCESS;

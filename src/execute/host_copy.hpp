@@ -13,9 +13,9 @@ namespace swapmeet {
 
 class HostCopy {
  public:
-  /// Finds out whether blocks of `ranks` ranks lie in memory of a device. If so, makes room for all of them and for what is
-  /// between them, and brings those blocks to the host that are `read` or have gaps, which must stay as they are. Local.
-  /// Returns an error of MPI, which has been told.
+  /// Finds out whether blocks of `ranks` ranks lie in memory of a device. If so, makes room for all of them and for
+  /// what is between them, and brings those blocks to the host that are `read` or have gaps, which must stay as they
+  /// are. Local. Returns an error of MPI, which has been told.
   int take(const Blocks& blocks, Rank ranks, bool read);
 
   /// `blocks`, which were taken, where they are on the host; as they are, if all lie there anyway.

@@ -29,7 +29,8 @@ KeptBlocks::~KeptBlocks() {
 Blocks KeptBlocks::blocks() const {
   if (const auto* const count = std::get_if<std::int64_t>(&sizes_)) return {base_, *count, types_.front()};
   const auto with = [&](const auto& arrays) {
-    if (each_has_type_) return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), std::span<const Datatype>(types_));
+    if (each_has_type_)
+      return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), std::span<const Datatype>(types_));
     return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), types_.front());
   };
   if (const auto* const arrays = std::get_if<1>(&sizes_)) return with(*arrays);

@@ -1,4 +1,5 @@
-/// One side of an all-to-all that outlives the call which described it: with copies of its counts, displacements and types.
+/// One side of an all-to-all that outlives the call which described it: with copies of its counts, displacements and
+/// types.
 #pragma once
 
 #include <span>
@@ -23,9 +24,10 @@ class KeptBlocks {
 
   /// MPI_Alltoallv, with one type; MPI_Alltoallw: `each` block has its own.
   template <class Count, class Displacement>
-  KeptBlocks(const void* base, const Count* counts, const Displacement* displacements, const MPI_Datatype* types, bool each,
-             int ranks)
-      : base_(base), each_has_type_(each), sizes_(Arrays<Count, Displacement>{{counts, counts + ranks}, {displacements, displacements + ranks}}) {
+  KeptBlocks(const void* base, const Count* counts, const Displacement* displacements, const MPI_Datatype* types,
+             bool each, int ranks)
+      : base_(base), each_has_type_(each),
+        sizes_(Arrays<Count, Displacement>{{counts, counts + ranks}, {displacements, displacements + ranks}}) {
     keep({types, each ? static_cast<std::size_t>(ranks) : 1});
   }
 

@@ -35,9 +35,8 @@ int with_int_count(const Part& part, Use use) {
 }  // namespace
 
 int imrecv_large(const Part& part, MPI_Message* message, MPI_Request* request) {
-  return with_int_count(part, [&](int count, MPI_Datatype type) {
-    return PMPI_Imrecv(part.address, count, type, message, request);
-  });
+  return with_int_count(
+      part, [&](int count, MPI_Datatype type) { return PMPI_Imrecv(part.address, count, type, message, request); });
 }
 
 int isend_large(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {

@@ -1,5 +1,5 @@
-/// A step some of whose messages stay within the node: these go by a transport of our own, the others by MPI, side by side
-/// and under the same window and completion rule.
+/// A step some of whose messages stay within the node: these go by a transport of our own, the others by MPI, side by
+/// side and under the same window and completion rule.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace swapmeet {
 
-/// What the messages in flight of one step need, kept from call to call: first `window` slots for receives, then as many
-/// for sends. A slot has an MPI request or a transfer, or is free.
+/// What the messages in flight of one step need, kept from call to call: first `window` slots for receives, then as
+/// many for sends. A slot has an MPI request or a transfer, or is free.
 struct Slots {
   std::span<MPI_Request> requests;
   std::vector<Transfer> transfers;         ///< `link` is null: none
@@ -22,7 +22,7 @@ struct Slots {
 
 /// How messages within the node travel.
 struct Local {
-  Neighbours* neighbours = nullptr;   ///< nullptr: as all others
+  Neighbours* neighbours = nullptr;  ///< nullptr: as all others
   SingleCopy single_copy{};
   Slots slots{};
 };
@@ -90,7 +90,8 @@ class MixedStep {
     pieces.clear();
     const std::size_t bytes = parts_.pieces(message, pieces);
     if (bytes == 0) return;
-    watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, message.peer, bytes, parts_tag);
+    watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, message.peer, bytes,
+                  parts_tag);
     Transfer& transfer = slots_.transfers[slot];
     transfer = is_send ? Transfer::send(link, pieces, bytes, single_copy_) : Transfer::receive(link, pieces, bytes);
     ++active_;
@@ -104,7 +105,8 @@ class MixedStep {
   int start_message(std::size_t slot, const Part& part, Rank peer) {
     MPI_Request* const request = &slots_.requests[slot];
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, parts_tag);
-    const int error = is_send ? isend(part, peer, parts_tag, comm_, request) : irecv(part, peer, parts_tag, comm_, request);
+    const int error =
+        is_send ? isend(part, peer, parts_tag, comm_, request) : irecv(part, peer, parts_tag, comm_, request);
     if (error) return error;
     if constexpr (is_send) touched_ = true;
     ++active_;

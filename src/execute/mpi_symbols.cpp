@@ -140,7 +140,8 @@ bool mpi_suits_slowly() {
   const std::string problem = try_to_find();
   if (problem.empty()) return true;
   if (!foreign.exchange(true))
-    say("warning: " + problem + "; passing everything on to it. Preload what `swapmeet lib --mpi NAME` prints for its MPI, or "
+    say("warning: " + problem +
+        "; passing everything on to it. Preload what `swapmeet lib --mpi NAME` prints for its MPI, or "
         "start it by `swapmeet run`.");
   return false;
 }

@@ -1,5 +1,5 @@
-/// What we take from the MPI of the process, found when it is first needed. The library is linked with no MPI: preloaded,
-/// it would bring a second one into processes that use another, or one into those that use none.
+/// What we take from the MPI of the process, found when it is first needed. The library is linked with no MPI:
+/// preloaded, it would bring a second one into processes that use another, or one into those that use none.
 #pragma once
 
 #include <mpi.h>
@@ -9,19 +9,23 @@
 namespace swapmeet {
 
 /// The calls that we make. What is not listed does not link. Those that we export are not here, but in native().
+// clang-format off
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
   CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Cancel) CALL(Comm_call_errhandler) CALL(Comm_create)                \
   CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free) CALL(Comm_get_attr) CALL(Comm_get_errhandler)       \
   CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank) CALL(Comm_remote_group)                   \
   CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split)                \
   CALL(Comm_split_type) CALL(Comm_test_inter) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string)               \
-  CALL(Finalized) CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version) CALL(Get_processor_name) CALL(Group_free) CALL(Group_size)   \
-  CALL(Group_translate_ranks) CALL(Iallreduce) CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv)   \
-  CALL(Isend) CALL(Mprobe) CALL(Pack) CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Request_free) CALL(Scan) CALL(Scatter)      \
+  CALL(Finalized) CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version)                        \
+  CALL(Get_processor_name) CALL(Group_free) CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallreduce)              \
+  CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Mprobe) CALL(Pack)            \
+  CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Request_free) CALL(Scan) CALL(Scatter)                            \
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testall) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
   CALL(Type_create_hindexed) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free) CALL(Type_get_envelope)           \
   CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_true_extent_x) CALL(Type_size) CALL(Type_size_x)         \
   CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Waitany) CALL(Wtime)
+
+// clang-format on
 
 #if MPI_VERSION >= 4
 #define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Unpack_c)
@@ -47,6 +51,7 @@ SWAPMEET_MPI_CONVERSIONS(SWAPMEET_DECLARE)
 
 #ifdef OMPI_MAJOR_VERSION
 /// Open MPI's constants are addresses of its variables.
+// clang-format off
 #define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
   CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_char) CONSTANT(ompi_mpi_comm_null)             \
   CONSTANT(ompi_mpi_comm_self) CONSTANT(ompi_mpi_comm_world) CONSTANT(ompi_mpi_datatype_null)                          \
@@ -55,6 +60,8 @@ SWAPMEET_MPI_CONVERSIONS(SWAPMEET_DECLARE)
   CONSTANT(ompi_mpi_int64_t) CONSTANT(ompi_mpi_op_band) CONSTANT(ompi_mpi_op_bor) CONSTANT(ompi_mpi_op_land)           \
   CONSTANT(ompi_mpi_op_lor) CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min) CONSTANT(ompi_mpi_op_sum)              \
   CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
+
+// clang-format on
 
 namespace open_mpi {
 #define SWAPMEET_DECLARE(name) inline void* name = nullptr;
@@ -71,8 +78,8 @@ inline decltype(&::OMPI_C_MPI_COMM_NULL_COPY_FN) OMPI_C_MPI_COMM_NULL_COPY_FN = 
 inline std::atomic<bool> mpi_found{false};
 inline bool mpich_underneath = false;  ///< or an MPI that descends from it: known once the MPI is found
 
-/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for. To be called
-/// before anything else of this file is used, constants too.
+/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for. To be
+/// called before anything else of this file is used, constants too.
 bool find_mpi();
 
 /// The same, where an MPI of another kind is warned of, once. Its handles mean nothing here.
@@ -82,7 +89,8 @@ inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mp
 /// The symbol of that name in the MPI underneath, never our own; nullptr if it has none.
 void* mpi_symbol(const char* name);
 
-/// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to go.
+/// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to
+/// go.
 void* needed_mpi_symbol(const char* name);
 
 }  // namespace swapmeet

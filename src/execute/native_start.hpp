@@ -6,7 +6,9 @@
 
 namespace swapmeet {
 
-/// Starts the exchange of `send` (nullptr: in place) and `receive`, which stay until it is complete. Returns as MPI does.
-int start_native(Collective collective, const KeptBlocks* send, const KeptBlocks& receive, MPI_Comm comm, MPI_Request* request);
+/// Starts the exchange of `send` (nullptr: in place) and `receive`, which stay until it is complete. Returns as MPI
+/// does.
+int start_native(Collective collective, const KeptBlocks* send, const KeptBlocks& receive, MPI_Comm comm,
+                 MPI_Request* request);
 
 }  // namespace swapmeet

@@ -56,15 +56,15 @@ int cores(const NodeGroup& group) {
 
 }  // namespace
 
-std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<std::int32_t>& nodes, std::int64_t share_bytes,
-                                             Means& means) {
+std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<std::int32_t>& nodes,
+                                             std::int64_t share_bytes, Means& means) {
   const NodeGroup group(comm, nodes);
   std::string mine;
   if (!group.made()) return means.problem = "MPI has no communicator left for the ranks of a node", nullptr;
   PMPI_Allreduce(MPI_IN_PLACE, &share_bytes, 1, MPI_INT64_T, MPI_MIN, group.comm());
   const auto count = static_cast<std::size_t>(group.count());
-  const NodeLayout layout = NodeLayout::within(static_cast<std::uint32_t>(count),
-                                               count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));
+  const NodeLayout layout = NodeLayout::within(
+      static_cast<std::uint32_t>(count), count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));
   if (layout.channel.cells == 0 && count > 1)
     mine = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(count) + " ranks of a node";
   Segment segment;

@@ -25,9 +25,10 @@ constexpr SingleCopy single_copy(Transport transport) {
 class Neighbours {
  public:
   /// Joins the ranks of each node of `comm` in a segment of at most `share_bytes` for each of them (the least that one
-  /// says). `nodes`: the node of each rank. Collective. nullptr on all ranks if a rank of any node cannot; `means` says why.
-  static std::unique_ptr<Neighbours> join(MPI_Comm comm, const std::vector<std::int32_t>& nodes, std::int64_t share_bytes,
-                                          Means& means);
+  /// says). `nodes`: the node of each rank. Collective. nullptr on all ranks if a rank of any node cannot; `means` says
+  /// why.
+  static std::unique_ptr<Neighbours> join(MPI_Comm comm, const std::vector<std::int32_t>& nodes,
+                                          std::int64_t share_bytes, Means& means);
 
   Neighbours(Node node, std::vector<std::int32_t> members, MPI_Comm comm)
       : node_(std::move(node)), members_(std::move(members)), comm_(comm) {}
@@ -49,7 +50,8 @@ class Neighbours {
     });
   }
 
-  /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any more.
+  /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any
+  /// more.
   void abandon(bool touched) { touched ? node_.abandon() : node_.forget(); }
   bool broken() const { return node_.broken(); }
 

@@ -50,7 +50,8 @@ std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& 
   return problem;
 }
 
-bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const {
+bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment,
+                      std::string& problem) const {
   std::string own;
   for (const auto naming : {Segment::Naming::of_process, Segment::Naming::of_system}) {
     if (count_ == 1) break;  // alone, there is nobody to share with

@@ -28,7 +28,8 @@ class NodeGroup {
   /// The number within the node of each rank of the communicator; -1: it is on another.
   const std::vector<std::int32_t>& members() const { return members_; }
 
-  /// Whether no rank of the whole communicator has a `problem`; if one has, the first one's is told in `first`. Collective.
+  /// Whether no rank of the whole communicator has a `problem`; if one has, the first one's is told in `first`.
+  /// Collective.
   bool agreed(const std::string& problem, std::string& first) const;
 
   /// Makes shared memory of `bytes` bytes (the same on all ranks of the node), of which this rank reserves `mine` from

@@ -22,8 +22,8 @@ class Observer {
   std::optional<PhaseTimes> end();
   bool begun() const { return begun_.has_value(); }
 
-  /// The next call, or the one under way, is recorded in `trace`, for `file` (of rank 0, else nullptr), which are given up
-  /// when it is written.
+  /// The next call, or the one under way, is recorded in `trace`, for `file` (of rank 0, else nullptr), which are given
+  /// up when it is written.
   void record(std::unique_ptr<Trace> trace, std::FILE* file);
   const std::unique_ptr<Trace>& trace() const { return trace_; }
   std::FILE* file() const { return file_.get(); }

@@ -16,7 +16,8 @@ Observer& Communicator::observe() {
 }
 
 void Communicator::ignore() {
-  if (observer_ && !options_.phases && calls_to_trace_ == 0 && !observer_->begun() && !observer_->trace()) observer_.reset();
+  if (observer_ && !options_.phases && calls_to_trace_ == 0 && !observer_->begun() && !observer_->trace())
+    observer_.reset();
 }
 
 void Communicator::begin_phases() { observe().begin(); }
@@ -41,14 +42,10 @@ int Communicator::trace(const char* name) {
   std::unique_ptr<Trace> trace;
   try {
     trace = std::make_unique<Trace>();
-  } catch (const std::bad_alloc&) {
-    error = MPI_ERR_NO_MEM;
-  }
+  } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
   if (shape_.ranks > 1) PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, ours_);
-  if (error == MPI_SUCCESS)
-    observe().record(std::move(trace), file);
-  else if (file)
-    std::fclose(file);
+  if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
+  else if (file) std::fclose(file);
   return error;
 }
 
@@ -72,8 +69,8 @@ PhaseTimes Communicator::call_ends(const Decision& decision, std::uint64_t bytes
 }
 
 void Communicator::write_trace(const Tally& call, std::int64_t bytes_sent) {
-  TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason,
-                    shape_.ranks, std::vector<std::int32_t>(static_cast<std::size_t>(shape_.ranks), 0)};
+  TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason, shape_.ranks,
+                    std::vector<std::int32_t>(static_cast<std::size_t>(shape_.ranks), 0)};
   if (shape_.ranks > 1 && find_nodes().empty()) traced.nodes = shape_.hierarchy.front();
   collect_trace(*observer_->trace(), traced, bytes_sent, ours_, rank_, observer_->file());
   if (const std::string problem = observer_->written(); !problem.empty())

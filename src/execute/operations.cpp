@@ -30,7 +30,8 @@ std::vector<Operation> operations_of(const Schedule& schedule, bool swaps) {
       continue;
     }
     const auto sends = schedule.sends_of(step), receives = schedule.receives_of(step);
-    for (const Copy& copy : schedule.copies_of(step)) all.push_back({Operation::Kind::copy, copy.from, copy.to, 0, 0, &step});
+    for (const Copy& copy : schedule.copies_of(step))
+      all.push_back({Operation::Kind::copy, copy.from, copy.to, 0, 0, &step});
     for (std::size_t i = 0; i < sends.size(); ++i)
       all.push_back({Operation::Kind::swap, *row(schedule, sends[i]), *row(schedule, receives[i]), sends[i].peer,
                      receives[i].peer, &step});

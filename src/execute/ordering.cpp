@@ -23,7 +23,8 @@ std::vector<std::string> hosts_of(Rank ranks, MPI_Comm comm) {
   std::vector<char> all(static_cast<std::size_t>(ranks) * sizeof mine);
   PMPI_Gather(mine, sizeof mine, MPI_CHAR, all.data(), sizeof mine, MPI_CHAR, root, comm);
   std::vector<std::string> names;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) names.emplace_back(&all[rank * sizeof mine]);
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
+    names.emplace_back(&all[rank * sizeof mine]);
   return names;
 }
 
@@ -69,10 +70,12 @@ std::string summary_of(std::int64_t slots, std::int64_t bound) {
   return std::to_string(slots) + " slots, " + std::to_string(bound) + " at least";
 }
 
-MadeOrder make(const OrderSource& source, const Meeters& all, const Shape& shape, Rank rank, MPI_Comm comm, double seconds) {
+MadeOrder make(const OrderSource& source, const Meeters& all, const Shape& shape, Rank rank, MPI_Comm comm,
+               double seconds) {
   Members members{{}, {}, context().world_ranks};
   const std::vector<int> world_ranks = world_ranks_of(comm);
-  const std::vector<std::string> hosts = source.place.empty() ? hosts_of(shape.ranks, comm) : std::vector<std::string>{};
+  const std::vector<std::string> hosts =
+      source.place.empty() ? hosts_of(shape.ranks, comm) : std::vector<std::string>{};
   for (const Rank first : all.first_ranks) {
     members.world_ranks.push_back(world_ranks[static_cast<std::size_t>(first)]);
     if (!hosts.empty()) members.hosts.push_back(hosts[static_cast<std::size_t>(first)]);

@@ -1,4 +1,5 @@
-/// Orders of the topology (network/order.hpp) on a communicator: its first rank makes each of them once and gives every rank its part.
+/// Orders of the topology (network/order.hpp) on a communicator: its first rank makes each of them once and gives every
+/// rank its part.
 #pragma once
 
 #include <memory>
@@ -21,8 +22,8 @@ struct MadeOrder {
 
 class Orders {
  public:
-  /// The order of `spec`, made when it is first asked for. Collective over `comm`, whose ranks are those of `shape`. nullptr: the
-  /// spec asks for none.
+  /// The order of `spec`, made when it is first asked for. Collective over `comm`, whose ranks are those of `shape`.
+  /// nullptr: the spec asks for none.
   const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, MPI_Comm comm, double seconds);
 
   /// `shape` with the order that was made for `spec`.

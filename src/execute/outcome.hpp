@@ -17,8 +17,8 @@ bool refused(int error);
 /// The errors of one exchange.
 class Outcome {
  public:
-  /// A message that did not fit is over nonetheless: the exchange goes on, so that the ranks stay in step, and the first
-  /// such error is remembered. Other errors end it: they are returned.
+  /// A message that did not fit is over nonetheless: the exchange goes on, so that the ranks stay in step, and the
+  /// first such error is remembered. Other errors end it: they are returned.
   int noted(int error);
 
   /// Waits for all requests. The statuses are there to say what went wrong: without them MPI_Waitall says no more than

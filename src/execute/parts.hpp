@@ -1,5 +1,5 @@
-/// What the messages and copies of a schedule move, as the executor needs it: as elements for MPI, as bytes in memory for a
-/// transport of our own.
+/// What the messages and copies of a schedule move, as the executor needs it: as elements for MPI, as bytes in memory
+/// for a transport of our own.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +100,8 @@ class RowParts {
     std::size_t bytes = 0;
     for (const Run& run : schedule_.runs_of(message)) {
       const bool row = run.stride == 1;
-      const std::size_t length = static_cast<std::size_t>(rows_.block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
+      const std::size_t length =
+          static_cast<std::size_t>(rows_.block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
       for (std::int32_t i = 0; i < (row ? 1 : run.count); ++i, bytes += length)
         all.push_back({address(run) + i * run.stride * rows_.block_bytes, length});
     }

@@ -17,8 +17,8 @@ template <class Parts, class Waiting, class Watching>
 class Pass {
  public:
   /// `requests` and `statuses`: as many as the widest step has messages. `touched` becomes true when something is sent.
-  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses, Local& local,
-       bool& touched, Watching watch)
+  Pass(const Schedule& schedule, const Parts& parts, MPI_Comm comm, MPI_Request* requests, MPI_Status* statuses,
+       Local& local, bool& touched, Watching watch)
       : schedule_(schedule), parts_(parts), comm_(comm), requests_(requests), statuses_(statuses), local_(local),
         touched_(touched), watch_(watch) {}
 
@@ -63,7 +63,8 @@ class Pass {
     if constexpr (Waiting::waits)
       if (local_.neighbours)
         return MixedStep(schedule_, step, parts_, comm_, *local_.neighbours, local_.single_copy, local_.slots, outcome_,
-                         touched_, watch_).run();
+                         touched_, watch_)
+            .run();
     const int error = step.completion == Completion::all ? run_batches(step) : run_refilled(step);
     if (error == unfinished) return error;
     next_send_ = next_receive_ = 0;
@@ -136,14 +137,16 @@ class Pass {
     return outcome_.noted(error);
   }
 
-  int start_batch(const Step* copies, Posting posting, std::span<const Message> sends, std::span<const Message> receives) {
+  int start_batch(const Step* copies, Posting posting, std::span<const Message> sends,
+                  std::span<const Message> receives) {
     MPI_Request* const in = requests_;
     MPI_Request* const out = requests_ + receives.size();
     std::size_t received = 0, sent = 0;
     int error = MPI_SUCCESS;
     const auto phase = watch_.during(CallPhase::transfer);
     if (posting == Posting::receives_first)
-      for (; received < receives.size() && !error; ++received) error = start<false>(receives[received], cleared(in + received));
+      for (; received < receives.size() && !error; ++received)
+        error = start<false>(receives[received], cleared(in + received));
     while ((received < receives.size() || sent < sends.size()) && !error) {
       if (received < receives.size()) {
         error = start<false>(receives[received], cleared(in + received));
@@ -193,13 +196,15 @@ class Pass {
     int error = MPI_SUCCESS;
     const auto phase = watch_.during(CallPhase::transfer);
     const auto fill = [&](std::size_t slot) {
-      return slot < window ? refill<false>(receives, next_receive_, &slots[slot]) : refill<true>(sends, next_send_, &slots[slot]);
+      return slot < window ? refill<false>(receives, next_receive_, &slots[slot])
+                           : refill<true>(sends, next_send_, &slots[slot]);
     };
     if (!begun_) {
       begun_ = true;
       const bool receives_first = step.posting == Posting::receives_first;
       std::ranges::fill(slots, MPI_REQUEST_NULL);
-      for (std::size_t i = 0; i < slots.size() && !error; ++i) error = fill(receives_first ? i : i / 2 + i % 2 * window);
+      for (std::size_t i = 0; i < slots.size() && !error; ++i)
+        error = fill(receives_first ? i : i / 2 + i % 2 * window);
       if (!error) error = copy(step);
     }
     const int patience = step.completion == Completion::any ? 16 : 1024;  // polls before others may have the core
@@ -226,10 +231,10 @@ class Pass {
   Local& local_;
   bool& touched_;
   Outcome outcome_;
-  std::size_t step_ = 0;                           ///< under way
-  std::size_t next_send_ = 0, next_receive_ = 0;   ///< messages of it that have not been started
-  std::size_t in_flight_ = 0;                      ///< requests of the batch that is waited for
-  bool begun_ = false;                             ///< messages of the step have been started
+  std::size_t step_ = 0;                          ///< under way
+  std::size_t next_send_ = 0, next_receive_ = 0;  ///< messages of it that have not been started
+  std::size_t in_flight_ = 0;                     ///< requests of the batch that is waited for
+  bool begun_ = false;                            ///< messages of the step have been started
   [[no_unique_address]] Watching watch_;
 };
 

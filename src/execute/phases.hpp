@@ -1,7 +1,7 @@
 /// Where the time of a call goes: a clock that charges it to phases, and what the executor says to it. Off by default.
 ///
-/// At any moment a call is in one phase; one that begins within another takes over until it ends. Each reading of the clock
-/// ends one span and begins the next, so the phases add up to the time of the call, to the nanosecond.
+/// At any moment a call is in one phase; one that begins within another takes over until it ends. Each reading of the
+/// clock ends one span and begins the next, so the phases add up to the time of the call, to the nanosecond.
 #pragma once
 
 #include <swapmeet/swapmeet.h>

@@ -33,9 +33,9 @@ int Plan::run(const Rows& rows, MPI_Comm comm, bool& touched, Watching watch) {
   if (rows.block_bytes == 0) return MPI_SUCCESS;
   if (!scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes)) return touched = true, MPI_ERR_NO_MEM;
   const RowParts parts(schedule_, rows, scratch_.memory(), types_);
-  const int error =
-      Pass<RowParts, Blocking, Watching>(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched, watch)
-          .run(operations_);
+  const int error = Pass<RowParts, Blocking, Watching>(schedule_, parts, comm, requests_.data(), statuses_.data(),
+                                                       local_, touched, watch)
+                        .run(operations_);
   scratch_.release();
   return error;
 }
@@ -62,7 +62,8 @@ int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& to
 template <class Watching>
 int Plan::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, Watching watch) {
   const BlockParts parts(schedule_, send, receive, needs_bytes_);
-  return Pass<BlockParts, Blocking, Watching>(schedule_, parts, comm, requests_.data(), statuses_.data(), local_, touched, watch)
+  return Pass<BlockParts, Blocking, Watching>(schedule_, parts, comm, requests_.data(), statuses_.data(), local_,
+                                              touched, watch)
       .run();
 }
 
@@ -74,7 +75,8 @@ struct Plan::UnderWay {
 template <class Parts>
 struct Plan::PassUnderWay : UnderWay {
   PassUnderWay(Plan& plan, const Parts& parts, MPI_Comm comm)
-      : pass(plan.schedule_, parts, comm, plan.requests_.data(), plan.statuses_.data(), plan.local_, plan.touched_, {}) {}
+      : pass(plan.schedule_, parts, comm, plan.requests_.data(), plan.statuses_.data(), plan.local_, plan.touched_,
+             {}) {}
   int advance() override { return pass.run(); }
   Pass<Parts, Nonblocking, Unwatched> pass;
 };

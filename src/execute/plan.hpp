@@ -19,7 +19,8 @@ namespace swapmeet {
 
 class Plan {
  public:
-  /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long. Local.
+  /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long.
+  /// Local.
   Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours);
   ~Plan();
   Plan(const Plan&) = delete;
@@ -33,8 +34,8 @@ class Plan {
   /// Whether it makes MPI datatypes, with an int for the bytes of a block.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
 
-  /// Blocks of working memory that the schedule itself uses: of this rank at first, and after share_scratch_blocks(most)
-  /// the most that any rank needs, which is what decisions may be based on.
+  /// Blocks of working memory that the schedule itself uses: of this rank at first, and after
+  /// share_scratch_blocks(most) the most that any rank needs, which is what decisions may be based on.
   std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
   void share_scratch_blocks(std::int64_t most) { shared_scratch_blocks_ = most; }
 
@@ -42,20 +43,21 @@ class Plan {
   /// in place, but which ranks use these is not shared.
   std::int64_t working_blocks() const { return 2 * std::int64_t{schedule_.ranks} + shared_scratch_blocks_; }
 
-  /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until the
-  /// rank's own part is done; allocates nothing (once scratch memory and lists are there, and without pack=datatype). A plan that
-  /// needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side. On an error
-  /// no request is left, and `touched` says whether anything was sent: if not, the call may be made again.
-  /// Not to be called by two threads at a time (nor would MPI allow it on one communicator). `clock`: see Watch.
+  /// Exchanges blocks over `comm`, whose traffic must be ours alone and whose errors return. Collective; blocks until
+  /// the rank's own part is done; allocates nothing (once scratch memory and lists are there, and without
+  /// pack=datatype). A plan that needs_bytes() requires contiguous types, and if it forwards, blocks of one size side
+  /// by side. On an error no request is left, and `touched` says whether anything was sent: if not, the call may be
+  /// made again. Not to be called by two threads at a time (nor would MPI allow it on one communicator). `clock`: see
+  /// Watch.
   int run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
 
   /// The same for rows_of() the blocks, if that is something, and others like them elsewhere in memory.
   int run(const Rows& rows, MPI_Comm comm, bool& touched, PhaseClock* clock = nullptr);
   std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
 
-  /// The same without waiting, if it has no neighbours: start() readies everything, which is local, and advance() does what
-  /// can be done, as often as it returns `unfinished`; then it is over, with MPI_SUCCESS or an error. The blocks stay where
-  /// they are until then. start() allocates some memory.
+  /// The same without waiting, if it has no neighbours: start() readies everything, which is local, and advance() does
+  /// what can be done, as often as it returns `unfinished`; then it is over, with MPI_SUCCESS or an error. The blocks
+  /// stay where they are until then. start() allocates some memory.
   int start(const Blocks& send, const Blocks& receive, MPI_Comm comm);
   int advance();
 
@@ -84,7 +86,7 @@ class Plan {
   std::int64_t shared_scratch_blocks_ = 0;
   Memory scratch_;
   MessageTypes types_;
-  std::vector<MPI_Status> statuses_;    ///< of the requests
+  std::vector<MPI_Status> statuses_;   ///< of the requests
   std::vector<MPI_Request> requests_;  ///< 2·window of the widest step: receives, then sends
   Local local_;
   Rows rows_{};  ///< of the exchange under way

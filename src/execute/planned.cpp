@@ -10,7 +10,8 @@ Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_com
                  double expected_seconds)
     : request_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
       needs_bytes_(executor_.varying || (executor_.plan && executor_.plan->needs_bytes())),
-      scratch_limit_bytes_(scratch_limit_bytes), expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
+      scratch_limit_bytes_(scratch_limit_bytes), expected_seconds_(expected_seconds),
+      spec_text_(to_text(executor_.spec)) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   inter ? PMPI_Comm_remote_size(comm, &ranks_) : PMPI_Comm_size(comm, &ranks_);
@@ -67,7 +68,8 @@ int Planned::stage_blocks() {
 
 int Planned::start_native() {
   stage_ = Stage::native;
-  return swapmeet::start_native(request_.collective, request_.send ? &*request_.send : nullptr, request_.receive, comm_, &waited_for_);
+  return swapmeet::start_native(request_.collective, request_.send ? &*request_.send : nullptr, request_.receive, comm_,
+                                &waited_for_);
 }
 
 void Planned::advance() {
@@ -106,7 +108,8 @@ int Planned::exchange() {
 
 int Planned::unstage_blocks() {
   if (stages_receive())
-    if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.receive.blocks()), comm_)) return error;
+    if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.receive.blocks()), comm_))
+      return error;
   return receive_host_copy_.give_back();
 }
 
@@ -131,7 +134,8 @@ std::int64_t Planned::scratch_bytes() const {
   for (Rank i = 0; i < ranks_ && !native; ++i)
     bytes += (stages_send() ? send.bytes(i) : 0) + (stages_receive() ? receive.bytes(i) : 0);
   if (executor_.varying) bytes += executor_.varying->peak_bytes();
-  if (executor_.plan && request_.collective == Collective::alltoall) bytes += executor_.plan->scratch_blocks() * send.bytes(0);
+  if (executor_.plan && request_.collective == Collective::alltoall)
+    bytes += executor_.plan->scratch_blocks() * send.bytes(0);
   return bytes;
 }
 

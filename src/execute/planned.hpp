@@ -34,9 +34,10 @@ struct Executor {
 
 class Planned {
  public:
-  /// `comm`: of its own, which it frees, or the application's, with an executor that leaves everything to the MPI underneath.
-  /// `expected_seconds`: negative if nobody knows.
-  Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::int64_t scratch_limit_bytes, double expected_seconds);
+  /// `comm`: of its own, which it frees, or the application's, with an executor that leaves everything to the MPI
+  /// underneath. `expected_seconds`: negative if nobody knows.
+  Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::int64_t scratch_limit_bytes,
+          double expected_seconds);
   ~Planned();
   Planned(const Planned&) = delete;
   Planned& operator=(const Planned&) = delete;
@@ -94,8 +95,8 @@ class Planned {
   std::optional<Traffic> last_traffic_;
 };
 
-/// All planned exchanges of the process that are under way. Whoever waits for one moves all of them, for other ranks may wait
-/// for those. Thread-safe.
+/// All planned exchanges of the process that are under way. Whoever waits for one moves all of them, for other ranks
+/// may wait for those. Thread-safe.
 class UnderWay {
  public:
   /// Starts a plan; MPI_ERR_REQUEST if it is under way.

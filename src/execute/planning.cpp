@@ -21,22 +21,25 @@ Options without_neighbours(Options options) {
 std::uint64_t fingerprint(const std::optional<Options>& options, const std::optional<Request>& request) {
   Options asked_for;
   if (options) asked_for.algorithm = options->algorithm;
-  return mixed(asked_for.fingerprint() + (options ? 1 : 0) + 2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
+  return mixed(asked_for.fingerprint() + (options ? 1 : 0) +
+               2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
 }
 
-/// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place takes no
-/// part on a rank without data, and the next on the communicator hangs.
+/// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place
+/// takes no part on a rank without data, and the next on the communicator hangs.
 bool native_hangs(const Request& request) {
   return !mpich_underneath && !request.send && of_unequal_blocks(request.collective);
 }
 
-/// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its neighbour.
+/// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
+/// neighbour.
 double exchange_us(std::vector<char>& buffer, int bytes, Rank partner, MPI_Comm comm) {
   constexpr int repetitions = 20;
   double shortest = std::numeric_limits<double>::max();
   for (int i = 0; i < repetitions; ++i) {
     const double begin = PMPI_Wtime();
-    PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, partner, 0, buffer.data() + bytes, bytes, MPI_BYTE, partner, 0, comm, MPI_STATUS_IGNORE);
+    PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, partner, 0, buffer.data() + bytes, bytes, MPI_BYTE, partner, 0, comm,
+                  MPI_STATUS_IGNORE);
     shortest = std::min(shortest, 1e6 * (PMPI_Wtime() - begin));
   }
   return shortest;
@@ -72,7 +75,8 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  return choose(request.collective, shape_, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, Means{});
+  return choose(request.collective, shape_,
+                of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, Means{});
 }
 
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
@@ -96,7 +100,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
     choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};
   const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
-  if (comm == MPI_COMM_NULL) return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
+  if (comm == MPI_COMM_NULL)
+    return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   Executor executor = executor_for(choice, *request, comm);
   double expected = -1;
   if (executor.spec.family != Family::native) {
@@ -104,7 +109,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     expected = expected_seconds(executor.spec, mean_block_bytes(send, shape_.ranks, comm), comm);
   }
   error = MPI_SUCCESS;
-  return std::make_unique<Planned>(*std::move(request), std::move(executor), comm, !inter_, options_.scratch_limit_bytes, expected);
+  return std::make_unique<Planned>(*std::move(request), std::move(executor), comm, !inter_,
+                                   options_.scratch_limit_bytes, expected);
 }
 
 Executor Communicator::executor_for(const Choice& choice, const Request& request, MPI_Comm comm) {
@@ -116,19 +122,21 @@ Executor Communicator::executor_for(const Choice& choice, const Request& request
   }
   if (of_unequal_blocks(request.collective) && needs_sizes(spec)) {
     const Forwarding forwarded = forwarding(spec, shape_);
-    executor.varying =
-        spec.sizes == Sizes::padded
-            ? std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarded, executor.plan.get())
-            : std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarded, nullptr);
+    executor.varying = spec.sizes == Sizes::padded
+                           ? std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarded, executor.plan.get())
+                           : std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarded, nullptr);
     executor.varying->share_working_blocks(most_of_any_rank(executor.varying->working_blocks(), comm));
     return executor;
   }
   if (!executor.plan) return executor;
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0);
   const Plan& plan = *executor.plan;
-  const bool too_much = (!request.send || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks();
+  const bool too_much =
+      (!request.send || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks();
   if (!too_much && !(plan.makes_types() && block_bytes > INT_MAX)) return executor;
-  return {Spec{}, too_much ? "more working memory than SWAPMEET_SCRATCH_LIMIT allows" : "pack=datatype cannot hold blocks of more than 2 GiB",
+  return {Spec{},
+          too_much ? "more working memory than SWAPMEET_SCRATCH_LIMIT allows"
+                   : "pack=datatype cannot hold blocks of more than 2 GiB",
           nullptr, nullptr};
 }
 

@@ -7,7 +7,8 @@
 
 namespace swapmeet {
 
-/// Small pieces are recycled, from call to call too; large ones are given back to the system at once. One thread at a time.
+/// Small pieces are recycled, from call to call too; large ones are given back to the system at once. One thread at a
+/// time.
 class Pool {
  public:
   /// Memory for so many bytes, at least 1; nullptr: there is none.
@@ -17,9 +18,7 @@ class Pool {
       in_use_ += bytes;
       if (in_use_ > peak_) peak_ = in_use_;
       return memory;
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
+    } catch (const std::bad_alloc&) { return nullptr; }
   }
 
   void give(char* memory, std::int64_t bytes) {

@@ -25,8 +25,9 @@ using Clock = Recorder::Clock;
 constexpr std::size_t most_text_bytes = std::size_t{1} << 16;
 constexpr int most_line_samples = 64;
 
-/// Checkpoints come after 20 ms, then each time that a fifth of the time since the first call has passed without one, and
-/// at least every ten minutes: some hundred in a day, and what a killed process loses is small against what it leaves.
+/// Checkpoints come after 20 ms, then each time that a fifth of the time since the first call has passed without one,
+/// and at least every ten minutes: some hundred in a day, and what a killed process loses is small against what it
+/// leaves.
 constexpr std::chrono::milliseconds least_interval{20};
 constexpr std::chrono::minutes longest_interval{10};
 constexpr int interval_part = 4;
@@ -50,8 +51,9 @@ std::string since_load(Clock::time_point time) {
   return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});
 }
 
-/// Which calls of a communicator are written down one by one: the same on all its ranks, and in no step with a pattern in
-/// the calls. All of the first 2048, then 1024 in each doubling. How many calls such a one stands for; 0: it is none.
+/// Which calls of a communicator are written down one by one: the same on all its ranks, and in no step with a pattern
+/// in the calls. All of the first 2048, then 1024 in each doubling. How many calls such a one stands for; 0: it is
+/// none.
 std::uint64_t weight(std::uint64_t call) {
   const std::uint64_t every = std::uint64_t{1} << std::bit_width(call >> 11);
   return mixed(call + 1) % every == 0 ? every : 0;
@@ -59,7 +61,7 @@ std::uint64_t weight(std::uint64_t call) {
 
 /// The file of `rank`: in place of each %r, or at the end; in a folder one of that name.
 std::string file_name(std::string pattern, const std::string& rank) {
-  struct stat there {};
+  struct stat there{};
   if (::stat(pattern.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) pattern += "/%r.jsonl";
   std::size_t mark = pattern.find("%r");
   if (mark == pattern.npos) return pattern + '.' + rank;
@@ -108,8 +110,8 @@ std::string command_line() {
 std::string heading() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) + ",\"host\":" + json_text(host) +
-         ",\"boot\":" + json_text(first_line("/proc/sys/kernel/random/boot_id")) +
+  return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) +
+         ",\"host\":" + json_text(host) + ",\"boot\":" + json_text(first_line("/proc/sys/kernel/random/boot_id")) +
          ",\"process\":" + std::to_string(load().process) +
          ",\"clock\":" + number(std::int64_t{load().time.time_since_epoch() / std::chrono::nanoseconds(1)}) +
          ",\"started\":" + number(std::int64_t{std::time(nullptr)}) + ",\"command\":" + json_text(command_line());
@@ -153,7 +155,8 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
   rank_ = rank;
   MPI_Comm parent = MPI_COMM_NULL;
   PMPI_Comm_get_parent(&parent);  // spawned ranks have a world of their own, with ranks from 0 on
-  name_ = file_name(pattern, std::to_string(rank) + (parent == MPI_COMM_NULL ? "" : "-spawned-" + std::to_string(process_)));
+  name_ = file_name(pattern,
+                    std::to_string(rank) + (parent == MPI_COMM_NULL ? "" : "-spawned-" + std::to_string(process_)));
   file_ = open_file(name_);
   if (file_ < 0)
     return warn("SWAPMEET_RECORD=\"" + pattern + "\": cannot write " + name_ + ": " + std::strerror(errno));
@@ -225,8 +228,8 @@ std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Colle
   return exchange;
 }
 
-std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
-                                    const Blocks& sent) {
+std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collective collective, bool in_place,
+                                    bool derived, const Blocks& sent) {
   const Rank ranks = communicator.ranks;
   const auto kind = static_cast<std::uint64_t>(communicator.index) * 16 + static_cast<std::uint64_t>(collective) * 4 +
                     (in_place ? 2 : 0) + (derived ? 1 : 0);
@@ -246,7 +249,8 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
     const std::size_t sizes = alike ? 1 : static_cast<std::size_t>(ranks);
     if (known_.size() < most_exchanges && sizes_ + sizes <= most_sizes) {
       sizes_ += sizes;
-      const std::uint32_t exchange = describe(communicator, collective, in_place, derived, json_sizes(sent, ranks, alike));
+      const std::uint32_t exchange =
+          describe(communicator, collective, in_place, derived, json_sizes(sent, ranks, alike));
       known_.emplace(key, exchange);
       return exchange;
     }

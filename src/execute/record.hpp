@@ -1,5 +1,6 @@
-/// What the application's all-to-alls are, written down for `swapmeet profile`: one file for each rank, whose format is in
-/// docs/profile.md. Calls that are alike are described once and counted. Memory is bounded, whatever the application does.
+/// What the application's all-to-alls are, written down for `swapmeet profile`: one file for each rank, whose format is
+/// in docs/profile.md. Calls that are alike are described once and counted. Memory is bounded, whatever the application
+/// does.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ namespace swapmeet {
 struct RecordedCommunicator {
   int index = 0;  ///< in the file; -1: one of those beyond the limit
   Rank ranks = 0;
-  std::uint64_t calls = 0;  ///< so far
+  std::uint64_t calls = 0;                                  ///< so far
   int undescribed[collective_names.size()] = {-1, -1, -1};  ///< the exchanges beyond the limit, of each collective
 };
 
@@ -39,20 +40,23 @@ class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::size_t most_communicators = 4096;   ///< described; about 100 bytes each
-  static constexpr std::size_t most_exchanges = 16384;      ///< described; about 200 bytes each
-  static constexpr std::size_t most_sizes = std::size_t{1} << 21;    ///< numbers in their descriptions, in the file only
+  static constexpr std::size_t most_communicators = 4096;  ///< described; about 100 bytes each
+  static constexpr std::size_t most_exchanges = 16384;     ///< described; about 200 bytes each
+  /// numbers in their descriptions, in the file only
+  static constexpr std::size_t most_sizes = std::size_t{1} << 21;
   static constexpr std::size_t most_samples = std::size_t{1} << 18;  ///< single calls, in the file only
 
   /// Begins the file that `pattern` names for `rank`. Local.
   void open(const std::string& pattern, int rank, int ranks, const std::string& algorithm);
 
-  /// Describes `comm`, whose blocks are `ranks`. `agreed`: all its ranks record, and it is no intercommunicator: it gets an
-  /// identity that they share. Collective then; else local. The result stays valid; nullptr: nothing is recorded.
+  /// Describes `comm`, whose blocks are `ranks`. `agreed`: all its ranks record, and it is no intercommunicator: it
+  /// gets an identity that they share. Collective then; else local. The result stays valid; nullptr: nothing is
+  /// recorded.
   RecordedCommunicator* add(MPI_Comm comm, Rank ranks, bool inter, bool agreed);
 
   /// A call that begins now, in which `sent` is what this rank sends.
-  Noted note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived, const Blocks& sent);
+  Noted note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
+             const Blocks& sent);
 
   /// That it is done.
   void done(const Noted& noted);
@@ -99,8 +103,9 @@ class Recorder {
   std::vector<Exchange> exchanges_;
   std::unordered_map<Key, std::uint32_t, Hash> known_;
   std::size_t sizes_ = 0, samples_ = 0;
-  std::string text_;           ///< not yet written
-  int samples_of_ = -1, line_samples_ = 0;  ///< the communicator of the line of samples that text_ ends with, and their number
+  std::string text_;  ///< not yet written
+  /// the communicator of the line of samples that text_ ends with, and their number
+  int samples_of_ = -1, line_samples_ = 0;
   Clock::time_point opened_{}, next_checkpoint_{};
 };
 

@@ -17,8 +17,8 @@ enum Tag : int { tag_last = 1, tag_passed_on, tag_ahead, tag_direct };
 template <class Waiting, class Watching>
 class Relaying {
  public:
-  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm, Outcome& outcome,
-           bool& touched, const Watching& watch)
+  Relaying(Varying& all, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, MPI_Comm comm,
+           Outcome& outcome, bool& touched, const Watching& watch)
       : all_(all), relay_(all.relay_), send_(send), receive_(receive), direct_bytes_(direct_bytes), comm_(comm),
         touched_(touched), outcome_(outcome), watch_(watch) {}
 
@@ -42,8 +42,12 @@ class Relaying {
   std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
 
   Varying::Item& item(std::int32_t block) { return all_.items_[static_cast<std::size_t>(block)]; }
-  std::span<const std::int32_t> arriving(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.arriving); }
-  std::span<const std::int32_t> departing(const Bundle& bundle) const { return relay_.blocks_of(bundle, relay_.departing); }
+  std::span<const std::int32_t> arriving(const Bundle& bundle) const {
+    return relay_.blocks_of(bundle, relay_.arriving);
+  }
+  std::span<const std::int32_t> departing(const Bundle& bundle) const {
+    return relay_.blocks_of(bundle, relay_.departing);
+  }
 
   bool take(Landing& landing, std::int64_t bytes) {
     landing = {nullptr, bytes, 0};
@@ -61,7 +65,9 @@ class Relaying {
   /// Whether the receiver of `bundle` has to be told the sizes of its blocks: with them, or by what travels ahead.
   static bool tells(const Bundle& bundle) { return !bundle.last; }
   /// Within the node nothing goes ahead: its receiver is told how long a message is.
-  Sizes treatment(const Bundle& bundle) const { return all_.courier_.local(bundle.peer) ? Sizes::combined : all_.sizes_; }
+  Sizes treatment(const Bundle& bundle) const {
+    return all_.courier_.local(bundle.peer) ? Sizes::combined : all_.sizes_;
+  }
   bool combines(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::ahead; }
   bool announces(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) != Sizes::combined; }
   bool probes(const Bundle& bundle) const { return tells(bundle) && treatment(bundle) == Sizes::combined; }
@@ -106,7 +112,8 @@ class Relaying {
   }
 
   /// Begins to send ahead of each message what its receiver must know, and to receive that.
-  int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives, std::span<Landing> in) {
+  int announce(std::span<const Bundle> sends, std::span<Landing> out, std::span<const Bundle> receives,
+               std::span<Landing> in) {
     if (all_.sizes_ == Sizes::combined) return MPI_SUCCESS;
     const auto phase = watch_.during(CallPhase::metadata);
     const bool sizes = all_.sizes_ == Sizes::ahead;
@@ -121,7 +128,8 @@ class Relaying {
       if (!take(out[i], room(sends[i]))) return MPI_ERR_NO_MEM;
       char* const end = sizes ? write_sizes(out[i].memory, sends[i])
                               : write_number<std::int64_t>(out[i].memory, body_bytes(sends[i]));
-      if (const int error = send({out[i].memory, end - out[i].memory, MPI_BYTE}, sends[i].peer, tag_ahead)) return error;
+      if (const int error = send({out[i].memory, end - out[i].memory, MPI_BYTE}, sends[i].peer, tag_ahead))
+        return error;
     }
     return MPI_SUCCESS;
   }
@@ -135,7 +143,7 @@ class Relaying {
 
   /// Begins the messages themselves. Those whose length only MPI knows are asked for when everything else is under way.
   int begin(std::span<const Bundle> sends, std::span<Landing> gathered, std::span<const Bundle> receives,
-               std::span<Landing> landings, std::span<const Landing> heads) {
+            std::span<Landing> landings, std::span<const Landing> heads) {
     const auto phase = watch_.during(CallPhase::transfer);
     for (std::size_t i = 0; i < receives.size(); ++i) {
       const bool asks = probes(receives[i]), local = all_.courier_.local(receives[i].peer);
@@ -150,8 +158,8 @@ class Relaying {
 
   int land(const Bundle& bundle, Landing& landing, const Landing& head) {
     if (tells(bundle)) {
-      const std::int64_t bytes = all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory)
-                                                             : sum_sizes(head.memory, bundle.count);
+      const std::int64_t bytes =
+          all_.sizes_ == Sizes::total ? read_number<std::int64_t>(head.memory) : sum_sizes(head.memory, bundle.count);
       if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
       return bytes == 0 ? MPI_SUCCESS : receive({landing.memory, bytes, MPI_BYTE}, bundle.peer, tag_passed_on);
     }
@@ -176,7 +184,8 @@ class Relaying {
     if (!error) error = PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
     if (error) return error;
     if (!take(landing, bytes)) return MPI_ERR_NO_MEM;
-    return imrecv({landing.memory, bytes, MPI_BYTE}, &message, all_.courier_.request(bundle.peer, bytes, tag_passed_on));
+    return imrecv({landing.memory, bytes, MPI_BYTE}, &message,
+                  all_.courier_.request(bundle.peer, bytes, tag_passed_on));
   }
 
   int send_blocks(const Bundle& bundle, Landing& gathered) {
@@ -261,7 +270,8 @@ class Relaying {
     const bool wide = largest(bundle) >= wide_mark;
     if (wide) to = write_number<std::uint32_t>(to, wide_mark);
     for (const std::int32_t block : departing(bundle))
-      to = wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
+      to =
+          wide ? write_number<std::int64_t>(to, item(block).bytes) : write_number<std::uint32_t>(to, item(block).bytes);
     return to;
   }
 

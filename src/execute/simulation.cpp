@@ -95,7 +95,8 @@ int error_handler(MPI_Comm comm, MPI_Errhandler* handler) {
 /// A copy through shared memory is one of two: into a cell, and out of it.
 void charge_shared(std::size_t bytes, bool arrived) {
   Fibre& mine = this_fibre();
-  mine.owed_s += mine.shared_overhead_s + (arrived ? mine.flag_s : 0) + mine.shared_byte_s / 2 * static_cast<double>(bytes);
+  mine.owed_s +=
+      mine.shared_overhead_s + (arrived ? mine.flag_s : 0) + mine.shared_byte_s / 2 * static_cast<double>(bytes);
   settle();
 }
 

@@ -1,5 +1,5 @@
-/// What differs where SimGrid simulates the MPI: ranks are fibres of one thread of one process, and time is simulated, so that
-/// what the library does costs none unless it says so. Nothing of this is left in a library for any other MPI.
+/// What differs where SimGrid simulates the MPI: ranks are fibres of one thread of one process, and time is simulated,
+/// so that what the library does costs none unless it says so. Nothing of this is left in a library for any other MPI.
 #pragma once
 
 #include <mpi.h>
@@ -21,8 +21,9 @@ void copied(std::int64_t bytes, std::int64_t pieces = 1);
 /// Lets the rank pay for its copies: before it sends, before it waits, and at the end.
 void settle();
 
-/// At the end of each turn of a loop that waits for MPI and for ranks of the node: unless something has `moved`, time passes
-/// until it looks again. The longer the rank has waited, the more, by 3 % of that: so it looks seldom, and is hardly late.
+/// At the end of each turn of a loop that waits for MPI and for ranks of the node: unless something has `moved`, time
+/// passes until it looks again. The longer the rank has waited, the more, by 3 % of that: so it looks seldom, and is
+/// hardly late.
 void pass_time(bool moved);
 
 /// Replaces the calls that SimGrid has by name only, or that do less than we rely on.

@@ -1,5 +1,5 @@
-/// A copy of all blocks of one side, as plain bytes: what MPI_IN_PLACE is sent from, and what blocks of derived types are
-/// cut into segments in. Kept and reused while it is small.
+/// A copy of all blocks of one side, as plain bytes: what MPI_IN_PLACE is sent from, and what blocks of derived types
+/// are cut into segments in. Kept and reused while it is small.
 #pragma once
 
 #include <vector>

@@ -25,14 +25,16 @@ std::string class_name(std::size_t size_class) {
   const std::size_t unit = (size_class - 1) / 10;
   const auto first = static_cast<unsigned long long>(least >> (10 * unit));
   if (size_class == 1) return "1 B";
-  return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1) : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
+  return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1)
+                   : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
 }
 
 /// The part of an entry that only exchanges of blocks of unequal size have.
 std::string traffic(const Tally& tally) {
   if (tally.working_bytes == 0 && tally.messages == 0) return "";
-  return ", \"messages_sent\": " + std::to_string(tally.messages) + ", \"message_bytes\": " +
-         std::to_string(tally.message_bytes) + ", \"working_bytes\": " + std::to_string(tally.working_bytes);
+  return ", \"messages_sent\": " + std::to_string(tally.messages) +
+         ", \"message_bytes\": " + std::to_string(tally.message_bytes) +
+         ", \"working_bytes\": " + std::to_string(tally.working_bytes);
 }
 
 /// The part of an entry that is there only where phases were measured.
@@ -65,8 +67,7 @@ void Tally::add_traffic(const Traffic& sent, std::int64_t most_working_bytes) {
   message_bytes.fetch_add(static_cast<std::uint64_t>(sent.bytes), std::memory_order_relaxed);
   const auto most = static_cast<std::uint64_t>(most_working_bytes);
   std::uint64_t known = working_bytes.load(std::memory_order_relaxed);
-  while (known < most && !working_bytes.compare_exchange_weak(known, most, std::memory_order_relaxed)) {
-  }
+  while (known < most && !working_bytes.compare_exchange_weak(known, most, std::memory_order_relaxed)) {}
 }
 
 Tally& Statistics::tally(Collective collective, std::int32_t ranks, const std::string& algorithm,
@@ -87,22 +88,22 @@ bool Statistics::empty() const {
 
 std::string Statistics::table() const {
   const std::lock_guard lock(mutex_);
-  std::string text = formatted("%-10s %6s %10s %14s %10s  %s\n", "collective", "ranks", "calls", "bytes sent", "seconds",
-                               "algorithm (reason)");
+  std::string text = formatted("%-10s %6s %10s %14s %10s  %s\n", "collective", "ranks", "calls", "bytes sent",
+                               "seconds", "algorithm (reason)");
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;
-    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", name_of(t->collective).data(),
-                      t->ranks, static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
+    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", name_of(t->collective).data(), t->ranks,
+                      static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
                       1e-9 * static_cast<double>(t->nanoseconds));
     text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";
     for (std::size_t k = 0; k < Tally::classes; ++k)
-      if (t->histogram[k] != 0)
-        text += "  " + class_name(k) + ": " + std::to_string(t->histogram[k]);
+      if (t->histogram[k] != 0) text += "  " + class_name(k) + ": " + std::to_string(t->histogram[k]);
     text += '\n';
     const char* before = "    seconds by phase:";
     for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
       if (const std::uint64_t time = t->phase_nanoseconds[phase])
-        text += formatted("%s  %s: %.6f", std::exchange(before, ""), phase_names[phase].data(), 1e-9 * static_cast<double>(time));
+        text += formatted("%s  %s: %.6f", std::exchange(before, ""), phase_names[phase].data(),
+                          1e-9 * static_cast<double>(time));
     if (!*before) text += '\n';
   }
   return text;
@@ -120,8 +121,8 @@ std::string Statistics::json(int rank, int world_ranks) const {
     text += "  {\"collective\": " + json_text(std::string(name_of(t->collective))) +
             ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
             ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
-            ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) + ", \"nanoseconds\": " + std::to_string(t->nanoseconds) +
-            phases(*t) + ", \"calls_by_mean_block\": {";
+            ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) +
+            ", \"nanoseconds\": " + std::to_string(t->nanoseconds) + phases(*t) + ", \"calls_by_mean_block\": {";
     const char* comma = "";
     for (std::size_t k = 0; k < Tally::classes; ++k) {
       if (t->histogram[k] == 0) continue;

@@ -40,7 +40,8 @@ class Trace {
 
   static constexpr std::uint32_t no_step = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::int64_t as_begun = -1;  ///< bytes of a message whose beginning said it
-  static constexpr std::size_t most_records = std::size_t{1} << 16;  ///< slices; and events. More are dropped, and counted.
+  /// slices; and events. More are dropped, and counted.
+  static constexpr std::size_t most_records = std::size_t{1} << 16;
 
   Trace() {
     slices_.reserve(most_records);

@@ -78,9 +78,13 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, MP
 
 }  // namespace
 
-void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, MPI_Comm comm, Rank rank, std::FILE* file) {
-  TraceHead head{nanoseconds(trace.begin()), nanoseconds(trace.end()), bytes_sent,
-                 static_cast<std::int64_t>(trace.slices().size()), static_cast<std::int64_t>(trace.events().size()),
+void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, MPI_Comm comm, Rank rank,
+                   std::FILE* file) {
+  TraceHead head{nanoseconds(trace.begin()),
+                 nanoseconds(trace.end()),
+                 bytes_sent,
+                 static_cast<std::int64_t>(trace.slices().size()),
+                 static_cast<std::int64_t>(trace.events().size()),
                  trace.dropped()};
   gethostname(head.host, sizeof head.host - 1);
   if (rank == 0) {

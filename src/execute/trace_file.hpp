@@ -1,5 +1,5 @@
-/// A traced call as a file for people: the Chrome trace format, as https://ui.perfetto.dev reads it. docs/traces.md says what
-/// is in it.
+/// A traced call as a file for people: the Chrome trace format, as https://ui.perfetto.dev reads it. docs/traces.md
+/// says what is in it.
 #pragma once
 
 #include <cstdio>

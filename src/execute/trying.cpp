@@ -52,8 +52,8 @@ bool Trying::begin(double block_bytes, double sent_bytes) {
   return equal || like_others(all_bytes);
 }
 
-/// Whether so many bytes are those of trials before, equal ones the same, others within a factor of two; or become those of
-/// trials, for such calls do not seem to come any more.
+/// Whether so many bytes are those of trials before, equal ones the same, others within a factor of two; or become
+/// those of trials, for such calls do not seem to come any more.
 bool Trying::like_others(double bytes) {
   const double factor = collective_ == Collective::alltoall ? 1 : 2;
   const bool like = bytes <= factor * reference_bytes_ && factor * bytes >= reference_bytes_;
@@ -81,7 +81,8 @@ void Trying::learn() {
   const int before = trials_.usual();
   const bool settled = trials_.settled();
   const std::span<double> times = trials_.times();
-  if (PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS)
+  if (PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
+                     communicator_.user()) != MPI_SUCCESS)
     std::ranges::fill(times, 0.0);
   trials_.learn();
   pause_ = trials_.pause();
@@ -89,8 +90,8 @@ void Trying::learn() {
   if (arms_.empty() || (trials_.usual() == before && trials_.settled() == settled)) return;
   Decision& chosen = usual();
   chosen.reason = "online choice: " + microseconds(trials_.seconds(trials_.usual())) + ", the MPI underneath " +
-                  microseconds(trials_.seconds(Trials::native)) + "; " + std::to_string(trials_.trials()) + " trials in " +
-                  std::to_string(trials_.calls()) + " calls";
+                  microseconds(trials_.seconds(Trials::native)) + "; " + std::to_string(trials_.trials()) +
+                  " trials in " + std::to_string(trials_.calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
   chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
 }

@@ -1,4 +1,5 @@
-/// Trials of other algorithms on the running application (select/trials.hpp), for the calls of one kind on one communicator.
+/// Trials of other algorithms on the running application (select/trials.hpp), for the calls of one kind on one
+/// communicator.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace swapmeet {
 class Communicator;
 struct Decision;
 
-/// Makes the decisions for calls that have been left to the automatic choice. All ranks make these calls, with blocks of the same
-/// size, or of unequal ones, so that all ranks do the same.
+/// Makes the decisions for calls that have been left to the automatic choice. All ranks make these calls, with blocks
+/// of the same size, or of unequal ones, so that all ranks do the same.
 class Trying {
  public:
   /// `usual`: what calls take at first. Both live as long.
@@ -23,8 +24,8 @@ class Trying {
   bool due() { return pause_ <= 0 || --pause_ <= 0; }
   Decision& usual() { return arms_.empty() ? usual_ : *arms_[static_cast<std::size_t>(trials_.usual())]; }
 
-  /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all. If the call
-  /// is a trial, under_way() is true until ends() is called, when the call is over. Collective.
+  /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all.
+  /// If the call is a trial, under_way() is true until ends() is called, when the call is over. Collective.
   Decision& next(std::int64_t block_bytes, std::uint64_t sent_bytes);
   bool under_way() const { return under_way_; }
   void ends();

@@ -18,9 +18,8 @@ Part bytes_of(const Blocks& blocks, Rank i) { return {blocks.address(i), blocks.
 }  // namespace
 
 Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Neighbours* neighbours)
-    : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes),
-      ranks_(relay.ranks), rank_(relay.rank),
-      relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()),
+    : spec_(spec), sizes_(spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes), ranks_(relay.ranks),
+      rank_(relay.rank), relay_(std::move(relay)), forwarding_(forwarding), working_blocks_(relay_.peak_blocks()),
       courier_(neighbours, single_copy(spec.intra), pool_) {
   std::size_t widest = 0;
   for (const Relay::Round& round : relay_.rounds)
@@ -34,7 +33,8 @@ Varying::Varying(const Spec& spec, Relay relay, const Forwarding& forwarding, Ne
 }
 
 Varying::Varying(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, Plan* padded)
-    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded), forwarding_(forwarding), courier_(nullptr, {}, pool_) {
+    : spec_(spec), sizes_(Sizes::padded), ranks_(ranks), rank_(rank), padded_(padded), forwarding_(forwarding),
+      courier_(nullptr, {}, pool_) {
   working_blocks_ = padded ? padded->working_blocks() : 2 * std::int64_t{ranks};
   make_room_for_straight();
 }
@@ -54,7 +54,8 @@ int Varying::prepare_agreement(const Blocks& send, const Blocks& receive, std::i
       ++mine_[size_class(send.bytes(i))];
       ++received[size_class(receive.bytes(i))];
     }
-    std::ranges::transform(mine_, received, mine_.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    std::ranges::transform(mine_, received, mine_.begin(),
+                           [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
     return size_classes;
   }
   agreed_ = agreed_without(spec_, bound_bytes_);
@@ -75,7 +76,8 @@ void Varying::send_all_straight() {
   courier_.make_room(Courier::straight, static_cast<std::size_t>(ranks_));
 }
 
-bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm, PhaseClock* clock) {
+bool Varying::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, MPI_Comm comm,
+                    PhaseClock* clock) {
   if (const int numbers = prepare_agreement(send, receive, limit_bytes)) {
     const auto phase = Watch(clock).during(CallPhase::metadata);
     agreement_error_ = PMPI_Allreduce(mine_.data(), most_.data(), numbers, MPI_INT64_T, MPI_MAX, comm);
@@ -87,7 +89,8 @@ int Varying::start_agreement(const Blocks& send, const Blocks& receive, std::int
                              MPI_Request* agreement) {
   *agreement = MPI_REQUEST_NULL;
   const int numbers = prepare_agreement(send, receive, limit_bytes);
-  return numbers == 0 ? MPI_SUCCESS : PMPI_Iallreduce(mine_.data(), most_.data(), numbers, MPI_INT64_T, MPI_MAX, comm, agreement);
+  return numbers == 0 ? MPI_SUCCESS
+                      : PMPI_Iallreduce(mine_.data(), most_.data(), numbers, MPI_INT64_T, MPI_MAX, comm, agreement);
 }
 
 struct Varying::UnderWay {
@@ -99,7 +102,8 @@ struct Varying::UnderWay {
 template <class Waiting, class Watching>
 class Varying::Exchange final : public UnderWay {
  public:
-  Exchange(Varying& all, const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock, Watching watch)
+  Exchange(Varying& all, const Blocks& send, const Blocks& receive, MPI_Comm comm, bool& touched, PhaseClock* clock,
+           Watching watch)
       : all_(all), send_(send), receive_(receive), comm_(comm), touched_(touched), clock_(clock), watch_(watch),
         relaying_(all, send, receive, all.agreed_.direct_bytes, comm, outcome_, touched, watch) {}
 
@@ -216,7 +220,8 @@ int Varying::run(const Blocks& send, const Blocks& receive, MPI_Comm comm, bool&
 }
 
 void Varying::start(const Blocks& send, const Blocks& receive, MPI_Comm comm) {
-  under_way_ = std::make_unique<Exchange<Nonblocking, Unwatched>>(*this, send, receive, comm, touched_, nullptr, Unwatched());
+  under_way_ =
+      std::make_unique<Exchange<Nonblocking, Unwatched>>(*this, send, receive, comm, touched_, nullptr, Unwatched());
 }
 
 int Varying::advance() {
@@ -231,12 +236,14 @@ int Varying::send_straight(const Blocks& send, const Blocks& receive, bool& touc
   for (Rank i = 1; i < ranks_; ++i) {
     const Rank source = (rank_ - i + ranks_) % ranks_;
     if (receive.bytes(source) <= agreed_.direct_bytes) continue;
-    if (const int error = courier_.receive(Courier::straight, bytes_of(receive, source), source, tag_direct)) return error;
+    if (const int error = courier_.receive(Courier::straight, bytes_of(receive, source), source, tag_direct))
+      return error;
   }
   for (Rank i = 1; i < ranks_; ++i) {
     const Rank destination = (rank_ + i) % ranks_;
     if (send.bytes(destination) <= agreed_.direct_bytes) continue;
-    if (const int error = courier_.send(Courier::straight, bytes_of(send, destination), destination, tag_direct)) return error;
+    if (const int error = courier_.send(Courier::straight, bytes_of(send, destination), destination, tag_direct))
+      return error;
     touched = true;
     traffic_.add(send.bytes(destination));
   }

@@ -19,14 +19,15 @@ struct Blocking {
   }
 
   /// The index of a request that has completed, MPI_UNDEFINED if none is active. Not MPI_Waitany: MPICH 5 spins in it
-  /// without giving the core away, which takes some 30 times as long where ranks share cores; so after some polls others
-  /// may have the core. Where time is simulated nobody shares a core, and a poll would take time.
+  /// without giving the core away, which takes some 30 times as long where ranks share cores; so after some polls
+  /// others may have the core. Where time is simulated nobody shares a core, and a poll would take time.
   static int any(std::span<MPI_Request> requests, int patience, int& index) {
     if constexpr (simulated)
       return PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE);
     for (int polls = 0;; ++polls) {
       int flag = 0;
-      const int error = PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
+      const int error =
+          PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
       if (error || flag) return error;
       if (polls >= patience) sched_yield();
     }
@@ -47,7 +48,8 @@ struct Nonblocking {
 
   static int any(std::span<MPI_Request> requests, int /*patience*/, int& index) {
     int flag = 0;
-    const int error = PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
+    const int error =
+        PMPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag, MPI_STATUS_IGNORE);
     return error || flag ? error : unfinished;
   }
 

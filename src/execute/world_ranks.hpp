@@ -7,8 +7,8 @@
 
 namespace swapmeet {
 
-/// Of each rank of `group`, or of `comm`, in its order; MPI_UNDEFINED for those of other jobs. Local. (Two names, for both
-/// handles are integers in some MPIs.)
+/// Of each rank of `group`, or of `comm`, in its order; MPI_UNDEFINED for those of other jobs. Local. (Two names, for
+/// both handles are integers in some MPIs.)
 std::vector<int> world_ranks_of_group(MPI_Group group);
 std::vector<int> world_ranks_of(MPI_Comm comm);
 

@@ -1,5 +1,5 @@
-/// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools call
-/// the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
+/// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools
+/// call the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
 #include "api/export.hpp"
 #include "execute/native.hpp"
 #include "interpose/arguments.hpp"
@@ -33,9 +33,10 @@ template <class Count>
 }
 
 template <class Count, class Displacement>
-bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements, MPI_Datatype send_type,
-               void* receive, const Count* receive_counts, const Displacement* receive_displacements,
-               MPI_Datatype receive_type, MPI_Comm comm, Passed& passed, int& error) {
+bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
+               MPI_Datatype send_type, void* receive, const Count* receive_counts,
+               const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Passed& passed,
+               int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (!usable(receive, receive_type, comm) || !receive_counts || !receive_displacements ||
       (!in_place && (send_type == MPI_DATATYPE_NULL || !send_counts || !send_displacements ||
@@ -54,8 +55,8 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
 template <class Count, class Displacement>
 bool alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
                const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-               const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm, Passed& passed,
-               int& error) {
+               const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
+               Passed& passed, int& error) {
   const bool in_place = send == MPI_IN_PLACE;
   if (comm == MPI_COMM_NULL || receive == MPI_IN_PLACE || !receive_counts || !receive_displacements || !receive_types ||
       (!in_place && (!send_counts || !send_displacements || !send_types ||
@@ -68,7 +69,8 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
       (!in_place && (!no_negative(send_counts, ranks) || !has_types(send_counts, send_types, ranks))))
     return false;
   const Blocks in(receive, receive_counts, receive_displacements, communicator->receive_types(receive_types));
-  const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, communicator->send_types(send_types));
+  const Blocks out =
+      in_place ? in : Blocks(send, send_counts, send_displacements, communicator->send_types(send_types));
   return serve(Call{Collective::alltoallw, in_place, out, in, comm}, *communicator, passed, error);
 }
 
@@ -79,30 +81,30 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
 using swapmeet::Handle;
 using swapmeet::native;
 
-#define SWAPMEET_SERVE(function, underneath, comm, ...)                                 \
-  swapmeet::Passed passed;                                                              \
-  int error = MPI_SUCCESS;                                                              \
-  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) {                           \
-    swapmeet::settle();                                                                 \
-    return error;                                                                       \
-  }                                                                                     \
-  error = native().underneath(__VA_ARGS__, comm);                                       \
-  passed.done();                                                                        \
+#define SWAPMEET_SERVE(function, underneath, comm, ...)       \
+  swapmeet::Passed passed;                                    \
+  int error = MPI_SUCCESS;                                    \
+  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) { \
+    swapmeet::settle();                                       \
+    return error;                                             \
+  }                                                           \
+  error = native().underneath(__VA_ARGS__, comm);             \
+  passed.done();                                              \
   return error;
 
-#define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                              \
-  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,        \
-                        Handle recvtype, Handle comm)) {                                                              \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
-      return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);              \
-    SWAPMEET_SERVE(alltoall, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                            \
-                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype))    \
+#define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                           \
+  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,     \
+                        Handle recvtype, Handle comm)) {                                                           \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
+      return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);           \
+    SWAPMEET_SERVE(alltoall, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                         \
+                   swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype)) \
   }
 
 #define SWAPMEET_ALLTOALLV(name, Name, underneath, Count, Displacement)                                               \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,   \
-                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,         \
-                        Handle comm)) {                                                                               \
+  SWAPMEET_NAMED(                                                                                                     \
+      name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,              \
+             void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm)) {    \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
       return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
                                comm);                                                                                 \
@@ -111,15 +113,15 @@ using swapmeet::native;
                    swapmeet::as<MPI_Datatype>(recvtype))                                                              \
   }
 
-#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                               \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                    \
-                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                        \
-                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                   \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
-      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,          \
-                               recvtypes, comm);                                                                      \
-    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,      \
-                   recvbuf, recvcounts, rdispls, recvtypes)                                                           \
+#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                          \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,               \
+                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                   \
+                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {              \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                     \
+      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,     \
+                               recvtypes, comm);                                                                 \
+    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes, \
+                   recvbuf, recvcounts, rdispls, recvtypes)                                                      \
   }
 
 SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall, alltoall, int)
@@ -133,8 +135,7 @@ SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw_c, alltoallw_c, MPI_Count, MPI_Ai
 
 // The same code under our own names, which the header declares as mpi.h does.
 #pragma GCC diagnostic ignored "-Wattribute-alias"
-#define SWAPMEET_OWN(name, Name) \
-  extern "C" __attribute__((visibility("default"), alias(#Name))) decltype(name) name;
+#define SWAPMEET_OWN(name, Name) extern "C" __attribute__((visibility("default"), alias(#Name))) decltype(name) name;
 
 SWAPMEET_OWN(swapmeet_alltoall, MPI_Alltoall)
 SWAPMEET_OWN(swapmeet_alltoallv, MPI_Alltoallv)

@@ -15,10 +15,8 @@ using Handle = void*;
 /// What it is for the MPI that we were built for.
 template <class Type>
 Type as(Handle handle) {
-  if constexpr (std::is_pointer_v<Type>)
-    return static_cast<Type>(handle);
-  else
-    return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
+  if constexpr (std::is_pointer_v<Type>) return static_cast<Type>(handle);
+  else return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
 }
 
 /// Calls a function of the MPI underneath, by its address or its name.
@@ -33,8 +31,8 @@ int pass_on(const char* name, Arguments... arguments) {
 
 }  // namespace swapmeet
 
-// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it came.
-// The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
+// Handles are taken as they come: where they are those of another MPI than we were built for, the call goes on as it
+// came. The name that programs call is only the assembler's, for mpi.h has declared it otherwise.
 #define SWAPMEET_NAMED(name, parameters)                      \
   SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
   int entry_##name parameters

@@ -1,14 +1,14 @@
-/// MPI_Init and MPI_Init_thread: the one moment that all ranks share before a call that must not wait for others. Each goes on
-/// to the next of its own name, for a tool that is loaded behind us begins there.
+/// MPI_Init and MPI_Init_thread: the one moment that all ranks share before a call that must not wait for others. Each
+/// goes on to the next of its own name, for a tool that is loaded behind us begins there.
 #include "api/export.hpp"
 #include "interpose/workers.hpp"
 
-#define SWAPMEET_INIT(name, parameters, ...)                                                            \
-  SWAPMEET_EXPORT int name parameters {                                                                 \
-    const auto next = reinterpret_cast<decltype(&name)>(swapmeet::needed_mpi_symbol(#name));            \
-    const int error = next(__VA_ARGS__);                                                                \
-    if (!error) swapmeet::agree_on_workers();                                                           \
-    return error;                                                                                       \
+#define SWAPMEET_INIT(name, parameters, ...)                                                 \
+  SWAPMEET_EXPORT int name parameters {                                                      \
+    const auto next = reinterpret_cast<decltype(&name)>(swapmeet::needed_mpi_symbol(#name)); \
+    const int error = next(__VA_ARGS__);                                                     \
+    if (!error) swapmeet::agree_on_workers();                                                \
+    return error;                                                                            \
   }
 
 SWAPMEET_INIT(MPI_Init, (int* argc, char*** argv), argc, argv)

@@ -42,7 +42,9 @@ Function settled(std::atomic<Function>& step, Function first, Function native) {
 }
 
 int find_start(MPI_Request* request) { return settled(start, find_start, native_start())(request); }
-int find_startall(int count, MPI_Request* requests) { return settled(startall, find_startall, native_startall())(count, requests); }
+int find_startall(int count, MPI_Request* requests) {
+  return settled(startall, find_startall, native_startall())(count, requests);
+}
 int find_free(MPI_Request* request) { return settled(free_request, find_free, native_free())(request); }
 
 int watched_start(MPI_Request* request) {
@@ -77,12 +79,12 @@ void watch_requests() {
 
 }  // namespace swapmeet
 
-#define SWAPMEET_PASS(name, step)                                                                                     \
+#define SWAPMEET_PASS(name, step) \
   SWAPMEET_EXPORT int name(MPI_Request* request) { return swapmeet::step.load(std::memory_order_relaxed)(request); }
 
-#define SWAPMEET_PASS_ALL(name, step)                                                                                 \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[]) {                                                       \
-    return swapmeet::step.load(std::memory_order_relaxed)(count, requests);                                           \
+#define SWAPMEET_PASS_ALL(name, step)                                       \
+  SWAPMEET_EXPORT int name(int count, MPI_Request requests[]) {             \
+    return swapmeet::step.load(std::memory_order_relaxed)(count, requests); \
   }
 
 SWAPMEET_PASS(MPI_Start, start)

@@ -11,8 +11,9 @@ namespace {
 std::string sizes(const Decision& decision) {
   if (decision.most_bytes < 0) return "";
   const std::string least = std::to_string(decision.least_bytes);
-  return decision.most_bytes == INT64_MAX ? ", blocks from " + least + " B"
-                                          : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
+  return decision.most_bytes == INT64_MAX
+             ? ", blocks from " + least + " B"
+             : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
 }
 
 /// How blocks of unequal size are exchanged in this call, whose agreement took so long.
@@ -27,13 +28,14 @@ std::string treatment(const Varying& varying, std::chrono::nanoseconds time) {
          std::to_string(time.count() / 1000) + " us";
 }
 
-void explain(const Call& call, const Communicator& communicator, Decision& decision, std::chrono::nanoseconds agreement) {
+void explain(const Call& call, const Communicator& communicator, Decision& decision,
+             std::chrono::nanoseconds agreement) {
   decision.explained = true;
   if (communicator.rank() != 0) return;
-  say_once(std::string(name_of(call.collective)) + " on " +
-      std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks") +
-      (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
-      decision.reason + (decision.varying ? treatment(*decision.varying, agreement) : "") + ")");
+  say_once(std::string(name_of(call.collective)) + " on " + std::to_string(communicator.ranks()) +
+           (communicator.ranks() == 1 ? " rank" : " ranks") +
+           (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
+           decision.reason + (decision.varying ? treatment(*decision.varying, agreement) : "") + ")");
 }
 
 constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
@@ -81,15 +83,17 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool&
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place) {
     touched = false;
-    if (call.collective == Collective::alltoallw)  // a type that MPI refuses is to be known before those of others are sent
+    // a type that MPI refuses is to be known before those of others are sent
+    if (call.collective == Collective::alltoallw)
       for (const Blocks* side : {&call.send, &call.receive})
-        if (const int error = side->contiguous() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
+        if (const int error =
+                side->contiguous() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
           return error;
     return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
   }
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(),
-                         !call.receive.contiguous(), touched);
+  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(), !call.receive.contiguous(),
+                         touched);
 }
 
 std::uint64_t bytes_of(const Call& call, Rank ranks) {
@@ -100,14 +104,16 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
 }
 
 /// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
-[[gnu::noinline]] Decision& tried(const Call& call, Communicator& communicator, std::int64_t block_bytes, Trying& trying, Trying*& trial) {
+[[gnu::noinline]] Decision& tried(const Call& call, Communicator& communicator, std::int64_t block_bytes,
+                                  Trying& trying, Trying*& trial) {
   if (!trying.due()) return trying.usual();
   Decision& decision = trying.next(block_bytes, bytes_of(call, communicator.ranks()));
   if (trying.under_way()) trial = &trying;
   return decision;
 }
 
-/// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if anything does.
+/// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if
+/// anything does.
 Decision& decide(const Call& call, Communicator& communicator, Trying*& trying, Trying*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
@@ -165,8 +171,7 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
   bool touched = false;
   if (may_be_on_device()) [[unlikely]]
     error = exchange_on_host(call, communicator, decision, touched, exchange_as_decided);
-  else
-    error = exchange_as_decided(call, communicator, decision, touched);
+  else error = exchange_as_decided(call, communicator, decision, touched);
   return finished(call.comm, touched, error);
 }
 
@@ -214,7 +219,8 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
     return false;
   }
   passed.done();
-  if (decision.varying && passed.decision) decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
+  if (decision.varying && passed.decision)
+    decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
   return true;
 }
 

@@ -43,7 +43,8 @@ struct Passed {
 };
 
 /// Serves `call`. True: done, with MPI's result in `error` (raised on the communicator if it is one). False: the MPI
-/// underneath is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say so.
+/// underneath is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
+/// so.
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error);
 
 /// Serves an MPI_Alltoall that communicator.repeat() says is like the last one. Returns as serve() does.

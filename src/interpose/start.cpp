@@ -1,5 +1,5 @@
-/// The MPI entry points of non-blocking and persistent all-to-alls, for those communicators that have workers. Both the MPI_ and
-/// the PMPI_ names are ours, as in entry.cpp.
+/// The MPI entry points of non-blocking and persistent all-to-alls, for those communicators that have workers. Both the
+/// MPI_ and the PMPI_ names are ours, as in entry.cpp.
 #include "api/export.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/foreign.hpp"
@@ -12,8 +12,8 @@ namespace {
 // Each keeps the arguments of a call; nullptr: they cannot be right.
 
 template <class Count>
-Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-                    MPI_Datatype receive_type, MPI_Comm comm) {
+Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+                      Count receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   if (!usable(send, send_count, send_type, receive, receive_count, receive_type, comm)) return nullptr;
   Request exchange{Collective::alltoall, std::nullopt, {receive, std::int64_t{receive_count}, receive_type}};
   if (send != MPI_IN_PLACE) exchange.send.emplace(send, std::int64_t{send_count}, send_type);
@@ -23,9 +23,9 @@ Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype sen
 /// Blocks of unequal size. `each`: has a type of its own.
 template <class Count, class Displacement>
 Worker::Exchange kept_unequal(bool each, Rank ranks, const void* send, const Count* send_counts,
-                            const Displacement* send_displacements, const MPI_Datatype* send_types, void* receive,
-                            const Count* receive_counts, const Displacement* receive_displacements,
-                            const MPI_Datatype* receive_types, bool same_types) {
+                              const Displacement* send_displacements, const MPI_Datatype* send_types, void* receive,
+                              const Count* receive_counts, const Displacement* receive_displacements,
+                              const MPI_Datatype* receive_types, bool same_types) {
   const bool in_place = send == MPI_IN_PLACE;
   const auto wrong = [&](const Count* counts, const Displacement* displacements, const MPI_Datatype* types) {
     return !counts || !displacements || !types || !no_negative(counts, ranks) ||
@@ -35,7 +35,8 @@ Worker::Exchange kept_unequal(bool each, Rank ranks, const void* send, const Cou
       (!in_place && (wrong(send_counts, send_displacements, send_types) ||
                      refused_as_aliased(send, receive, send_counts == receive_counts, same_types))))
     return nullptr;
-  Request exchange{each ? Collective::alltoallw : Collective::alltoallv, std::nullopt,
+  Request exchange{each ? Collective::alltoallw : Collective::alltoallv,
+                   std::nullopt,
                    {receive, receive_counts, receive_displacements, receive_types, each, ranks}};
   if (!in_place) exchange.send.emplace(send, send_counts, send_displacements, send_types, each, ranks);
   return std::make_shared<const Request>(std::move(exchange));
@@ -43,16 +44,16 @@ Worker::Exchange kept_unequal(bool each, Rank ranks, const void* send, const Cou
 
 template <class Count, class Displacement>
 Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
-                    MPI_Datatype send_type, void* receive, const Count* receive_counts,
-                    const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm) {
+                      MPI_Datatype send_type, void* receive, const Count* receive_counts,
+                      const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm) {
   return kept_unequal(false, ranks, send, send_counts, send_displacements, &send_type, receive, receive_counts,
                       receive_displacements, &receive_type, send_type == receive_type);
 }
 
 template <class Count, class Displacement>
 Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
-                    const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-                    const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm) {
+                      const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
+                      const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm) {
   return kept_unequal(true, ranks, send, send_counts, send_displacements, send_types, receive, receive_counts,
                       receive_displacements, receive_types, send_types == receive_types);
 }
@@ -92,42 +93,42 @@ using swapmeet::Handle;
 #define SWAPMEET_ARGUMENT_plan info,
 
 // `arguments`: as they came.
-#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                     \
-  {                                                                                                                  \
-    int error = MPI_SUCCESS;                                                                                         \
-    if (swapmeet::workers_agreed.load(std::memory_order_relaxed) &&                                                  \
-        swapmeet::how(error, swapmeet::as<MPI_Comm>(comm), request, __VA_ARGS__))                                    \
-      return error;                                                                                                  \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                              \
-    return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);          \
+#define SWAPMEET_BODY(Name, how, arguments, ...)                                                            \
+  {                                                                                                         \
+    int error = MPI_SUCCESS;                                                                                \
+    if (swapmeet::workers_agreed.load(std::memory_order_relaxed) &&                                         \
+        swapmeet::how(error, swapmeet::as<MPI_Comm>(comm), request, __VA_ARGS__))                           \
+      return error;                                                                                         \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                     \
+    return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__
 
-#define SWAPMEET_ALLTOALL(name, Name, how, Count)                                                                    \
-  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,       \
-                        Handle recvtype, Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), sendbuf, sendcount,         \
+#define SWAPMEET_ALLTOALL(name, Name, how, Count)                                                              \
+  SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount, \
+                        Handle recvtype, Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))          \
+  SWAPMEET_BODY(Name, how, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), sendbuf, sendcount,   \
                 swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype))
 
-#define SWAPMEET_ALLTOALLV(name, Name, how, Count, Displacement)                                                     \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,  \
-                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,        \
-                        Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                 \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype),         \
-                sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,    \
+#define SWAPMEET_ALLTOALLV(name, Name, how, Count, Displacement)                                                      \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,   \
+                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,         \
+                        Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                  \
+  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), sendbuf, \
+                sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,              \
                 swapmeet::as<MPI_Datatype>(recvtype))
 
-#define SWAPMEET_ALLTOALLW(name, Name, how, Count, Displacement)                                                     \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                   \
-                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                       \
-                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm,                     \
-                        SWAPMEET_PARAMETER_##how MPI_Request* request))                                              \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),       \
+#define SWAPMEET_ALLTOALLW(name, Name, how, Count, Displacement)                                                       \
+  SWAPMEET_NAMED(                                                                                                      \
+      name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Datatype* sendtypes, \
+             void* recvbuf, const Count* recvcounts, const Displacement* rdispls, const MPI_Datatype* recvtypes,       \
+             Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                              \
+  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),         \
                 sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
 
-#define SWAPMEET_THREE(begins, ends, how, ...)                                               \
+#define SWAPMEET_THREE(begins, ends, how, ...)                                                 \
   SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, begins##lltoall##ends, how, SWAPMEET_FIRST(__VA_ARGS__)) \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, __VA_ARGS__)             \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, __VA_ARGS__)               \
   SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, begins##lltoallw##ends, how, __VA_ARGS__)
 #define SWAPMEET_FIRST(first, ...) first
 

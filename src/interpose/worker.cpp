@@ -97,8 +97,8 @@ void Worker::work() {
   ended_ = true;
 }
 
-// An MPI may make communicators for one thread of a process at a time, while others wait, perhaps the application's. So it is
-// not to be asked before the threads of all ranks are there; none of which then waits for the application.
+// An MPI may make communicators for one thread of a process at a time, while others wait, perhaps the application's. So
+// it is not to be asked before the threads of all ranks are there; none of which then waits for the application.
 std::unique_ptr<Communicator> Worker::meet() {
   MPI_Comm comm = MPI_COMM_NULL;
   const int error = wait(arrival_, [] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });

@@ -27,17 +27,17 @@ std::thread without_signals(Work work) {
   return thread;
 }
 
-/// Executes exchanges one after the other, in the order of their starts, as the blocking calls do. No rank may start a later
-/// one before an earlier one; then each is reached by all ranks, whatever else the application waits for.
+/// Executes exchanges one after the other, in the order of their starts, as the blocking calls do. No rank may start a
+/// later one before an earlier one; then each is reached by all ranks, whatever else the application waits for.
 ///
-/// Each exchange is seen by the application as a receive from itself, of nothing, which the thread ends by sending nothing; or
-/// one byte, which does not fit, if there was an error.
+/// Each exchange is seen by the application as a receive from itself, of nothing, which the thread ends by sending
+/// nothing; or one byte, which does not fit, if there was an error.
 class Worker {
  public:
   using Exchange = std::shared_ptr<const Request>;
 
-  /// For the ranks of `user`, all of which are to make one, in the same order as they call collectives of `user`. Local:
-  /// the others may come later. `number`: of the worker in this process.
+  /// For the ranks of `user`, all of which are to make one, in the same order as they call collectives of `user`.
+  /// Local: the others may come later. `number`: of the worker in this process.
   Worker(MPI_Comm user, int number);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -48,7 +48,8 @@ class Worker {
   /// Starts an exchange. Local. Returns as MPI does.
   int begin(Exchange exchange, MPI_Request* request);
 
-  /// Keeps the only exchange that is ever started, and makes its persistent request; this starts it, after the request. Local.
+  /// Keeps the only exchange that is ever started, and makes its persistent request; this starts it, after the request.
+  /// Local.
   int plan(Exchange exchange, MPI_Request* request);
   void start_planned();
 
@@ -67,8 +68,8 @@ class Worker {
   void ring(int error);
 
   Rank ranks_ = 0;
-  int tag_;                ///< of what ends its exchanges, which come in the order in which they were started
-  int meeting_ = -1;       ///< a number by which the ranks find one another
+  int tag_;           ///< of what ends its exchanges, which come in the order in which they were started
+  int meeting_ = -1;  ///< a number by which the ranks find one another
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of all ranks
   std::atomic<bool> arrived_{false};
   MPI_Group group_ = MPI_GROUP_NULL;

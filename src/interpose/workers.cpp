@@ -18,9 +18,9 @@ namespace {
 
 constexpr const char* variable = "SWAPMEET_NONBLOCKING";
 
-/// MPI calls this when the application frees a communicator that has a worker. What was started is still executed. But Open MPI
-/// cannot free a communicator with a collective under way; and to free it is collective, so it may wait for the others. (MPICH
-/// can, and may keep other threads out of MPI while it calls this.)
+/// MPI calls this when the application frees a communicator that has a worker. What was started is still executed. But
+/// Open MPI cannot free a communicator with a collective under way; and to free it is collective, so it may wait for
+/// the others. (MPICH can, and may keep other threads out of MPI while it calls this.)
 int close_worker(MPI_Comm, int, void* attribute, void*) {
   Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
   if (!worker) return MPI_SUCCESS;
@@ -65,7 +65,8 @@ class Watch {
   void watch() {
     std::unique_lock lock(mutex_);
     if (!done_.wait_for(lock, std::chrono::seconds(20), [this] { return over_; }))
-      say("warning: " + std::string(variable) + " still waits in MPI_Init for ranks that do not have that variable. Set it for "
+      say("warning: " + std::string(variable) +
+          " still waits in MPI_Init for ranks that do not have that variable. Set it for "
           "all programs of the job, and preload the library in all, or unset it.");
   }
 
@@ -75,8 +76,8 @@ class Watch {
   std::thread thread_ = without_signals([this] { watch(); });
 };
 
-/// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the meantime is
-/// mistaken for a part of this, unlike of any other collective.
+/// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the
+/// meantime is mistaken for a part of this, unlike of any other collective.
 MPI_Comm meet_in_init() {
   constexpr int tag = 25367;  // MPI keeps these apart from those of messages
   const Watch watch;
@@ -89,8 +90,8 @@ MPI_Comm meet_in_init() {
   return comm;
 }
 
-/// MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of MPI_Waitall there,
-/// unless nobody has set one.
+/// MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of
+/// MPI_Waitall there, unless nobody has set one.
 MPI_Comm communicator_of_this_rank() {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -110,8 +111,9 @@ bool wanted_everywhere(const Options& options, MPI_Comm comm) {
   std::uint64_t least[4] = {};
   if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;
   if (least[0] == ~least[1] && least[2]) return true;
-  warn_once("SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
-            "non-blocking and persistent all-to-alls to the MPI underneath");
+  warn_once(
+      "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
+      "non-blocking and persistent all-to-alls to the MPI underneath");
   return false;
 }
 
@@ -133,7 +135,8 @@ Workers& workers() {
 void agree_on_workers() {
   static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
   const char* const value = std::getenv(variable);
-  if (simulated || !value || !*value || called.exchange(true) || !mpi_suits()) return;  // simulated ranks are no threads
+  // simulated ranks are no threads
+  if (simulated || !value || !*value || called.exchange(true) || !mpi_suits()) return;
   attach_to_mpi();
   const Options& options = context().options;
   Workers& all = workers();

@@ -12,8 +12,9 @@
 namespace swapmeet {
 
 struct Workers {
-  MPI_Comm job = MPI_COMM_NULL;   ///< the ranks of MPI_COMM_WORLD
-  MPI_Comm bell = MPI_COMM_NULL;  ///< this rank alone; by it the threads tell the application that exchanges are complete
+  MPI_Comm job = MPI_COMM_NULL;  ///< the ranks of MPI_COMM_WORLD
+  /// this rank alone; by it the threads tell the application that exchanges are complete
+  MPI_Comm bell = MPI_COMM_NULL;
   int keyval = MPI_KEYVAL_INVALID;  ///< of the attribute that holds a Worker
   int world_rank = 0, world_ranks = 1, tags = 1;
 
@@ -33,15 +34,15 @@ inline std::atomic<bool> workers_agreed{false};
 /// SWAPMEET_NONBLOCKING asks for workers, else nothing.
 void agree_on_workers();
 
-/// The worker of `comm`; nullptr, on all its ranks: it has none. Made on the first call, which is ordered as collectives are, but
-/// local.
+/// The worker of `comm`; nullptr, on all its ranks: it has none. Made on the first call, which is ordered as
+/// collectives are, but local.
 Worker* worker_of(MPI_Comm comm);
 
 /// Whether communicators like `comm` have workers: the same on all its ranks. Local.
 bool has_workers(MPI_Comm comm);
 
-/// Makes a worker for one exchange on `comm`, which has_workers(), and the persistent request that starts it. Collective.
-/// Returns as MPI does.
+/// Makes a worker for one exchange on `comm`, which has_workers(), and the persistent request that starts it.
+/// Collective. Returns as MPI does.
 int plan_on_worker(MPI_Comm comm, Worker::Exchange exchange, MPI_Request* request);
 
 /// The worker of a persistent request; nullptr: it is not ours.

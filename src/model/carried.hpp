@@ -23,8 +23,8 @@ struct CarriedCounts {
 
 CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);
 
-/// Calls use(digit, z, from, to, blocks) for whatever moves from a rank to a rank, digit by digit and value by value; the
-/// two may be the same.
+/// Calls use(digit, z, from, to, blocks) for whatever moves from a rank to a rank, digit by digit and value by value;
+/// the two may be the same.
 void for_each_carried(const Arrangement& grid, const std::vector<Digit>& digits,
                       const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use);
 

@@ -87,9 +87,7 @@ Counts count(const Spec& spec, const Shape& shape) {
   counts.sizes = std::move(grid.sizes);
   const std::vector<Digit> digits = digits_along(spec, counts.sizes);
   counts.radices.resize(counts.sizes.size());
-  for (const Digit& digit : digits) {
-    counts.radices[digit.dimension].push_back(digit.radix);
-  }
+  for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
   if (!counts.carried) return count_regular(spec, shape.ranks, digits, std::move(counts));
   const CarriedCounts most = count_carried(spec, shape, digits);
   counts.messages = most.messages;

@@ -41,7 +41,8 @@ class Paths {
 
   const Routing& routing_;
   std::int64_t nodes_;
-  std::vector<std::int32_t> place_;  ///< in links_, of each pair: the length of its path, then the path; 0: not looked up
+  /// in links_, of each pair: the length of its path, then the path; 0: not looked up
+  std::vector<std::int32_t> place_;
   std::vector<std::int32_t> links_, links_now_;
 };
 
@@ -70,14 +71,15 @@ class Links {
   double most_blocks_ = 0, most_messages_ = 0;
 };
 
-/// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node are
-/// one operation.
+/// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node
+/// are one operation.
 class Loads final : public RoundReader {
  public:
-  Loads(const Shape& shape, const Routing& routing, Rank per_node, const NetworkCosts& costs, std::vector<StepLoad>& steps)
+  Loads(const Shape& shape, const Routing& routing, Rank per_node, const NetworkCosts& costs,
+        std::vector<StepLoad>& steps)
       : network_(routing.network()), costs_(costs), steps_(steps), nodes_((shape.ranks + per_node - 1) / per_node),
-        paths_(routing, nodes_), now_(network_.links.size()), all_(now_),
-        sent_(static_cast<std::size_t>(shape.ranks)), received_(sent_), waited_us_(sent_.size(), none) {
+        paths_(routing, nodes_), now_(network_.links.size()), all_(now_), sent_(static_cast<std::size_t>(shape.ranks)),
+        received_(sent_), waited_us_(sent_.size(), none) {
     for (Rank rank = 0; rank < shape.ranks; ++rank) node_of_.push_back(rank / per_node);
     for (const Link& link : network_.links) {
       const bool outer = network_.is_host(link.from) || network_.is_host(link.to);
@@ -99,7 +101,8 @@ class Loads final : public RoundReader {
   void message(Rank from, Rank to, std::int64_t blocks) override {
     ++sent_[static_cast<std::size_t>(from)];
     ++received_[static_cast<std::size_t>(to)];
-    const std::int32_t source = node_of_[static_cast<std::size_t>(from)], target = node_of_[static_cast<std::size_t>(to)];
+    const std::int32_t source = node_of_[static_cast<std::size_t>(from)],
+                       target = node_of_[static_cast<std::size_t>(to)];
     if (source != source_ || target != target_ || blocks != blocks_) begin(source, target, blocks);
     ++count_;
     double& waited_us = waited_us_[static_cast<std::size_t>(to)];
@@ -174,7 +177,8 @@ class Loads final : public RoundReader {
     latency_us_ = nearby;
     if (source == target) return;
     path_ = paths_(source, target);
-    latency_us_ = std::max(0.0, costs_.latency_us - costs_.hop_us) + (static_cast<double>(path_.size()) - 2) * costs_.hop_us;
+    latency_us_ =
+        std::max(0.0, costs_.latency_us - costs_.hop_us) + (static_cast<double>(path_.size()) - 2) * costs_.hop_us;
   }
 
   void flush() {
@@ -183,7 +187,8 @@ class Loads final : public RoundReader {
     Traffic& traffic = source_ == target_ ? round.within : round.between;
     traffic.largest = std::max(traffic.largest, blocks_);
     if (source_ == target_) add(now_within_, all_within_, static_cast<std::size_t>(source_), costs_.memory_byte_ns);
-    for (const std::int32_t link : path_) add(now_, all_, static_cast<std::size_t>(link), byte_ns_[static_cast<std::size_t>(link)]);
+    for (const std::int32_t link : path_)
+      add(now_, all_, static_cast<std::size_t>(link), byte_ns_[static_cast<std::size_t>(link)]);
     messages_ += count_;
     operations_ += count_;
     count_ = 0;
@@ -226,19 +231,19 @@ struct Round {
 
   Round(const RoundLoad& load, const NetworkCosts& costs, double bytes)
       : sends(static_cast<double>(load.sends)), receives(static_cast<double>(load.receives)), m(costs.message_us),
-        eager(static_cast<double>(std::max(load.between.largest, load.within.largest)) * bytes <= static_cast<double>(costs.eager_bytes)),
+        eager(static_cast<double>(std::max(load.between.largest, load.within.largest)) * bytes <=
+              static_cast<double>(costs.eager_bytes)),
         wires{Wire(load.between, costs.byte_ns, bytes), Wire(load.within, costs.within_byte_ns, bytes)} {}
 
   /// With nothing else in flight.
   double alone_us() const {
     const double taken = eager ? m : 0;  // by a receive
-    return std::max({sends * m + receives * taken, sends * m + latency_us() + one_us() + taken, m + latency_us() + all_us() + taken});
+    return std::max({sends * m + receives * taken, sends * m + latency_us() + one_us() + taken,
+                     m + latency_us() + all_us() + taken});
   }
 
   /// Behind another one.
-  double following_us() const {
-    return std::max({sends * m, m + latency_us() + one_us(), all_us()});
-  }
+  double following_us() const { return std::max({sends * m, m + latency_us() + one_us(), all_us()}); }
 
   double latency_us() const { return wires[0].share * wires[0].latency_us + wires[1].share * wires[1].latency_us; }
   double one_us() const { return wires[0].share * wires[0].one_us + wires[1].share * wires[1].one_us; }
@@ -246,7 +251,8 @@ struct Round {
 };
 
 double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes) {
-  double sum = step.copies.blocks * bytes * costs.copying.byte_ns * us_of_ns + step.copies.pieces * costs.copying.piece_us;
+  double sum =
+      step.copies.blocks * bytes * costs.copying.byte_ns * us_of_ns + step.copies.pieces * costs.copying.piece_us;
   if (step.sliding && !step.rounds.empty()) {
     const Round all(step.all, costs, bytes);
     if (all.eager) return sum + all.alone_us();
@@ -261,7 +267,8 @@ double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes) {
 
 }  // namespace
 
-NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node, const NetworkCosts& costs)
+NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node,
+                                 const NetworkCosts& costs)
     : costs_(costs), segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
   Loads loads(shape, routing, per_node, costs_, steps_);
   if (const std::string problem = tell_rounds(spec, shape, loads); !problem.empty()) throw std::length_error(problem);

@@ -22,12 +22,9 @@ class Goal {
   void pass(std::int64_t bytes) {
     bytes_ = bytes;
     for (const Step& step : schedule_.steps) {
-      if (step.send_count + step.receive_count == 0)
-        wait_for(calculation(step, 0));
-      else if (step.completion == Completion::all || step.window == 0)
-        batches(step);
-      else
-        sliding(step);
+      if (step.send_count + step.receive_count == 0) wait_for(calculation(step, 0));
+      else if (step.completion == Completion::all || step.window == 0) batches(step);
+      else sliding(step);
     }
   }
 
@@ -48,7 +45,8 @@ class Goal {
   template <bool is_send>
   Label message(const Message& message) {
     auto& tags = is_send ? sent_ : received_;
-    const std::string size = std::to_string(schedule_.block_count(message) * bytes_), peer = std::to_string(message.peer);
+    const std::string size = std::to_string(schedule_.block_count(message) * bytes_),
+                      peer = std::to_string(message.peer);
     add({name(++last_), is_send ? ": send " : ": recv ", size, is_send ? "b to " : "b from ", peer, " tag ",
          std::to_string(tags[message.peer]++)});
     return last_;
@@ -58,7 +56,8 @@ class Goal {
   Label calculation(const Step& step, Label after) {
     if (!copying_ || step.copy_count == 0) return 0;
     const Copies copies = copies_of(schedule_, step);
-    const double ns = copies.blocks * static_cast<double>(bytes_) * copying_->byte_ns + 1000 * copies.pieces * copying_->piece_us;
+    const double ns =
+        copies.blocks * static_cast<double>(bytes_) * copying_->byte_ns + 1000 * copies.pieces * copying_->piece_us;
     add({name(++last_), ": calc ", std::to_string(std::llround(std::ceil(ns)))});
     depends(last_, " requires ", before_);
     depends(last_, " irequires ", after);
@@ -111,10 +110,12 @@ class Goal {
 
   void sliding(const Step& step) {
     const std::size_t window = step.in_flight();
-    const Labels receives = slide<false>(schedule_.receives_of(step), window), sends = slide<true>(schedule_.sends_of(step), window);
+    const Labels receives = slide<false>(schedule_.receives_of(step), window),
+                 sends = slide<true>(schedule_.sends_of(step), window);
     Labels last;  // of each slot of the windows: those before them are over, too
     for (const Labels* labels : {&receives, &sends})
-      last.insert(last.end(), labels->end() - static_cast<std::ptrdiff_t>(std::min(window, labels->size())), labels->end());
+      last.insert(last.end(), labels->end() - static_cast<std::ptrdiff_t>(std::min(window, labels->size())),
+                  labels->end());
     const Label posted = sends.empty() ? 0 : sends[std::min(window, sends.size()) - 1];
     if (const Label copies = calculation(step, posted)) last.push_back(copies);
     wait_for(last);

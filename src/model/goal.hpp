@@ -1,6 +1,7 @@
 /// The GOAL text of a schedule, which LogGOPSim and its relatives simulate (docs/simulation.md, "GOAL").
 ///
-/// Grammar: LogGOPSim's txt2bin. One statement a line; what a label depends on comes before it; labels are of their rank.
+/// Grammar: LogGOPSim's txt2bin. One statement a line; what a label depends on comes before it; labels are of their
+/// rank.
 ///   l1: send 128b to 3 tag 0        the n-th message from one rank to another has tag n, at both ends
 ///   l2: recv 128b from 5 tag 0
 ///   l3: calc 40                     nanoseconds: copies, or 0 where many wait for many
@@ -18,9 +19,9 @@
 
 namespace swapmeet {
 
-/// "rank R { ... }": what the executor makes the rank do with blocks of `block_bytes`, which must be positive. `copying`: what
-/// copies cost; nothing: they are left out. With complete=any or test the executor starts a message when any other is over;
-/// GOAL knows no "any": there message i waits for message i - window.
+/// "rank R { ... }": what the executor makes the rank do with blocks of `block_bytes`, which must be positive.
+/// `copying`: what copies cost; nothing: they are left out. With complete=any or test the executor starts a message
+/// when any other is over; GOAL knows no "any": there message i waits for message i - window.
 std::string to_goal(const Schedule& schedule, std::int64_t block_bytes, const std::optional<Copying>& copying);
 
 }  // namespace swapmeet

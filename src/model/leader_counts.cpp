@@ -83,7 +83,7 @@ class Counting {
     const Load& load = node.loads[static_cast<std::size_t>(number)];
     const auto mine = static_cast<std::int64_t>(map_.members(Group{node.number, number}).size());
     const std::int64_t own = node.size - 1 + (node.elsewhere - load.destinations);  // blocks that it gives to others
-    const std::int64_t scattered = node.elsewhere > 0 ? mine - 1 : 0;  // messages
+    const std::int64_t scattered = node.elsewhere > 0 ? mine - 1 : 0;               // messages
     Tally tally{node.size - 1 + node.senders - (load.groups > 0) + load.groups + scattered,
                 own + node.size * load.destinations + (mine - 1) * node.elsewhere};
     const std::int64_t arrives = mine > 1 ? mine * node.elsewhere : 0;
@@ -140,7 +140,7 @@ class Counting {
   LeaderMap map_;
   Consecutive consecutive_;
   bool packs_, packs_within_;
-  std::int64_t group_ = 0;  ///< ranks of each group; 0: they differ
+  std::int64_t group_ = 0;                                 ///< ranks of each group; 0: they differ
   std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;  ///< ranks of nodes (groups) whose ranks are not consecutive
 };
 
@@ -172,7 +172,8 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   most.messages = tally.messages;
   most.blocks = tally.blocks;
   most.scratch_blocks = tally.scratch;
-  for (const std::int32_t heights : {map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0})
+  for (const std::int32_t heights :
+       {map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0})
     if (heights > 0) most.batches += spec.window == 0 ? 1 : (heights - 1) / spec.window + 1;
   return most;
 }
@@ -181,13 +182,17 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
 std::vector<Round> leader_rounds(const Spec& spec, const Shape& shape) {
   const Counting counting(spec, shape);
   const LeaderMap& map = counting.map();
-  const auto none = [](std::int32_t heights) { return std::vector<Tally>(static_cast<std::size_t>(std::max(1, heights))); };
-  std::vector<Tally> gather = none(map.largest_node()), exchange = none(map.nodes()), scatter = none(map.largest_group());
+  const auto none = [](std::int32_t heights) {
+    return std::vector<Tally>(static_cast<std::size_t>(std::max(1, heights)));
+  };
+  std::vector<Tally> gather = none(map.largest_node()), exchange = none(map.nodes()),
+                     scatter = none(map.largest_group());
   for (std::int32_t number = 0; number < (map.equal_nodes() ? 1 : map.nodes()); ++number) {
     const Node node = counting.look_at(number);
     const std::int64_t most = std::ranges::max(node.loads, {}, &Load::destinations).destinations;
     if (node.size > 1)
-      keep_most(gather[static_cast<std::size_t>(node.size) - 1], {1 + (node.senders > 0), 1 + most});  // and all before it
+      // and all before it
+      keep_most(gather[static_cast<std::size_t>(node.size) - 1], {1 + (node.senders > 0), 1 + most});
     for (std::int32_t leader = 0; leader < map.leaders(number); ++leader) {
       std::vector<Tally> sent(exchange.size());
       for (const Group group : map.served(number, leader)) {
@@ -200,8 +205,7 @@ std::vector<Round> leader_rounds(const Spec& spec, const Shape& shape) {
     }
   }
   for (std::vector<Tally>* phase : {&gather, &scatter})
-    for (std::size_t i = phase->size() - 1; i-- > 0;)
-      keep_most((*phase)[i], (*phase)[i + 1]);
+    for (std::size_t i = phase->size() - 1; i-- > 0;) keep_most((*phase)[i], (*phase)[i + 1]);
   std::vector<Round> rounds;
   const auto add = [&](std::int32_t dimension, std::int32_t digit, const std::vector<Tally>& phase) {
     for (std::size_t i = 1; i < phase.size(); ++i)

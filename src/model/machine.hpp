@@ -10,10 +10,11 @@ namespace swapmeet {
 
 /// Messages of one kind. Microseconds, and nanoseconds for a byte.
 struct MessageCost {
-  double latency_us = 0;   ///< L: from the end of a send's overhead to the beginning of the receive's; flags, in shared memory
-  double overhead_us = 0;  ///< o: of a send, and again of a receive, that the rank's core is busy
-  double gap_us = 0;       ///< g: between the beginnings of two messages of a rank, without their bytes
-  double byte_ns = 0;      ///< G: for each byte of a rank's messages, if no other rank of the node sends
+  /// L: from the end of a send's overhead to the beginning of the receive's; flags, in shared memory
+  double latency_us = 0;
+  double overhead_us = 0;    ///< o: of a send, and again of a receive, that the rank's core is busy
+  double gap_us = 0;         ///< g: between the beginnings of two messages of a rank, without their bytes
+  double byte_ns = 0;        ///< G: for each byte of a rank's messages, if no other rank of the node sends
   double rendezvous_us = 0;  ///< in addition to L, of messages of more than `eager_bytes`
   std::int64_t eager_bytes = std::numeric_limits<std::int64_t>::max();
 
@@ -30,7 +31,8 @@ struct Machine {
   MessageCost shared;   ///< within a node, without MPI (intra != mpi)
   MessageCost within;   ///< within a node, by MPI
   MessageCost between;  ///< between nodes
-  double node_byte_ns = 0;     ///< for each byte that leaves a node, whatever the number of ranks: 1 / injection bandwidth
+  /// for each byte that leaves a node, whatever the number of ranks: 1 / injection bandwidth
+  double node_byte_ns = 0;
   double node_message_us = 0;  ///< for each message that leaves a node: 1 / message rate
   double memory_byte_ns = 0;   ///< for each byte of messages within a node, whatever the number of ranks
   Copying pack;                ///< by memcpy

@@ -39,7 +39,8 @@ double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, do
   return sum;
 }
 
-/// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any case.
+/// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any
+/// case.
 double hidden(const PhaseWork& phase, double waiting, double busy_us, Size size) {
   const double once = phase.batches > 0 ? waiting / (static_cast<double>(phase.batches) * size.passes) : 0;
   return std::max(once, waiting - busy_us);
@@ -66,17 +67,21 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   return price;
 }
 
-Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine, Size size, bool sliding) {
+Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
+               Size size, bool sliding) {
   Price price;
   const PhaseTraffic &near = phase.within, &far = phase.between;
-  const auto messages = [&](const PhaseTraffic& traffic) { return static_cast<double>(traffic.messages) * size.passes; };
+  const auto messages = [&](const PhaseTraffic& traffic) {
+    return static_cast<double>(traffic.messages) * size.passes;
+  };
   const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
   price.overhead = 2 * (within.overhead_us * messages(near) + between.overhead_us * messages(far));
   price.gap = within.gap_us * messages(near) +
               std::max(between.gap_us * messages(far), machine.node_message_us * far.node_messages * size.passes);
-  price.bandwidth =
-      std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))), bytes(near.node_blocks) * machine.memory_byte_ns * us_of_ns) +
-      std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))), bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
+  price.bandwidth = std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))),
+                             bytes(near.node_blocks) * machine.memory_byte_ns * us_of_ns) +
+                    std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))),
+                             bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
   const MessageCost& slow = slowest(phase, within, between);
   price.latency = waiting_us(phase, slow, size, slow.latency_us);
   if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
@@ -105,7 +110,8 @@ Price price(const Work& work, const Machine& machine, Model model, std::int64_t 
     sum.bandwidth += one.bandwidth;
   }
   if (model != Model::max_rate) return sum;
-  sum.pack = copies_us(work.packed, machine.pack, size.block_bytes) + copies_us(work.typed, machine.datatype, size.block_bytes);
+  sum.pack = copies_us(work.packed, machine.pack, size.block_bytes) +
+             copies_us(work.typed, machine.datatype, size.block_bytes);
   sum.call = machine.call_us;
   return sum;
 }

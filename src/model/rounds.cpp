@@ -59,7 +59,8 @@ class InOrder {
       for (const Rank rank : row_) {
         const Rank other = sum - place_[static_cast<std::size_t>(rank)] / width;
         if (other < 0) continue;
-        for (std::int64_t i = std::int64_t{other} * width; i < std::min<std::int64_t>(ranks_, (std::int64_t{other} + 1) * width); ++i)
+        for (std::int64_t i = std::int64_t{other} * width;
+             i < std::min<std::int64_t>(ranks_, (std::int64_t{other} + 1) * width); ++i)
           tell(rank, row_[static_cast<std::size_t>(i)]);
       }
     }
@@ -80,7 +81,8 @@ void tell_translated(const Spec& spec, const Shape& shape, RoundReader& reader) 
   std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // from the middle one to each rank
   const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
   for (std::size_t offset = 0; offset < reached.size(); ++offset)
-    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] = static_cast<std::int32_t>(offset);
+    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
+        static_cast<std::int32_t>(offset);
   for (const Step& step : schedule.steps) {
     reader.step(copies_of(schedule, step), slides(step.completion, step.window));
     const auto sends = schedule.sends_of(step);
@@ -129,7 +131,8 @@ std::string tell_kept(const Spec& spec, const Shape& shape, RoundReader& reader)
     const Schedule schedule = generate(spec, shape, rank);
     messages += static_cast<std::int64_t>(schedule.sends.size());
     if (messages > most_kept_messages || (rank == 0 && messages > most_kept_messages / shape.ranks))
-      return "more than " + std::to_string(most_kept_messages) + " messages of ranks that are not alike: choose fewer ranks, or equal nodes";
+      return "more than " + std::to_string(most_kept_messages) +
+             " messages of ranks that are not alike: choose fewer ranks, or equal nodes";
     keep(schedule, steps);
   }
   for (const KeptStep& step : steps) {
@@ -149,7 +152,9 @@ std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reade
     InOrder(spec, shape.ranks, reader).tell(spec.window, slides(spec.completion, spec.window));
     return "";
   }
-  if (spec.family != Family::bruck || spec.order != Order::shift || extent(spec.dimensions, shape).places != shape.ranks) return tell_kept(spec, shape, reader);
+  if (spec.family != Family::bruck || spec.order != Order::shift ||
+      extent(spec.dimensions, shape).places != shape.ranks)
+    return tell_kept(spec, shape, reader);
   tell_translated(spec, shape, reader);
   return "";
 }

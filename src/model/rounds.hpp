@@ -1,8 +1,10 @@
-/// All messages of an exchange, of all ranks, round by round, without the schedules of all ranks in memory where these are alike.
+/// All messages of an exchange, of all ranks, round by round, without the schedules of all ranks in memory where these
+/// are alike.
 ///
-/// A round is what is in flight together if all ranks keep in step: the n-th window of each rank's messages. Of a direct exchange
-/// it is so many columns of its order; a rank whose turn is its own is idle meanwhile. Where all send to the same rank in turn
-/// (order=scatter), ranks j and k of the order meet in round j + k: neither gets there earlier.  [checked by tests/core/rounds_test.py]
+/// A round is what is in flight together if all ranks keep in step: the n-th window of each rank's messages. Of a
+/// direct exchange it is so many columns of its order; a rank whose turn is its own is idle meanwhile. Where all send
+/// to the same rank in turn (order=scatter), ranks j and k of the order meet in round j + k: neither gets there
+/// earlier.  [checked by tests/core/rounds_test.py]
 #pragma once
 
 #include <cstdint>
@@ -24,9 +26,10 @@ class RoundReader {
   virtual void message(Rank from, Rank to, std::int64_t blocks) = 0;
 };
 
-/// Tells `reader` all of `spec`. Returns what is wrong: the exchange is too long to be told, or "". Schedules of the family
-/// bruck on equal groups are made of one rank's, of which the others are translations; direct ones of their orders; all others
-/// rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and unsuitable(spec, shape) empty.
+/// Tells `reader` all of `spec`. Returns what is wrong: the exchange is too long to be told, or "". Schedules of the
+/// family bruck on equal groups are made of one rank's, of which the others are translations; direct ones of their
+/// orders; all others rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and
+/// unsuitable(spec, shape) empty.
 std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
 
 inline constexpr std::int64_t most_kept_messages = std::int64_t{1} << 25;

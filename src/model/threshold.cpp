@@ -9,8 +9,8 @@ namespace swapmeet {
 
 namespace {
 
-/// The bytes that take as long as the start-up of a message: 1 us at 8 GB/s, between what facts of shared memory (0.3 us,
-/// 10 GB/s) and of networks (1.5 us, 10 GB/s) give. To be replaced by what is measured on a machine.
+/// The bytes that take as long as the start-up of a message: 1 us at 8 GB/s, between what facts of shared memory (0.3
+/// us, 10 GB/s) and of networks (1.5 us, 10 GB/s) give. To be replaced by what is measured on a machine.
 constexpr double startup_bytes = 8192;
 
 double middle(std::size_t size_class) {
@@ -20,7 +20,8 @@ double middle(std::size_t size_class) {
 }  // namespace
 
 std::size_t size_class(std::int64_t bytes) {
-  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))), size_classes - 1);
+  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))),
+                               size_classes - 1);
 }
 
 Forwarding forwarding(const Spec& spec, const Shape& shape) {
@@ -32,7 +33,8 @@ Forwarding forwarding(const Spec& spec, const Shape& shape) {
 }
 
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
-  double least = 0, dearer = forwarding.messages * startup_bytes;  // than if all went straight, whose cost would drown the rest
+  // than if all went straight, whose cost would drown the rest
+  double least = 0, dearer = forwarding.messages * startup_bytes;
   std::int64_t threshold = 0;
   for (std::size_t c = 1; c < size_classes; ++c) {
     if (most[c] == 0) continue;

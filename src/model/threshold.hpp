@@ -1,9 +1,9 @@
 /// Which blocks of a non-uniform exchange had better go straight to their destination.
 ///
-/// A message costs a start-up and its bytes; a block that is passed on costs its bytes once more for each hop. Blocks are
-/// counted in classes: class 0 holds the empty ones, class c those of 2^(c-1) to 2^c - 1 bytes. With n_c the most blocks of
-/// class c that any rank sends or receives, m_c = 3·2^(c-2) their middle size, A the bytes that a start-up is worth, and
-/// h = D/(P-1) the hops of a block on average, the threshold after class t costs, in bytes,
+/// A message costs a start-up and its bytes; a block that is passed on costs its bytes once more for each hop. Blocks
+/// are counted in classes: class 0 holds the empty ones, class c those of 2^(c-1) to 2^c - 1 bytes. With n_c the most
+/// blocks of class c that any rank sends or receives, m_c = 3·2^(c-2) their middle size, A the bytes that a start-up is
+/// worth, and h = D/(P-1) the hops of a block on average, the threshold after class t costs, in bytes,
 ///   sum over c > t of n_c·(A + m_c)  +  (K·A + sum over c <= t of n_c·h·m_c, unless these n_c are all 0)
 /// and the t of the least cost is taken: none (all blocks straight) for sparse exchanges, all for small blocks.
 #pragma once

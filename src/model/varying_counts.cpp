@@ -68,8 +68,8 @@ struct VaryingCounter::Matrix {
 
 namespace {
 
-/// A message among all that a rank receives: sorted, those of one sender and kind (with sizes or without) lie side by side,
-/// in the order in which they are sent and received.
+/// A message among all that a rank receives: sorted, those of one sender and kind (with sizes or without) lie side by
+/// side, in the order in which they are sent and received.
 std::uint64_t label(Rank sender, bool last, std::size_t number) {
   return static_cast<std::uint64_t>(sender) << 33 | std::uint64_t{last} << 32 | number;
 }
@@ -104,9 +104,11 @@ std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
 /// One rank in one call, without the blocks that go straight: in the order of Relaying (execute/varying.cpp).
 class VaryingWalk {
  public:
-  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank, RankCounts& counts)
-      : all_(all), relay_(all.relays_[static_cast<std::size_t>(rank)]), origins_(all.origins_[static_cast<std::size_t>(rank)]),
-        matrix_(matrix), direct_bytes_(direct_bytes), counts_(counts), message_of_(origins_.size()), landings_(relay_.receives.size()) {}
+  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank,
+              RankCounts& counts)
+      : all_(all), relay_(all.relays_[static_cast<std::size_t>(rank)]),
+        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes),
+        counts_(counts), message_of_(origins_.size()), landings_(relay_.receives.size()) {}
 
   void run() {
     for (const Relay::Round& round : relay_.rounds) exchange(round);
@@ -132,9 +134,9 @@ class VaryingWalk {
   std::size_t passed_on(std::int32_t block) const { return static_cast<std::size_t>(block - relay_.ranks); }
 
   std::int64_t bytes_of(std::int32_t block) const {
-    return small(block < 0                ? matrix_.at(-1 - block, relay_.rank)
-                 : block < relay_.ranks   ? matrix_.at(relay_.rank, block)
-                                          : matrix_.bytes[origins_[passed_on(block)]]);
+    return small(block < 0              ? matrix_.at(-1 - block, relay_.rank)
+                 : block < relay_.ranks ? matrix_.at(relay_.rank, block)
+                                        : matrix_.bytes[origins_[passed_on(block)]]);
   }
 
   Load load(const Bundle& bundle, const std::vector<std::int32_t>& list) const {
@@ -162,7 +164,8 @@ class VaryingWalk {
   void exchange(const Relay::Round& round) {
     std::int64_t in_flight = 0;
     for (const Bundle& bundle : relay_.sends_of(round)) in_flight += send(bundle);
-    for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i) in_flight += receive(i);
+    for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i)
+      in_flight += receive(i);
     counts_.working_bytes = std::max(counts_.working_bytes, kept_ + in_flight);
     for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i)
       if (landings_[i].waiting > 0) kept_ += landings_[i].bytes;
@@ -215,7 +218,8 @@ class VaryingWalk {
 std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::native && spec.sizes != Sizes::padded)
     return "what the MPI underneath sends is not known; choose an algorithm, or native(sizes=padded)";
-  if (shape.ranks > UINT16_MAX) return "the sizes of the blocks of more than 65535 ranks are too many to look at: choose fewer";
+  if (shape.ranks > UINT16_MAX)
+    return "the sizes of the blocks of more than 65535 ranks are too many to look at: choose fewer";
   std::string problem = unsuitable(spec, shape);
   return problem.empty() ? unsuitable_for_sizes(spec) : problem;
 }
@@ -223,10 +227,12 @@ std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
 std::int64_t VaryingCounter::memory_bytes(const Spec& spec, const Shape& shape) {
   const std::int64_t p = shape.ranks, sizes = number_bytes * p * p;
   if (spec.sizes == Sizes::padded || !needs_sizes(spec)) return sizes;
-  const Counts counts = swapmeet::count(spec, shape);  // of blocks: departing, arriving, origin; of messages: sent, received
+  // of blocks: departing, arriving, origin; of messages: sent, received
+  const Counts counts = swapmeet::count(spec, shape);
   constexpr std::int64_t of_block = 3 * sizeof(std::uint32_t);
   constexpr std::int64_t of_message = 2 * sizeof(Relay::Bundle) + sizeof(Relay::Round) + 4 * number_bytes;
-  const std::int64_t blocks = spec.family == Family::leaders ? std::min(3 * p, counts.blocks) : counts.blocks;  // on average
+  // on average
+  const std::int64_t blocks = spec.family == Family::leaders ? std::min(3 * p, counts.blocks) : counts.blocks;
   return sizes + p * (of_block * blocks + of_message * counts.messages);
 }
 
@@ -254,8 +260,8 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
   }
 }
 
-/// Follows blocks from rank to rank: rounds of all ranks in the order of their steps and batches, for a message is received
-/// in the batch in which it is sent (verify/relay.cpp).
+/// Follows blocks from rank to rank: rounds of all ranks in the order of their steps and batches, for a message is
+/// received in the batch in which it is sent (verify/relay.cpp).
 void VaryingCounter::find_origins() {
   const std::vector<std::vector<std::uint32_t>> sent_as = match_messages(relays_);
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::size_t, std::uint32_t>> order;  // step, batch, rank, round
@@ -287,8 +293,8 @@ void VaryingCounter::take_origins(std::size_t rank, const Relay::Bundle& bundle,
 }
 
 /// The blocks of a rank of more than so many bytes.
-void VaryingCounter::count_straight(Rank rank, const Matrix& matrix, std::int64_t direct_bytes, std::int64_t segment_bytes,
-                                    VaryingCounts& counts) const {
+void VaryingCounter::count_straight(Rank rank, const Matrix& matrix, std::int64_t direct_bytes,
+                                    std::int64_t segment_bytes, VaryingCounts& counts) const {
   RankCounts& mine = counts.ranks[static_cast<std::size_t>(rank)];
   for (Rank d = 0; d < ranks_; ++d) {
     const std::int64_t bytes = matrix.at(rank, d);

@@ -1,17 +1,19 @@
-/// What an exchange of blocks of unequal size costs each rank: what execute/varying.hpp would send and keep, counted without
-/// sending. The same relays are walked with real sizes, so for one call messages, bytes and working memory are what
+/// What an exchange of blocks of unequal size costs each rank: what execute/varying.hpp would send and keep, counted
+/// without sending. The same relays are walked with real sizes, so for one call messages, bytes and working memory are
+/// what
 /// SWAPMEET_STATS reports (docs/statistics.md).                              [checked by tests/mpi/traffic_test.py]
 ///
 /// The execution's rules, once more:
 ///   - Blocks above a threshold go straight, each in a message of its own; in the relay they count as empty.
 ///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last) are data only.
 ///   - Sizes are 4 bytes a block; if one is 2^32 - 1 or more, a mark of 4 bytes and 8 bytes a block.
-///   - In working memory are, until the round is over: what goes ahead in both directions (of sizes: the room that they may
-///     need), messages that are gathered (all that begin with sizes or have several blocks), and messages that land (all
-///     but those of one block that ends here). Those with blocks to be passed on stay until the last of these has left.
+///   - In working memory are, until the round is over: what goes ahead in both directions (of sizes: the room that they
+///     may need), messages that are gathered (all that begin with sizes or have several blocks), and messages that land
+///     (all but those of one block that ends here). Those with blocks to be passed on stay until the last of these has
+///     left.
 ///
-/// Also counted are direct exchanges, for which SWAPMEET_STATS reports no messages: one for each block that is not empty, or
-/// for each segment of it.
+/// Also counted are direct exchanges, for which SWAPMEET_STATS reports no messages: one for each block that is not
+/// empty, or for each segment of it.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +41,16 @@ struct RankCounts {
 
 /// Of all ranks, in one call.
 struct VaryingCounts {
-  Sizes sizes = Sizes::automatic;     ///< the treatment; automatic: of a direct exchange, which needs none
-  std::int64_t agreement_bytes = 0;   ///< that an allreduce exchanges first; not counted above
-  std::int64_t direct_bytes = 0;      ///< blocks of more bytes go straight; Direct::never
-  std::int64_t padded_bytes = 0;      ///< N; 0 if nothing is padded
-  std::int64_t bound_bytes = 0;       ///< no rank's working_bytes is more
-  std::int64_t largest_bytes = 0;     ///< of a block for another rank
-  double mean_bytes = 0;              ///< of the blocks for other ranks, empty ones included
-  bool declined = false;    ///< beyond the limit of working memory: the MPI underneath serves the call, the rest is void
-  bool plan_known = true;   ///< false: the MPI underneath exchanges the padded blocks
+  Sizes sizes = Sizes::automatic;    ///< the treatment; automatic: of a direct exchange, which needs none
+  std::int64_t agreement_bytes = 0;  ///< that an allreduce exchanges first; not counted above
+  std::int64_t direct_bytes = 0;     ///< blocks of more bytes go straight; Direct::never
+  std::int64_t padded_bytes = 0;     ///< N; 0 if nothing is padded
+  std::int64_t bound_bytes = 0;      ///< no rank's working_bytes is more
+  std::int64_t largest_bytes = 0;    ///< of a block for another rank
+  double mean_bytes = 0;             ///< of the blocks for other ranks, empty ones included
+  /// beyond the limit of working memory: the MPI underneath serves the call, the rest is void
+  bool declined = false;
+  bool plan_known = true;  ///< false: the MPI underneath exchanges the padded blocks
   std::vector<RankCounts> ranks;
 };
 

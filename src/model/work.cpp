@@ -63,7 +63,8 @@ struct Move {
   Move(const Digit& which, std::int64_t p, std::int64_t n, std::int64_t inner)
       : digit(which), ranks(p), size(n), stride(inner) {
     const std::int64_t b = digit.weight, r = digit.radix;
-    const std::int64_t runs = n / (b * r), rest = n % (b * r), full = rest / b - 1;  // the last value with one more full run
+    // the last value with one more full run
+    const std::int64_t runs = n / (b * r), rest = n % (b * r), full = rest / b - 1;
     const std::int64_t some = rest % b != 0 && rest / b >= 1 && rest / b < r ? rest / b : 0;
     const std::int64_t then = std::max<std::int64_t>({full, some, 0});
     values[0] = {1, std::max<std::int64_t>(full, 0), (runs + 1) * b, false};
@@ -86,19 +87,23 @@ struct Move {
 /// On nodes of consecutive ranks, in one dimension: what the rank with the most sends to other nodes, which is one of a
 /// smallest node, and what leaves a largest. Of a node of Q ranks max(0, Q-s) + max(0, Q-(P-s)) send to ranks of it.
 void split_consecutive(const Move& move, const Nodes& nodes, PhaseWork& phase) {
-  const std::int64_t p = move.ranks, q = nodes.largest(), least = nodes.smallest(), b = move.digit.weight, last = move.messages();
+  const std::int64_t p = move.ranks, q = nodes.largest(), least = nodes.smallest(), b = move.digit.weight,
+                     last = move.messages();
   std::int64_t inside = 0, inside_blocks = 0;
   if (b < least && last * b > p - least) {  // else some rank sends nothing within its node
     inside = last, inside_blocks = move.blocks();
     for (std::int64_t rank = 0; rank < least; ++rank) {
-      const std::int64_t ahead = std::min(last, (least - 1 - rank) / b), wrapped = std::min(last + 1, quotient_up(p - rank, b));
+      const std::int64_t ahead = std::min(last, (least - 1 - rank) / b),
+                         wrapped = std::min(last + 1, quotient_up(p - rank, b));
       inside = std::min(inside, ahead + last + 1 - wrapped);
       inside_blocks = std::min(inside_blocks, move.blocks_to(ahead) + move.blocks() - move.blocks_to(wrapped - 1));
     }
   }
   phase.within = {inside, inside_blocks};
   phase.between = {last - inside, move.blocks() - inside_blocks};
-  const auto number = [](std::int64_t first, std::int64_t end) { return static_cast<double>(std::max<std::int64_t>(0, end - first + 1)); };
+  const auto number = [](std::int64_t first, std::int64_t end) {
+    return static_cast<double>(std::max<std::int64_t>(0, end - first + 1));
+  };
   const auto of_node = static_cast<double>(q), weight = static_cast<double>(b);
   for (const Values& some : move.values) {
     const std::int64_t near = std::min(some.last, (q - 1) / b), far = std::max(some.first, (p - q) / b + 1);
@@ -118,20 +123,23 @@ struct Tally {
   void add(std::int64_t more, std::int64_t of_blocks) { messages += more, blocks += of_blocks; }
 };
 
-/// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look alike
-/// after as many as a node and the dimension have in common: those beyond are left out.
+/// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look
+/// alike after as many as a node and the dimension have in common: those beyond are left out.
 void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, PhaseWork& phase) {
   const std::int64_t length = move.size * move.stride;
-  const std::int64_t looked_at = in_order && nodes.regular() ? std::lcm(length, std::int64_t{nodes.largest()}) : move.ranks;
+  const std::int64_t looked_at =
+      in_order && nodes.regular() ? std::lcm(length, std::int64_t{nodes.largest()}) : move.ranks;
   std::vector<Tally> sent(static_cast<std::size_t>(looked_at)), received = sent;
-  std::vector<Tally> inside(static_cast<std::size_t>(looked_at == move.ranks ? nodes.count() : looked_at / nodes.largest()));
+  std::vector<Tally> inside(
+      static_cast<std::size_t>(looked_at == move.ranks ? nodes.count() : looked_at / nodes.largest()));
   for (std::int64_t z = 1; z < move.digit.radix; ++z) {
     const std::int64_t ahead = z * move.digit.weight * move.stride, behind = length - ahead;
     if (in_order && ahead > nodes.span() && behind > nodes.span()) continue;
     const std::int64_t blocks = offsets_with(move.digit, move.size, z) * move.per_offset();
     for (std::int64_t place = 0; place < looked_at; ++place) {
       const std::int64_t to = place % length + ahead < length ? place + ahead : place - behind;
-      const Rank source = grid.rank_at[static_cast<std::size_t>(place)], target = grid.rank_at[static_cast<std::size_t>(to)];
+      const Rank source = grid.rank_at[static_cast<std::size_t>(place)],
+                 target = grid.rank_at[static_cast<std::size_t>(to)];
       if (nodes.of(source) != nodes.of(target)) continue;
       sent[static_cast<std::size_t>(source)].add(1, blocks);
       received[static_cast<std::size_t>(target)].add(1, blocks);
@@ -160,7 +168,8 @@ void split_any(const Move& move, const Arrangement& grid, bool in_order, const N
 /// PhaseTraffic whose messages all stay within nodes, or all leave them.
 PhaseTraffic all_of(const Move& move, const Nodes& nodes) {
   const auto most = static_cast<double>(nodes.largest());
-  return {move.messages(), move.blocks(), most * static_cast<double>(move.messages()), most * static_cast<double>(move.blocks())};
+  return {move.messages(), move.blocks(), most * static_cast<double>(move.messages()),
+          most * static_cast<double>(move.blocks())};
 }
 
 /// One message for each block.
@@ -179,10 +188,15 @@ void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work)
   const bool lands = twin || (zero && first);  // what arrives may go to its home while what leaves is still at its own
   for (const Values& some : move.values) {
     if (some.count() == 0) continue;
-    const bool cut = some.partial && move.size / (std::int64_t{move.digit.weight} * move.digit.radix) * move.digit.weight + 1 == some.offsets && move.stride == 1;
+    const bool cut =
+        some.partial &&
+        move.size / (std::int64_t{move.digit.weight} * move.digit.radix) * move.digit.weight + 1 == some.offsets &&
+        move.stride == 1;
     const std::int64_t runs = quotient_up(some.offsets, move.digit.weight) * outer;
-    const std::int64_t pieces = zero && !first ? 2 * runs - (cut ? outer : 0) : runs;  // the first of a run has not moved yet
-    const double messages = static_cast<double>(some.count()), blocks = messages * static_cast<double>(some.offsets * move.per_offset());
+    // the first of a run has not moved yet
+    const std::int64_t pieces = zero && !first ? 2 * runs - (cut ? outer : 0) : runs;
+    const double messages = static_cast<double>(some.count()),
+                 blocks = messages * static_cast<double>(some.offsets * move.per_offset());
     const auto add = [&](Copies& copies) {
       copies.blocks += blocks;
       copies.pieces += messages * static_cast<double>(pieces);
@@ -226,7 +240,8 @@ void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work
   work.packed = {1, 1};
 }
 
-void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes, Work& work) {
+void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes,
+                Work& work) {
   using Kind = Dimensions::Kind;
   const std::int64_t p = shape.ranks, q = nodes.largest();
   Arrangement grid;
@@ -236,7 +251,8 @@ void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int
     const Move move(digit, p, sizes[digit.dimension], strides[digit.dimension]);
     const bool along_nodes = spec.dimensions.kind == Kind::nodes, regular = nodes.regular();
     PhaseWork phase;
-    if (nodes.count() == 1 || (along_nodes && digit.dimension == 0) || (regular && q % (move.stride * move.size) == 0)) {
+    if (nodes.count() == 1 || (along_nodes && digit.dimension == 0) ||
+        (regular && q % (move.stride * move.size) == 0)) {
       phase.within = all_of(move, nodes);
     } else if (along_nodes || (regular && move.stride % q == 0)) {
       phase.between = all_of(move, nodes);
@@ -269,20 +285,23 @@ class Carried {
     std::vector<double> copied(static_cast<std::size_t>(shape_.ranks));
     for_each_carried(arrange(spec_.dimensions, shape_), digits,
                      [&](const Digit& digit, std::int32_t, Rank from, Rank to, std::int64_t blocks) {
-      if (now != &digit) end_digit(now, work);
-      if (now != &digit) begin_digit(), now = &digit;
-      copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
-      if (from == to) return;
-      copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
-      const bool stays = nodes_.count() == 1 || nodes_.of(from) == nodes_.of(to);
-      const bool staggered = spec_.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size();
-      const std::int64_t messages = staggered ? blocks : 1;
-      sent_[stays][static_cast<std::size_t>(from)].add(messages, blocks);
-      received_[stays][static_cast<std::size_t>(to)].add(messages, blocks);
-      const auto node = [&](Rank rank) { return static_cast<std::size_t>(nodes_.count() == 1 ? 0 : nodes_.of(rank)); };
-      out_[stays][node(from)].add(messages, blocks);
-      in_[stays][node(to)].add(messages, blocks);
-    });
+                       if (now != &digit) end_digit(now, work);
+                       if (now != &digit) begin_digit(), now = &digit;
+                       copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
+                       if (from == to) return;
+                       copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
+                       const bool stays = nodes_.count() == 1 || nodes_.of(from) == nodes_.of(to);
+                       const bool staggered =
+                           spec_.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size();
+                       const std::int64_t messages = staggered ? blocks : 1;
+                       sent_[stays][static_cast<std::size_t>(from)].add(messages, blocks);
+                       received_[stays][static_cast<std::size_t>(to)].add(messages, blocks);
+                       const auto node = [&](Rank rank) {
+                         return static_cast<std::size_t>(nodes_.count() == 1 ? 0 : nodes_.of(rank));
+                       };
+                       out_[stays][node(from)].add(messages, blocks);
+                       in_[stays][node(to)].add(messages, blocks);
+                     });
     end_digit(now, work);
     work.packed.blocks = work.packed.pieces = std::ranges::max(copied);
     add_rotations(spec_, shape_.ranks, sizes, work);
@@ -335,11 +354,13 @@ void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t rank
   const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
   std::int64_t senders = 0, all_groups = 0, passed = 0, scattered = 0, scattering = 0, least = elsewhere;
   for (std::int32_t number = 0; number < leaders; ++number) {
-    const std::int64_t groups = map.served_count(node, number), mine = static_cast<std::int64_t>(map.members(Group{node, number}).size());
+    const std::int64_t groups = map.served_count(node, number),
+                       mine = static_cast<std::int64_t>(map.members(Group{node, number}).size());
     std::int64_t destinations = groups * map.largest_group();
     if (!alike) {
       destinations = 0;
-      for (const Group group : map.served(node, number)) destinations += static_cast<std::int64_t>(map.members(group).size());
+      for (const Group group : map.served(node, number))
+        destinations += static_cast<std::int64_t>(map.members(group).size());
     }
     senders += groups > 0, all_groups += groups, least = std::min(least, destinations);
     if (groups > 0 && size > 1) {  // to this leader come two messages from every other member
@@ -390,7 +411,8 @@ void count_leading(const Spec& spec, const Shape& shape, Work& work) {
   const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
   for (std::int32_t node = map.equal_nodes() ? some : 0; node < (map.equal_nodes() ? some + 1 : map.nodes()); ++node)
     add_leading_node(map, node, shape.ranks, packs, phases, work);
-  const std::array<std::int64_t, 3> heights{map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0};
+  const std::array<std::int64_t, 3> heights{map.largest_node() - 1, map.nodes() - 1,
+                                            map.nodes() > 1 ? map.largest_group() - 1 : 0};
   for (std::size_t i = 0; i < 3; ++i) {
     PhaseWork& phase = phases[i];
     if (phase.messages() == 0) continue;
@@ -418,10 +440,11 @@ Nodes::Nodes(const Shape& shape) {
   std::vector<Rank> first;
   node_of_.reserve(static_cast<std::size_t>(shape.ranks));
   std::int32_t known = -1, node = -1;  // of the rank before
-  std::size_t stretches = 0;  // of ranks of one node
+  std::size_t stretches = 0;           // of ranks of one node
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
     const std::int32_t group = shape.hierarchy[0][static_cast<std::size_t>(rank)];
-    if (node < 0 || group != known) node = numbers.try_emplace(group, static_cast<std::int32_t>(numbers.size())).first->second;
+    if (node < 0 || group != known)
+      node = numbers.try_emplace(group, static_cast<std::int32_t>(numbers.size())).first->second;
     stretches += rank == 0 || group != known;
     known = group;
     node_of_.push_back(node);

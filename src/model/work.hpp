@@ -1,12 +1,13 @@
 /// What an exchange makes ranks and nodes do, whatever the size of a block and the machine: messages and blocks within
 /// nodes and between them, batches of messages, copies. Prices are made of it: model/price.hpp.
 ///
-/// Ranks differ: at the edge of a node more of a rank's messages leave it. Each number of a phase is of the rank (or node),
-/// and of the direction (sent or received), that has the most. With s = z·b the way of a message on nodes of Q consecutive
-/// ranks, min(s, P-s, Q) of a node's messages leave it (2Q <= P): sums over z are closed forms.        [checked by tests/core/work_test.py]
+/// Ranks differ: at the edge of a node more of a rank's messages leave it. Each number of a phase is of the rank (or
+/// node), and of the direction (sent or received), that has the most. With s = z·b the way of a message on nodes of Q
+/// consecutive ranks, min(s, P-s, Q) of a node's messages leave it (2Q <= P): sums over z are closed forms.
+///                                                                        [checked by tests/core/work_test.py]
 ///
-/// Copies are those of a rank in the middle: a run that wraps around the end of a buffer is taken for one piece, and where
-/// places are carried each block that is passed on is a piece of its own.
+/// Copies are those of a rank in the middle: a run that wraps around the end of a buffer is taken for one piece, and
+/// where places are carried each block that is passed on is a piece of its own.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@ namespace swapmeet {
 
 /// Messages of one kind in a phase.
 struct PhaseTraffic {
-  std::int64_t messages = 0, blocks = 0;       ///< of a rank
-  double node_messages = 0, node_blocks = 0;   ///< of a node: that leave it (between nodes), or stay in it
+  std::int64_t messages = 0, blocks = 0;      ///< of a rank
+  double node_messages = 0, node_blocks = 0;  ///< of a node: that leave it (between nodes), or stay in it
 };
 
 /// Messages of a rank that are of one size.
@@ -45,10 +46,10 @@ struct Copies {
 
 struct Work {
   std::vector<PhaseWork> phases;
-  Copies packed;  ///< copied by us: packing, unpacking, rotations, the own block
-  Copies typed;   ///< gathered or scattered by MPI
-  bool shared = false;   ///< messages within nodes do not go by MPI
-  bool sliding = false;  ///< a batch need not end before the next message starts
+  Copies packed;                   ///< copied by us: packing, unpacking, rotations, the own block
+  Copies typed;                    ///< gathered or scattered by MPI
+  bool shared = false;             ///< messages within nodes do not go by MPI
+  bool sliding = false;            ///< a batch need not end before the next message starts
   std::int64_t segment_bytes = 0;  ///< see Schedule
 };
 
@@ -77,8 +78,8 @@ class Nodes {
 };
 
 /// Sets `work` to that of `spec`, in the memory that it has. O(digits · nodes' size) for one dimension on nodes of
-/// consecutive ranks and dims=nodes on equal ones, O(nodes) for direct exchanges on any; else up to O(ranks · rounds). Requires spec.family != Family::native and
-/// unsuitable(spec, shape) empty.
+/// consecutive ranks and dims=nodes on equal ones, O(nodes) for direct exchanges on any; else up to O(ranks · rounds).
+/// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work);
 
 }  // namespace swapmeet

@@ -30,17 +30,19 @@ std::int32_t colours_used(const Colours& colours);
 /// Items in `order`, each in the first slot with room for it.
 Colours greedy_colours(const Items& items, std::span<const std::int32_t> order);
 
-/// Colours anew, whole classes at a time in random order (or the largest first, or the last first): never more colours than before.
+/// Colours anew, whole classes at a time in random order (or the largest first, or the last first): never more colours
+/// than before.
 Colours recoloured(const Items& items, const Colours& colours, Random& draw);
 
-/// Takes away one colour after the other and moves what had it elsewhere, until there are `target` colours or `more` says
-/// no after a number of moves. Where no slot has room, those that are in the way are pushed out.
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw, const std::function<bool(std::int64_t)>& more);
+/// Takes away one colour after the other and moves what had it elsewhere, until there are `target` colours or `more`
+/// says no after a number of moves. Where no slot has room, those that are in the way are pushed out.
+Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw,
+                 const std::function<bool(std::int64_t)>& more);
 
-/// Gives a colour to each item that has none (-1), of those below its limit, and such that the others keep below theirs. Moves are
-/// those of squeezed(). False: `more` said no before all had one.
-bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits, Random& draw,
-             const std::function<bool(std::int64_t)>& more);
+/// Gives a colour to each item that has none (-1), of those below its limit, and such that the others keep below
+/// theirs. Moves are those of squeezed(). False: `more` said no before all had one.
+bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits,
+             Random& draw, const std::function<bool(std::int64_t)>& more);
 
 /// Bytes that squeezed() needs, or settled().
 std::int64_t squeezed_bytes(const Items& items, std::int32_t colours);

@@ -29,10 +29,13 @@ class Reader {
     for (std::size_t i = 1; i < network.routes.size(); ++i)
       if (network.routes[i - 1].at == network.routes[i].at && network.routes[i - 1].host == network.routes[i].host) {
         const std::string& at = network.names[static_cast<std::size_t>(network.routes[i].at)];
-        return Problem{"two routes from " + at + " to " + network.names[static_cast<std::size_t>(network.routes[i].host)], routes_.back().number(), 1};
+        return Problem{
+            "two routes from " + at + " to " + network.names[static_cast<std::size_t>(network.routes[i].host)],
+            routes_.back().number(), 1};
       }
     if (const auto pair = unreachable(network))
-      return Problem{"no path from " + network.names[static_cast<std::size_t>(pair->first)] + " to " + network.names[static_cast<std::size_t>(pair->second)],
+      return Problem{"no path from " + network.names[static_cast<std::size_t>(pair->first)] + " to " +
+                         network.names[static_cast<std::size_t>(pair->second)],
                      lines_of_hosts_[static_cast<std::size_t>(pair->first)], 1};
     return network;
   }
@@ -66,17 +69,20 @@ class Reader {
   /// link SWITCH SWITCH [CAPACITY]; arc likewise, in one direction
   std::optional<Problem> link(bool both) {
     std::int32_t capacity = 1;
-    if (auto problem = ends(both ? "link SWITCH SWITCH [CAPACITY]" : "arc SWITCH SWITCH [CAPACITY]", capacity)) return problem;
+    if (auto problem = ends(both ? "link SWITCH SWITCH [CAPACITY]" : "arc SWITCH SWITCH [CAPACITY]", capacity))
+      return problem;
     for (const std::size_t i : {1, 2}) {
       const auto known = network_.find(word(i));
-      if (known && network_.is_host(*known)) return lines_.at(i, word(i) + " is a host: write host " + word(i) + " SWITCH");
+      if (known && network_.is_host(*known))
+        return lines_.at(i, word(i) + " is a host: write host " + word(i) + " SWITCH");
     }
     return connect(network_.switch_(word(1)), network_.switch_(word(2)), capacity, both);
   }
 
   std::optional<Problem> connect(Vertex a, Vertex b, std::int32_t capacity, bool both) {
     if (network_.has_arc(a, b) || (both && network_.has_arc(b, a)))
-      return lines_.here("a second link from " + word(1) + " to " + word(2) + ": give the one link the capacity of both");
+      return lines_.here("a second link from " + word(1) + " to " + word(2) +
+                         ": give the one link the capacity of both");
     if (both) network_.link(a, b, capacity);
     else network_.arc(a, b, capacity);
     return std::nullopt;
@@ -84,12 +90,15 @@ class Reader {
 
   std::optional<Problem> ends(const char* form, std::int32_t& capacity) {
     const auto& words = lines_.words();
-    if (words.size() < 3 || words.size() > 4) return lines_.at(words.size() < 3 ? words.size() : 4, std::string("expected ") + form);
+    if (words.size() < 3 || words.size() > 4)
+      return lines_.at(words.size() < 3 ? words.size() : 4, std::string("expected ") + form);
     if (words[1] == words[2]) return lines_.at(2, "a link from " + word(1) + " to itself");
     if (words.size() == 3) return std::nullopt;
     const auto [end, error] = std::from_chars(words[3].data(), words[3].data() + words[3].size(), capacity);
-    if (error == std::errc() && end == words[3].data() + words[3].size() && capacity >= 1 && capacity <= most_capacity) return std::nullopt;
-    return lines_.at(3, "expected a capacity from 1 to " + std::to_string(most_capacity) + ", found \"" + word(3) + '"');
+    if (error == std::errc() && end == words[3].data() + words[3].size() && capacity >= 1 && capacity <= most_capacity)
+      return std::nullopt;
+    return lines_.at(3,
+                     "expected a capacity from 1 to " + std::to_string(most_capacity) + ", found \"" + word(3) + '"');
   }
 
   /// route SWITCH HOST NEXT
@@ -98,11 +107,14 @@ class Reader {
     if (words.size() != 4) return line.at(std::min<std::size_t>(words.size(), 4), "expected route SWITCH HOST NEXT");
     std::optional<Vertex> vertex[4];
     for (std::size_t i = 1; i < 4; ++i)
-      if (!(vertex[i] = network_.find(std::string(words[i])))) return line.at(i, "unknown " + std::string(i == 2 ? "host " : "switch ") + std::string(words[i]));
+      if (!(vertex[i] = network_.find(std::string(words[i]))))
+        return line.at(i, "unknown " + std::string(i == 2 ? "host " : "switch ") + std::string(words[i]));
     if (network_.is_host(*vertex[1])) return line.at(1, std::string(words[1]) + " is a host: it passes nothing on");
     if (!network_.is_host(*vertex[2])) return line.at(2, std::string(words[2]) + " is a switch: routes lead to hosts");
-    if (!network_.has_arc(*vertex[1], *vertex[3])) return line.at(3, "there is no link from " + std::string(words[1]) + " to " + std::string(words[3]));
-    if (network_.is_host(*vertex[3]) && vertex[3] != vertex[2]) return line.at(3, std::string(words[3]) + " is another host");
+    if (!network_.has_arc(*vertex[1], *vertex[3]))
+      return line.at(3, "there is no link from " + std::string(words[1]) + " to " + std::string(words[3]));
+    if (network_.is_host(*vertex[3]) && vertex[3] != vertex[2])
+      return line.at(3, std::string(words[3]) + " is another host");
     network_.route(*vertex[1], *vertex[2], *vertex[3]);
     return std::nullopt;
   }
@@ -132,17 +144,20 @@ std::string to_text(const Network& network) {
     text += name(link.from) + name(link.to) + (link.capacity > 1 ? ' ' + std::to_string(link.capacity) : "") + '\n';
   }
   for (const Route& route : network.routes)
-    text += "route" + name(route.at) + name(route.host) + name(network.links[static_cast<std::size_t>(route.link)].to) + '\n';
+    text += "route" + name(route.at) + name(route.host) + name(network.links[static_cast<std::size_t>(route.link)].to) +
+            '\n';
   return text;
 }
 
 Result<Network> parse_network(std::string_view text) {
   for (Lines lines(text); lines.next(false);) {
     const std::string_view word = lines.words()[0];
-    if (word.starts_with("vendid=") || word.starts_with("switchguid=") || word.starts_with("caguid=") || word.starts_with("sysimgguid=") || word == "Unicast" ||
+    if (word.starts_with("vendid=") || word.starts_with("switchguid=") || word.starts_with("caguid=") ||
+        word.starts_with("sysimgguid=") || word == "Unicast" ||
         ((word == "Switch" || word == "Ca") && lines.words().size() > 2))
       return parse_ibnetdiscover(text);
-    if (word.size() > 11 && (word.starts_with("SwitchName=") || word.starts_with("switchname="))) return parse_slurm(text);
+    if (word.size() > 11 && (word.starts_with("SwitchName=") || word.starts_with("switchname=")))
+      return parse_slurm(text);
     if (!word.starts_with('#')) break;
   }
   return parse_edges(text);

@@ -30,7 +30,8 @@ Flows flows_of(const Routing& routing, const Placement& placement, Random& draw)
         if (host >= 0 && ranks_of[static_cast<std::size_t>(host)] == 1) continue;  // its one rank is the stricter limit
         items.resources.push_back(all.link(number));
       }
-      for (std::size_t i = items.first.back(); i < items.resources.size(); ++i) ++load[static_cast<std::size_t>(items.resources[i])];
+      for (std::size_t i = items.first.back(); i < items.resources.size(); ++i)
+        ++load[static_cast<std::size_t>(items.resources[i])];
       items.first.push_back(static_cast<std::uint32_t>(items.resources.size()));
     }
 
@@ -56,9 +57,11 @@ Flows flows_of(const Routing& routing, const Placement& placement, Random& draw)
   items.resources.resize(kept);
   flows.order.resize(items.count());
   std::iota(flows.order.begin(), flows.order.end(), 0);
-  for (std::size_t i = items.count(); i > 1; --i) std::swap(flows.order[i - 1], flows.order[draw.nearly_below(static_cast<std::uint32_t>(i))]);
-  std::stable_sort(flows.order.begin(), flows.order.end(),
-                   [&](auto a, auto b) { return pressure[static_cast<std::size_t>(a)] > pressure[static_cast<std::size_t>(b)]; });
+  for (std::size_t i = items.count(); i > 1; --i)
+    std::swap(flows.order[i - 1], flows.order[draw.nearly_below(static_cast<std::uint32_t>(i))]);
+  std::stable_sort(flows.order.begin(), flows.order.end(), [&](auto a, auto b) {
+    return pressure[static_cast<std::size_t>(a)] > pressure[static_cast<std::size_t>(b)];
+  });
   return flows;
 }
 

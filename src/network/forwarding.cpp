@@ -19,7 +19,8 @@ constexpr std::string_view digits = "0123456789";
 }  // namespace
 
 bool ForwardingTables::has(std::string_view first) {
-  return first == "Unicast" || first == "Lid" || first == "Port" || first.starts_with("0x") || first.find_first_not_of(digits) == first.npos;
+  return first == "Unicast" || first == "Lid" || first == "Port" || first.starts_with("0x") ||
+         first.find_first_not_of(digits) == first.npos;
 }
 
 /// Unicast lids [0x0-0x12] of switch Lid 3 guid 0x0002c902004885a8 (leaf1):
@@ -33,13 +34,15 @@ std::optional<Problem> ForwardingTables::read(const Lines& lines) {
   if (first == "Unicast") {
     const auto guid = std::ranges::find(words, "guid");
     std::uint64_t value = 0;
-    if (guid == words.end() || guid + 1 == words.end() || !number(guid[1], 16, value)) return lines.here("expected Unicast lids ... guid 0xGUID");
+    if (guid == words.end() || guid + 1 == words.end() || !number(guid[1], 16, value))
+      return lines.here("expected Unicast lids ... guid 0xGUID");
     std::string hexadecimal(guid[1].substr(guid[1].starts_with("0x") ? 2 : 0));
     here = "S-" + std::string(16 - std::min<std::size_t>(16, hexadecimal.size()), '0') + hexadecimal;
   } else if (first.starts_with("0x")) {
     Entry entry{here, 0, 0, lines.number()};
     if (here.empty()) return lines.here("a lid before any \"Unicast lids ... guid 0xGUID\"");
-    if (!number(first, 16, entry.lid) || words.size() < 2 || !number(words[1], 10, entry.port) || entry.port < 0 || entry.port > 255)
+    if (!number(first, 16, entry.lid) || words.size() < 2 || !number(words[1], 10, entry.port) || entry.port < 0 ||
+        entry.port > 255)
       return lines.here("expected LID PORT, as in 0x0001 016: the table is cut off");
     entries.push_back(std::move(entry));
   }

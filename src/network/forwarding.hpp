@@ -1,5 +1,5 @@
-/// Forwarding tables of InfiniBand switches, as `ibroute` prints them (dump_lfts.sh: those of all switches), to be read with a dump
-/// of ibnetdiscover, which says what lids and ports are.
+/// Forwarding tables of InfiniBand switches, as `ibroute` prints them (dump_lfts.sh: those of all switches), to be read
+/// with a dump of ibnetdiscover, which says what lids and ports are.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace swapmeet {
 
 struct ForwardingTables {
   struct Entry {
-    std::string at;        ///< the switch, "S-0002c902..."
+    std::string at;  ///< the switch, "S-0002c902..."
     std::uint32_t lid = 0;
-    int port = 0;          ///< 0: the switch itself
+    int port = 0;  ///< 0: the switch itself
     int line = 0;
   };
   std::vector<Entry> entries;

@@ -17,7 +17,9 @@ Vertex switch_with_hosts(NetworkBuilder& network, const std::string& name, std::
 }
 
 std::string label(const char* letter, std::int32_t i) { return letter + std::to_string(i); }
-std::string label(const char* letter, std::int32_t i, std::int32_t j) { return label(letter, i) + '.' + std::to_string(j); }
+std::string label(const char* letter, std::int32_t i, std::int32_t j) {
+  return label(letter, i) + '.' + std::to_string(j);
+}
 
 /// Exponents from `first` to `last` in steps of 2.
 void powers(const Galois& field, std::int32_t first, std::int32_t last, std::vector<bool>& set) {
@@ -35,7 +37,9 @@ Result<Network> slim_fly(std::int32_t q, std::int32_t hosts) {
   if (auto problem = too_large(2.0 * q * q * (1.0 + hosts))) return *problem;
   const std::int32_t delta = q % 4 == 3 ? -1 : q % 4;
   const auto field = Galois::of(q);
-  if (!field || delta == 2) return Problem{"q must be a prime power of the form 4w-1, 4w or 4w+1, as in 5, 7, 8, 9, 11; not " + std::to_string(q)};
+  if (!field || delta == 2)
+    return Problem{"q must be a prime power of the form 4w-1, 4w or 4w+1, as in 5, 7, 8, 9, 11; not " +
+                   std::to_string(q)};
   const std::int32_t w = (q - delta) / 4;
   std::vector<bool> in_x(static_cast<std::size_t>(q)), in_x2(static_cast<std::size_t>(q));
   if (delta == -1) {
@@ -51,8 +55,11 @@ Result<Network> slim_fly(std::int32_t q, std::int32_t hosts) {
   std::vector<Vertex> at;  // (0, x, y), then (1, m, c)
   std::int32_t count = 0;
   for (std::int32_t half = 0; half < 2; ++half)
-    for (std::int32_t i = 0; i < q * q; ++i) at.push_back(switch_with_hosts(network, label(half ? "b" : "a", i / q, i % q), hosts, count));
-  const auto router = [&](std::int32_t half, std::int32_t i, std::int32_t j) { return at[static_cast<std::size_t>((half * q + i) * q + j)]; };
+    for (std::int32_t i = 0; i < q * q; ++i)
+      at.push_back(switch_with_hosts(network, label(half ? "b" : "a", i / q, i % q), hosts, count));
+  const auto router = [&](std::int32_t half, std::int32_t i, std::int32_t j) {
+    return at[static_cast<std::size_t>((half * q + i) * q + j)];
+  };
   for (std::int32_t x = 0; x < q; ++x)
     for (std::int32_t y = 0; y < q; ++y)
       for (std::int32_t z = 0; z < q; ++z) {
@@ -74,17 +81,22 @@ Result<Network> fat_tree(std::int32_t leaves, std::int32_t hosts, std::int32_t s
   return std::move(network).finish();
 }
 
-Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t hosts, std::int32_t aggregations, std::int32_t cores) {
-  if (auto problem = too_large(pods * (leaves * (1.0 + hosts) + aggregations) + 1.0 * aggregations * cores)) return *problem;
+Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t hosts, std::int32_t aggregations,
+                          std::int32_t cores) {
+  if (auto problem = too_large(pods * (leaves * (1.0 + hosts) + aggregations) + 1.0 * aggregations * cores))
+    return *problem;
   NetworkBuilder network;
   std::int32_t count = 0;
   for (std::int32_t pod = 0; pod < pods; ++pod)
-    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) switch_with_hosts(network, label("leaf", pod, leaf), hosts, count);
+    for (std::int32_t leaf = 0; leaf < leaves; ++leaf)
+      switch_with_hosts(network, label("leaf", pod, leaf), hosts, count);
   for (std::int32_t pod = 0; pod < pods; ++pod)
     for (std::int32_t i = 0; i < aggregations; ++i) {
       const Vertex aggregation = network.switch_(label("aggregation", pod, i));
-      for (std::int32_t leaf = 0; leaf < leaves; ++leaf) network.link(network.switch_(label("leaf", pod, leaf)), aggregation);
-      for (std::int32_t core = 0; core < cores; ++core) network.link(aggregation, network.switch_(label("core", i, core)));
+      for (std::int32_t leaf = 0; leaf < leaves; ++leaf)
+        network.link(network.switch_(label("leaf", pod, leaf)), aggregation);
+      for (std::int32_t core = 0; core < cores; ++core)
+        network.link(aggregation, network.switch_(label("core", i, core)));
     }
   return std::move(network).finish();
 }
@@ -92,19 +104,24 @@ Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t h
 Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::int32_t g) {
   if (g == 0) g = a * h + 1;
   if (auto problem = too_large(1.0 * g * a * (1.0 + p))) return *problem;
-  if (g > a * h + 1) return Problem{"g must not be more than a*h+1 = " + std::to_string(a * h + 1) + ": a group has one link to every other"};
+  if (g > a * h + 1)
+    return Problem{"g must not be more than a*h+1 = " + std::to_string(a * h + 1) +
+                   ": a group has one link to every other"};
   NetworkBuilder network;
   std::int32_t count = 0;
   std::vector<Vertex> at;
   for (std::int32_t i = 0; i < g * a; ++i) at.push_back(switch_with_hosts(network, label("g", i / a, i % a), p, count));
   for (std::int32_t group = 0; group < g; ++group) {
     for (std::int32_t i = 0; i < a; ++i)
-      for (std::int32_t j = 0; j < i; ++j) network.link(at[static_cast<std::size_t>(group * a + i)], at[static_cast<std::size_t>(group * a + j)]);
+      for (std::int32_t j = 0; j < i; ++j)
+        network.link(at[static_cast<std::size_t>(group * a + i)], at[static_cast<std::size_t>(group * a + j)]);
     if (g == 1) break;
     for (std::int32_t port = 0; port < a * h / (g - 1) * (g - 1); ++port) {
       const std::int32_t offset = port % (g - 1) + 1, other = (group + offset) % g;
       const std::int32_t back = port - offset + g - offset;  // its port that leads here
-      if (group < other) network.link(at[static_cast<std::size_t>(group * a + port / h)], at[static_cast<std::size_t>(other * a + back / h)]);
+      if (group < other)
+        network.link(at[static_cast<std::size_t>(group * a + port / h)],
+                     at[static_cast<std::size_t>(other * a + back / h)]);
     }
   }
   return std::move(network).finish();
@@ -120,7 +137,8 @@ Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(places); ++i) {
     std::string name = "t";
     std::int32_t rest = i;
-    for (std::size_t d = 0; d < sizes.size(); rest /= sizes[d++]) name += (d ? "." : "") + std::to_string(rest % sizes[d]);
+    for (std::size_t d = 0; d < sizes.size(); rest /= sizes[d++])
+      name += (d ? "." : "") + std::to_string(rest % sizes[d]);
     at.push_back(switch_with_hosts(network, name, hosts, count));
   }
   std::int32_t stride = 1;

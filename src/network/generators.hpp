@@ -1,4 +1,5 @@
-/// Networks that are built by a rule, each with hosts numbered switch by switch. Links have capacity 1 if nothing else is said.
+/// Networks that are built by a rule, each with hosts numbered switch by switch. Links have capacity 1 if nothing else
+/// is said.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,8 @@ namespace swapmeet {
 
 inline constexpr std::int32_t most_vertices = 1 << 20;
 
-/// MMS graph of 2q² switches of degree (3q-δ)/2 and diameter 2; q = 4w+δ a prime power, δ in -1, 0, 1.  Source: besta2014
+/// MMS graph of 2q² switches of degree (3q-δ)/2 and diameter 2; q = 4w+δ a prime power, δ in -1, 0, 1.  Source:
+/// besta2014
 Result<Network> slim_fly(std::int32_t q, std::int32_t hosts);
 
 /// Two levels: every leaf has one link to every spine. Taper: hosts / (spines · parallel).  Source: leiserson1985
@@ -18,11 +20,12 @@ Result<Network> fat_tree(std::int32_t leaves, std::int32_t hosts, std::int32_t s
 
 /// Three levels: in each pod every leaf has a link to every aggregation switch; aggregation switch i of every pod has a
 /// link to each of the `cores` core switches of its own plane i.                                    Source: alfares2008
-Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t hosts, std::int32_t aggregations, std::int32_t cores);
+Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t hosts, std::int32_t aggregations,
+                          std::int32_t cores);
 
 /// g groups of a switches, all linked with one another, each with p hosts and h links to other groups. Every two groups
-/// have ⌊a·h/(g-1)⌋ links; port k of group i (at switch k/h) leads to group i+1 + k mod (g-1), modulo g.  Source: kim2008
-/// g = 0: as many as can be, a·h+1.
+/// have ⌊a·h/(g-1)⌋ links; port k of group i (at switch k/h) leads to group i+1 + k mod (g-1), modulo g.  Source:
+/// kim2008 g = 0: as many as can be, a·h+1.
 Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::int32_t g);
 
 /// A switch at every place of a grid that wraps around; along a dimension of 2 places there is one link, not two.

@@ -13,7 +13,8 @@ namespace {
 /// For each resource, the slots in which it is full: one bit each.
 class Occupancy {
  public:
-  Occupancy(const Items& items, std::size_t words) : items_(items), words_(words), full_(items.capacity.size() * words), low_(items.capacity.size()) {
+  Occupancy(const Items& items, std::size_t words)
+      : items_(items), words_(words), full_(items.capacity.size() * words), low_(items.capacity.size()) {
     std::size_t wide = 0;
     for (const std::int32_t capacity : items.capacity) counter_.push_back(capacity > 1 ? wide++ : SIZE_MAX);
     wide_ = wide;
@@ -38,7 +39,9 @@ class Occupancy {
 
  private:
   void add(std::size_t resource, std::size_t word, std::size_t bit) {
-    if (counter_[resource] != SIZE_MAX && ++used_[counter_[resource] * words_ * 64 + word * 64 + bit] < items_.capacity[resource]) return;
+    if (counter_[resource] != SIZE_MAX &&
+        ++used_[counter_[resource] * words_ * 64 + word * 64 + bit] < items_.capacity[resource])
+      return;
     full_[resource * words_ + word] |= std::uint64_t{1} << bit;
     while (low_[resource] < words_ && full_[resource * words_ + low_[resource]] == UINT64_MAX) ++low_[resource];
   }
@@ -56,10 +59,10 @@ class Occupancy {
 
   const Items& items_;
   std::size_t words_, wide_ = 0;
-  std::vector<std::uint64_t> full_;    ///< [resource][word]
-  std::vector<std::uint32_t> low_;     ///< the first word that is not all ones
-  std::vector<std::size_t> counter_;   ///< row in used_ of resources that carry several
-  std::vector<std::uint16_t> used_;    ///< [counter][slot]
+  std::vector<std::uint64_t> full_;   ///< [resource][word]
+  std::vector<std::uint32_t> low_;    ///< the first word that is not all ones
+  std::vector<std::size_t> counter_;  ///< row in used_ of resources that carry several
+  std::vector<std::uint16_t> used_;   ///< [counter][slot]
 };
 
 std::size_t words_for(const Items& items) {
@@ -79,7 +82,8 @@ std::int32_t colours_used(const Colours& colours) {
 Colours greedy_colours(const Items& items, std::span<const std::int32_t> order) {
   Occupancy occupancy(items, words_for(items));
   Colours colours(items.count());
-  for (const std::int32_t item : order) colours[static_cast<std::size_t>(item)] = occupancy.take(static_cast<std::size_t>(item));
+  for (const std::int32_t item : order)
+    colours[static_cast<std::size_t>(item)] = occupancy.take(static_cast<std::size_t>(item));
   return colours;
 }
 
@@ -91,12 +95,17 @@ Colours recoloured(const Items& items, const Colours& colours, Random& draw) {
   std::iota(sequence.begin(), sequence.end(), 0);
   const std::uint32_t way = draw.nearly_below(4);
   if (way == 0) std::reverse(sequence.begin(), sequence.end());
-  if (way == 1) std::stable_sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return sizes[static_cast<std::size_t>(a)] > sizes[static_cast<std::size_t>(b)]; });
+  if (way == 1)
+    std::stable_sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
+      return sizes[static_cast<std::size_t>(a)] > sizes[static_cast<std::size_t>(b)];
+    });
   if (way >= 2)
-    for (std::size_t i = k; i > 1; --i) std::swap(sequence[i - 1], sequence[draw.nearly_below(static_cast<std::uint32_t>(i))]);
+    for (std::size_t i = k; i > 1; --i)
+      std::swap(sequence[i - 1], sequence[draw.nearly_below(static_cast<std::uint32_t>(i))]);
   std::vector<std::int32_t> at(k);
   std::int32_t sum = 0;
-  for (const std::int32_t c : sequence) at[static_cast<std::size_t>(c)] = std::exchange(sum, sum + sizes[static_cast<std::size_t>(c)]);
+  for (const std::int32_t c : sequence)
+    at[static_cast<std::size_t>(c)] = std::exchange(sum, sum + sizes[static_cast<std::size_t>(c)]);
   for (std::size_t item = 0; item < colours.size(); ++item)
     order[static_cast<std::size_t>(at[static_cast<std::size_t>(colours[item])]++)] = static_cast<std::int32_t>(item);
   return greedy_colours(items, order);

@@ -1,5 +1,5 @@
-/// What `ibnetdiscover` (OpenIB infiniband-diags) prints of an InfiniBand fabric. Cables side by side and faster cables make one
-/// link of more capacity; the unit is the slowest cable of a host. Forwarding tables may follow, or go ahead.
+/// What `ibnetdiscover` (OpenIB infiniband-diags) prints of an InfiniBand fabric. Cables side by side and faster cables
+/// make one link of more capacity; the unit is the slowest cable of a host. Forwarding tables may follow, or go ahead.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -14,8 +14,15 @@ namespace swapmeet {
 namespace {
 
 /// Gb/s of one lane; of a cable "4xHDR" four times as much.
-constexpr std::array<std::pair<std::string_view, double>, 9> lane_rates{{{"SDR", 2.5}, {"DDR", 5}, {"QDR", 10}, {"FDR10", 10.3125}, {"FDR", 14.0625},
-                                                                         {"EDR", 25}, {"HDR", 50}, {"NDR", 100}, {"XDR", 200}}};
+constexpr std::array<std::pair<std::string_view, double>, 9> lane_rates{{{"SDR", 2.5},
+                                                                         {"DDR", 5},
+                                                                         {"QDR", 10},
+                                                                         {"FDR10", 10.3125},
+                                                                         {"FDR", 14.0625},
+                                                                         {"EDR", 25},
+                                                                         {"HDR", 50},
+                                                                         {"NDR", 100},
+                                                                         {"XDR", 200}}};
 
 double rate_of(std::string_view word) {
   int lanes = 0;
@@ -66,20 +73,27 @@ std::uint32_t lid_of(const Lines& lines) {
   return lid;
 }
 
-/// Puts the tables into the network, whose vertices have the names of nodes. Lids that are no host's say nothing; of several lids
-/// of one host the first counts.
-std::optional<Problem> add_routes(const ForwardingTables& tables, const Nodes& nodes, const std::map<std::uint32_t, std::string>& hosts, NetworkBuilder& network) {
+/// Puts the tables into the network, whose vertices have the names of nodes. Lids that are no host's say nothing; of
+/// several lids of one host the first counts.
+std::optional<Problem> add_routes(const ForwardingTables& tables, const Nodes& nodes,
+                                  const std::map<std::uint32_t, std::string>& hosts, NetworkBuilder& network) {
   std::map<std::pair<Vertex, Vertex>, bool> known;
   for (const ForwardingTables::Entry& entry : tables.entries) {
     const auto at = nodes.find(entry.at);
     const auto host = hosts.find(entry.lid);
-    if (at == nodes.end()) return Problem{"unknown switch \"" + entry.at + "\": the dump does not describe it", entry.line, 1};
+    if (at == nodes.end())
+      return Problem{"unknown switch \"" + entry.at + "\": the dump does not describe it", entry.line, 1};
     if (host == hosts.end() || entry.port == 0 || entry.port == 255) continue;
     const auto next = at->second.at_port.find(entry.port);
-    if (next == at->second.at_port.end()) return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads nowhere in the dump", entry.line, 1};
+    if (next == at->second.at_port.end())
+      return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads nowhere in the dump",
+                     entry.line, 1};
     const Node& neighbour = nodes.at(next->second);
     const std::string& name = nodes.at(host->second).name;
-    if (neighbour.host && neighbour.name != name) return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads to " + neighbour.name + ", not to " + name, entry.line, 1};
+    if (neighbour.host && neighbour.name != name)
+      return Problem{"port " + std::to_string(entry.port) + " of " + at->second.name + " leads to " + neighbour.name +
+                         ", not to " + name,
+                     entry.line, 1};
     const Vertex from = *network.find(at->second.name), to = *network.find(name);
     if (known.try_emplace({from, to}, true).second) network.route(from, to, *network.find(neighbour.name));
   }
@@ -106,7 +120,8 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
       const auto description = quoted(lines.line(), at);
       Node node{description.value_or(*id), first == "Ca", lines.number(), {}};
       const std::size_t semicolon = node.name.find(';');  // "MF0;leaf1:MSB7800/U1"
-      if (!node.host && semicolon != std::string::npos) node.name = node.name.substr(semicolon + 1, node.name.find(':', semicolon) - semicolon - 1);
+      if (!node.host && semicolon != std::string::npos)
+        node.name = node.name.substr(semicolon + 1, node.name.find(':', semicolon) - semicolon - 1);
       node.name = node.name.substr(0, node.name.find(' '));
       if (node.name.empty()) node.name = *id;
       if (!node.host && names[node.name]++ > 0) node.name = *id;
@@ -133,14 +148,17 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
   std::map<std::pair<std::string, std::string>, int> both;
   for (const Cable& cable : cables) {
     const auto peer = nodes.find(cable.to);
-    if (peer == nodes.end()) return Problem{"unknown \"" + cable.to + "\": the dump does not describe it", cable.line, 1};
+    if (peer == nodes.end())
+      return Problem{"unknown \"" + cable.to + "\": the dump does not describe it", cable.line, 1};
     if (peer->second.host && nodes[cable.from].host) return Problem{"hosts linked without a switch", cable.line, 1};
     if (nodes[cable.from].host && cable.rate > 0 && (unit == 0 || cable.rate < unit)) unit = cable.rate;
     ++both[{cable.from, cable.to}];
   }
   for (const Cable& cable : cables)
     if (both[{cable.from, cable.to}] != both[{cable.to, cable.from}])
-      return Problem{"\"" + cable.from + "\" is linked to \"" + cable.to + "\", which does not say so: the dump is cut off", cable.line, 1};
+      return Problem{
+          "\"" + cable.from + "\" is linked to \"" + cable.to + "\", which does not say so: the dump is cut off",
+          cable.line, 1};
   NetworkBuilder network;
   for (const std::string& id : order) {
     const Node& node = nodes[id];
@@ -149,8 +167,11 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
   }
   std::map<std::pair<Vertex, Vertex>, double> rates;
   for (const Cable& cable : cables)
-    rates[{*network.find(nodes[cable.from].name), *network.find(nodes[cable.to].name)}] += unit > 0 && cable.rate > 0 ? cable.rate / unit : 1.0;
-  for (const auto& [ends, rate] : rates) network.arc(ends.first, ends.second, static_cast<std::int32_t>(std::clamp(std::floor(rate + 0.01), 1.0, double{most_capacity})));
+    rates[{*network.find(nodes[cable.from].name), *network.find(nodes[cable.to].name)}] +=
+        unit > 0 && cable.rate > 0 ? cable.rate / unit : 1.0;
+  for (const auto& [ends, rate] : rates)
+    network.arc(ends.first, ends.second,
+                static_cast<std::int32_t>(std::clamp(std::floor(rate + 0.01), 1.0, double{most_capacity})));
   if (const auto problem = add_routes(tables, nodes, hosts, network)) return *problem;
   Network finished = std::move(network).finish();
   if (finished.hosts == 0) return Problem{"there is no host (Ca)", std::max(1, lines.number()), 1};

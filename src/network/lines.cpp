@@ -23,7 +23,8 @@ bool Lines::next(bool comments) {
 }
 
 Problem Lines::at(std::size_t word, std::string what) const {
-  const std::size_t column = word < words_.size() ? static_cast<std::size_t>(words_[word].data() - line_.data()) : line_.size();
+  const std::size_t column =
+      word < words_.size() ? static_cast<std::size_t>(words_[word].data() - line_.data()) : line_.size();
   return {std::move(what), number_, static_cast<int>(column) + 1};
 }
 

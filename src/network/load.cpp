@@ -13,7 +13,8 @@ std::int64_t slots_of(std::int64_t blocks, std::int32_t capacity) { return (bloc
 
 std::vector<std::vector<Rank>> ranks_of_hosts(const Network& network, const Placement& placement) {
   std::vector<std::vector<Rank>> ranks(static_cast<std::size_t>(network.hosts));
-  for (std::size_t r = 0; r < placement.size(); ++r) ranks[static_cast<std::size_t>(placement[r])].push_back(static_cast<Rank>(r));
+  for (std::size_t r = 0; r < placement.size(); ++r)
+    ranks[static_cast<std::size_t>(placement[r])].push_back(static_cast<Rank>(r));
   return ranks;
 }
 
@@ -46,7 +47,8 @@ struct Sending {
 
 }  // namespace
 
-Resources::Resources(const Network& network, Rank ranks) : ranks(ranks), capacity(2 * static_cast<std::size_t>(ranks), 1) {
+Resources::Resources(const Network& network, Rank ranks)
+    : ranks(ranks), capacity(2 * static_cast<std::size_t>(ranks), 1) {
   for (const Link& link : network.links) capacity.push_back(link.capacity);
 }
 
@@ -59,7 +61,8 @@ Bound bound(const Routing& routing, const Placement& placement, Weights weights)
   for (Vertex from = 0; from < network.hosts; ++from)
     for (Vertex to = 0; to < network.hosts; ++to) {
       if (from == to) continue;
-      const std::int64_t sent = sizes.between(ranks[static_cast<std::size_t>(from)], ranks[static_cast<std::size_t>(to)]);
+      const std::int64_t sent =
+          sizes.between(ranks[static_cast<std::size_t>(from)], ranks[static_cast<std::size_t>(to)]);
       if (sent == 0) continue;
       path.clear();
       routing.path(from, to, path);
@@ -73,7 +76,9 @@ Bound bound(const Routing& routing, const Placement& placement, Weights weights)
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const Link& link = network.links[i];
     const std::int64_t slots = slots_of(blocks[i], link.capacity);
-    std::int64_t& part = network.is_host(link.from) ? bound.injection : network.is_host(link.to) ? bound.ejection : bound.link;
+    std::int64_t& part = network.is_host(link.from) ? bound.injection
+                         : network.is_host(link.to) ? bound.ejection
+                                                    : bound.link;
     if (&part == &bound.link && slots > part) bound.busiest_link = static_cast<std::int32_t>(i);
     part = std::max(part, slots);
   }
@@ -124,8 +129,8 @@ NetworkLoad load_of(const Rounds& rounds, const Routing& routing, const Placemen
 
 }  // namespace
 
-NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec, const std::shared_ptr<const SlotRows>& order,
-                         Weights weights) {
+NetworkLoad network_load(const Routing& routing, const Placement& placement, const Spec& spec,
+                         const std::shared_ptr<const SlotRows>& order, Weights weights) {
   const Shape shape{static_cast<Rank>(placement.size()), {placement}, order};
   const Sending sizes{placement.size(), weights};
   Rounds rounds;
@@ -136,13 +141,15 @@ NetworkLoad network_load(const Routing& routing, const Placement& placement, con
       const auto sends = schedule.sends_of(step);
       const std::size_t most = std::max(sends.size(), schedule.receives_of(step).size());
       if (most == 0) {
-        first += spec.family == Family::direct || (spec.order == Order::topology && step.purpose == Purpose::copy);  // an idle slot
+        // an idle slot
+        first += spec.family == Family::direct || (spec.order == Order::topology && step.purpose == Purpose::copy);
         continue;
       }
       for (std::size_t i = 0; i < sends.size(); ++i) {
         const std::size_t round = first + i / step.in_flight();
         if (rounds.size() <= round) rounds.resize(round + 1);
-        rounds[round].push_back({rank, sends[i].peer, weights.empty() ? schedule.block_count(sends[i]) : sizes.of(rank, sends[i].peer)});
+        rounds[round].push_back(
+            {rank, sends[i].peer, weights.empty() ? schedule.block_count(sends[i]) : sizes.of(rank, sends[i].peer)});
       }
       first += (most + step.in_flight() - 1) / step.in_flight();
     }

@@ -30,7 +30,8 @@ const std::array<Rule, 5>& rules() {
       {{"fat-tree", "leaves, hosts, spines, parallel=1", "two levels, tapered hosts : spines*parallel"},
        {{"leaves", required}, {"hosts", required}, {"spines", required}, {"parallel", 1}},
        [](const auto& v, const auto&) { return fat_tree(v[0], v[1], v[2], v[3]); }},
-      {{"fat-tree3", "pods, leaves, hosts, aggregations, cores", "three levels; leaves of a pod, hosts of a leaf, cores of an aggregation switch"},
+      {{"fat-tree3", "pods, leaves, hosts, aggregations, cores",
+        "three levels; leaves of a pod, hosts of a leaf, cores of an aggregation switch"},
        {{"pods", required}, {"leaves", required}, {"hosts", required}, {"aggregations", required}, {"cores", required}},
        [](const auto& v, const auto&) { return fat_tree3(v[0], v[1], v[2], v[3], v[4]); }},
       {{"dragonfly", "a, p, h, g=a*h+1", "g groups of a switches with p hosts and h links to other groups"},
@@ -61,7 +62,9 @@ std::vector<NetworkName> network_names() {
 
 Result<Network> named_network(std::string_view text) {
   std::size_t at = 0;
-  const auto expected = [&](const std::string& what) { return Problem{"expected " + what, 0, static_cast<int>(at) + 1}; };
+  const auto expected = [&](const std::string& what) {
+    return Problem{"expected " + what, 0, static_cast<int>(at) + 1};
+  };
   const Rule* rule = nullptr;
   std::string names;
   for (const Rule& candidate : rules()) {
@@ -90,13 +93,16 @@ Result<Network> named_network(std::string_view text) {
       given[i] = true;
       at += key.size() + 1;
       if (at > text.size() || !number(text, at, rule->parameters[i].least, values[i]))
-        return expected("a number from " + std::to_string(rule->parameters[i].least) + " to " + std::to_string(most_vertices));
+        return expected("a number from " + std::to_string(rule->parameters[i].least) + " to " +
+                        std::to_string(most_vertices));
     }
     more = at < text.size() && text[at] == ',';
     if (more) ++at;
   }
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i] == required) return expected(std::string(rule->parameters[i].key) + "=NUMBER; " + std::string(rule->name.name) + " takes " + keys);
+    if (values[i] == required)
+      return expected(std::string(rule->parameters[i].key) + "=NUMBER; " + std::string(rule->name.name) + " takes " +
+                      keys);
   if (rule->name.name == "torus" && sizes.empty()) return expected("dims=SIZExSIZE..., as in 4x4x8");
   if (at + 1 != text.size() || text[at] != ')') return expected("\")\" at the end");
   return rule->make(values, sizes);

@@ -57,7 +57,8 @@ Network NetworkBuilder::finish() && {
   }
   const auto number = [&](Vertex v) { return renumbered[static_cast<std::size_t>(v)]; };
   for (const auto& [key, capacity] : capacity_)
-    network.links.push_back({number(static_cast<Vertex>(key >> 32)), number(static_cast<Vertex>(key & UINT32_MAX)), capacity});
+    network.links.push_back(
+        {number(static_cast<Vertex>(key >> 32)), number(static_cast<Vertex>(key & UINT32_MAX)), capacity});
   std::sort(network.links.begin(), network.links.end(),
             [](const Link& a, const Link& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
 
@@ -73,10 +74,12 @@ Network NetworkBuilder::finish() && {
   network.links_in.resize(network.links.size());
   std::vector<std::int32_t> next(network.first_in.begin(), network.first_in.end() - 1);
   for (std::size_t i = 0; i < network.links.size(); ++i)
-    network.links_in[static_cast<std::size_t>(next[static_cast<std::size_t>(network.links[i].to)]++)] = static_cast<std::int32_t>(i);
+    network.links_in[static_cast<std::size_t>(next[static_cast<std::size_t>(network.links[i].to)]++)] =
+        static_cast<std::int32_t>(i);
 
   for (const Route& route : routes_)
-    network.routes.push_back({number(route.at), number(route.host), network.find_link(number(route.at), number(route.link))});
+    network.routes.push_back(
+        {number(route.at), number(route.host), network.find_link(number(route.at), number(route.link))});
   std::sort(network.routes.begin(), network.routes.end(),
             [](const Route& a, const Route& b) { return std::pair(a.at, a.host) < std::pair(b.at, b.host); });
   return network;
@@ -100,7 +103,8 @@ std::vector<std::int32_t> hops_to(const Network& network, Vertex to) {
 }
 
 std::optional<std::pair<Vertex, Vertex>> unreachable(const Network& network) {
-  std::vector<bool> seen(static_cast<std::size_t>(network.vertices()));  // switches with hosts: what reaches one, reaches all its hosts
+  // switches with hosts: what reaches one, reaches all its hosts
+  std::vector<bool> seen(static_cast<std::size_t>(network.vertices()));
   for (Vertex host = 0; host < network.hosts; ++host) {
     const auto in = network.links_to(host);
     if (in.size() == 1) {

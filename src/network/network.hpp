@@ -1,4 +1,5 @@
-/// A network as data: hosts, switches, and directed links between them. Integers and names; what routes and load are, others say.
+/// A network as data: hosts, switches, and directed links between them. Integers and names; what routes and load are,
+/// others say.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ inline constexpr std::int32_t most_capacity = 65535;
 struct Network {
   std::vector<std::string> names;  ///< of all vertices, each once
   std::int32_t hosts = 0;
-  std::vector<Link> links;         ///< by from, then to; no two alike
-  std::vector<Route> routes;       ///< given ones, by at, then host
+  std::vector<Link> links;                       ///< by from, then to; no two alike
+  std::vector<Route> routes;                     ///< given ones, by at, then host
   std::vector<std::int32_t> first_link;          ///< in `links`, of those that leave each vertex, and the end
   std::vector<std::int32_t> first_in, links_in;  ///< numbers of the links into each vertex, likewise
 

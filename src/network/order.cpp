@@ -15,10 +15,10 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{128} << 20;
-constexpr Rank most_members = 4096;                          ///< an order is a number for each pair
-constexpr std::int64_t most_hops = std::int64_t{1} << 27;    ///< that routing keeps, 2 bytes each
+constexpr Rank most_members = 4096;                        ///< an order is a number for each pair
+constexpr std::int64_t most_hops = std::int64_t{1} << 27;  ///< that routing keeps, 2 bytes each
 constexpr std::int64_t moves_for_each_message = 2000;
-constexpr std::size_t most_problem = 300;                    ///< bytes of a message to the user
+constexpr std::size_t most_problem = 300;  ///< bytes of a message to the user
 
 /// Without what a terminal would obey, and not too long.
 std::string told(const std::string& text) {
@@ -26,7 +26,9 @@ std::string told(const std::string& text) {
   return words.substr(1, words.size() - 2);
 }
 
-Problem in_file(const OrderSource& source, const Problem& problem) { return {told(source.network + ": " + problem.text())}; }
+Problem in_file(const OrderSource& source, const Problem& problem) {
+  return {told(source.network + ": " + problem.text())};
+}
 
 bool is_table(std::string_view text) { return text.starts_with("swapmeet-slots"); }
 
@@ -42,7 +44,9 @@ Result<SlotTable> from_table(const SlotTable& table, const Members& members) {
   slots.slots = table.slots;
   slots.key = table.key;
   std::vector<std::int32_t> used(static_cast<std::size_t>(table.slots) + 1);
-  const auto in_table = [&](Rank member) { return of_world ? members.world_ranks[static_cast<std::size_t>(member)] : member; };
+  const auto in_table = [&](Rank member) {
+    return of_world ? members.world_ranks[static_cast<std::size_t>(member)] : member;
+  };
   for (Rank from = 0; from < count; ++from)
     for (Rank to = 0; to < count; ++to) {
       slots.slot_of.push_back(from == to ? -1 : table.slot(in_table(from), in_table(to)));
@@ -91,7 +95,8 @@ Result<Placement> placed(const OrderSource& source, const Network& network, cons
 /// Why an order would be too large; "" if it would not.
 std::string too_many(const Members& members) {
   if (members.count() <= most_members) return "";
-  return "an order of more than " + std::to_string(most_members) + " ranks is too large to be computed, and there are " + std::to_string(members.count());
+  return "an order of more than " + std::to_string(most_members) +
+         " ranks is too large to be computed, and there are " + std::to_string(members.count());
 }
 
 /// Why routes cannot be found out; "" if they can.
@@ -99,7 +104,8 @@ std::string too_large(const Network& network, const Placement& placement) {
   const std::int64_t destinations = std::min<std::int64_t>(static_cast<std::int64_t>(placement.size()), network.hosts);
   if (destinations * network.vertices() <= most_hops) return "";
   return "it has " + std::to_string(network.hosts) + " hosts and " + std::to_string(network.switches()) +
-         " switches, too many to find the routes of " + std::to_string(placement.size()) + " ranks: leave out what is not used";
+         " switches, too many to find the routes of " + std::to_string(placement.size()) +
+         " ranks: leave out what is not used";
 }
 
 Result<Routing> routed(const OrderSource& source, const Network& network, const Placement& placement) {
@@ -107,7 +113,11 @@ Result<Routing> routed(const OrderSource& source, const Network& network, const 
   const std::string& way = source.routing;
   std::uint64_t seed = 0;
   if (way.starts_with("hash:")) std::from_chars(way.data() + 5, way.data() + way.size(), seed);
-  return Routing::make(network, way == "first" ? Spread::first : way.starts_with("hash") ? Spread::hash : Spread::destination, seed, &placement);
+  return Routing::make(network,
+                       way == "first"            ? Spread::first
+                       : way.starts_with("hash") ? Spread::hash
+                                                 : Spread::destination,
+                       seed, &placement);
 }
 
 /// A file, or what a name stands for.
@@ -124,7 +134,9 @@ Result<Read> read(const OrderSource& source) {
     return Read{*std::move(table), {}};
   }
   const bool named = !text && text.problem().line < 0;
-  Result<Network> network = text ? parse_network(*text) : named ? named_network(source.network) : Result<Network>(text.problem());
+  Result<Network> network = text    ? parse_network(*text)
+                            : named ? named_network(source.network)
+                                    : Result<Network>(text.problem());
   if (network) return Read{std::nullopt, *std::move(network)};
   if (!named) return in_file(source, network.problem());
   return Problem{told(quoted(source.network) + " is no file, and no network: " + network.problem().text())};
@@ -141,8 +153,11 @@ Result<T> on_network(const OrderSource& source, const Network& network, const Me
 }
 
 SlotTable computed(const Routing& routing, const Placement& placement, const Effort& effort) {
-  const std::uint64_t key = network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
-  if (auto known = cached_order(key, static_cast<Rank>(placement.size())); known && overfull(routing, placement, *known).empty()) return *std::move(known);
+  const std::uint64_t key =
+      network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
+  if (auto known = cached_order(key, static_cast<Rank>(placement.size()));
+      known && overfull(routing, placement, *known).empty())
+    return *std::move(known);
   SlotTable slots = conflict_free_slots(routing, placement, effort);
   keep_order(slots);
   return slots;
@@ -168,9 +183,10 @@ Result<SlotTable> make_order(const OrderSource& source, const Members& members, 
     Result<SlotTable> slots = from_table(*found->table, members);
     return slots ? slots : Result<SlotTable>(in_file(source, slots.problem()));
   }
-  return on_network<SlotTable>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
-    return computed(routing, placement, standard_effort(members.count(), seconds));
-  });
+  return on_network<SlotTable>(source, found->network, members,
+                               [&](const Routing& routing, const Placement& placement) {
+                                 return computed(routing, placement, standard_effort(members.count(), seconds));
+                               });
 }
 
 std::string order_problem(const OrderSource& source, const Members& members) {
@@ -181,7 +197,8 @@ std::string order_problem(const OrderSource& source, const Members& members) {
     const Result<SlotTable> slots = from_table(*found->table, members);
     return slots ? "" : in_file(source, slots.problem()).text();
   }
-  const Result<bool> fits = on_network<bool>(source, found->network, members, [](const Routing&, const Placement&) { return true; });
+  const Result<bool> fits =
+      on_network<bool>(source, found->network, members, [](const Routing&, const Placement&) { return true; });
   return fits ? "" : fits.problem().text();
 }
 
@@ -189,9 +206,9 @@ Result<std::string> overfull(const OrderSource& source, const Members& members, 
   const Result<Read> found = read(source);
   if (!found) return found.problem();
   if (found->table) return std::string();
-  return on_network<std::string>(source, found->network, members, [&](const Routing& routing, const Placement& placement) {
-    return overfull(routing, placement, slots);
-  });
+  return on_network<std::string>(
+      source, found->network, members,
+      [&](const Routing& routing, const Placement& placement) { return overfull(routing, placement, slots); });
 }
 
 SlotRows rows_of(const SlotTable& slots, std::int32_t only) {

@@ -22,8 +22,8 @@ Members all_ranks(Rank n);
 /// The least effort that comes near the best: so many moves for each message, but not for longer than this.
 Effort standard_effort(Rank members, double seconds);
 
-/// The slots of the members: from a table, from the cache (order_cache.hpp), or computed, and then kept there. A problem names
-/// the file, the line and what is wrong. Deterministic but for the time, and the cache.
+/// The slots of the members: from a table, from the cache (order_cache.hpp), or computed, and then kept there. A
+/// problem names the file, the line and what is wrong. Deterministic but for the time, and the cache.
 Result<SlotTable> make_order(const OrderSource& source, const Members& members, double seconds);
 
 /// Why there can be no such order; "" if there can. Computes none.

@@ -44,7 +44,8 @@ void clear_old(const fs::path& within) {
   std::vector<Kept> all;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(within, ignored))
-    if (entry.path().extension() == suffix) all.push_back({entry.last_write_time(ignored), static_cast<std::size_t>(entry.file_size(ignored)), entry.path()});
+    if (entry.path().extension() == suffix)
+      all.push_back({entry.last_write_time(ignored), static_cast<std::size_t>(entry.file_size(ignored)), entry.path()});
   std::ranges::sort(all, std::greater<>(), &Kept::written);
   std::size_t bytes = 0;
   for (const Kept& kept : all)

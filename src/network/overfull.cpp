@@ -9,7 +9,8 @@ std::string name_of(std::int32_t resource, const Resources& resources, const Net
   if (resource < resources.ranks) return "rank " + std::to_string(resource) + " sends";
   if (resource < 2 * resources.ranks) return "rank " + std::to_string(resource - resources.ranks) + " receives";
   const Link& link = network.links[static_cast<std::size_t>(resource - 2 * resources.ranks)];
-  return "the link from " + network.names[static_cast<std::size_t>(link.from)] + " to " + network.names[static_cast<std::size_t>(link.to)] + " carries";
+  return "the link from " + network.names[static_cast<std::size_t>(link.from)] + " to " +
+         network.names[static_cast<std::size_t>(link.to)] + " carries";
 }
 
 }  // namespace
@@ -33,7 +34,8 @@ std::string overfull(const Routing& routing, const Placement& placement, const S
         used.push_back(resource);
         const auto at = static_cast<std::size_t>(resource);
         if (++load[at] > resources.capacity[at])
-          return name_of(resource, resources, network) + " more than " + std::to_string(resources.capacity[at]) + " in slot " + std::to_string(slot);
+          return name_of(resource, resources, network) + " more than " + std::to_string(resources.capacity[at]) +
+                 " in slot " + std::to_string(slot);
       }
     }
     for (const std::int32_t resource : used) load[static_cast<std::size_t>(resource)] = 0;

@@ -58,8 +58,11 @@ Result<Placement> parse_placement(std::string_view text, const Network& network,
   std::uint64_t seed = 0;
   Rank count = 0;
   const std::size_t at = random ? 2 : 1;  // of the number
-  const auto column = [&](std::size_t i) { return i < words.size() ? static_cast<int>(words[i].data() - text.data()) + 1 : static_cast<int>(text.size()) + 1; };
-  if (random && (words.size() < 2 || !number(words[1], std::uint64_t{0}, seed))) return Problem{"expected a seed, as in random:1", 0, column(1)};
+  const auto column = [&](std::size_t i) {
+    return i < words.size() ? static_cast<int>(words[i].data() - text.data()) + 1 : static_cast<int>(text.size()) + 1;
+  };
+  if (random && (words.size() < 2 || !number(words[1], std::uint64_t{0}, seed)))
+    return Problem{"expected a seed, as in random:1", 0, column(1)};
   if (words.size() > at && (!number(words[at], Rank{1}, count) || count > most_ranks || words.size() > at + 1))
     return Problem{"expected block[:RANKS], cyclic[:HOSTS], random:SEED[:RANKS] or hosts", 0, column(at)};
   const std::int32_t hosts = network.hosts;
@@ -67,13 +70,17 @@ Result<Placement> parse_placement(std::string_view text, const Network& network,
     if (count > hosts) return Problem{"there are only " + std::to_string(hosts) + " hosts", 0, column(1)};
     if (count == 0) count = hosts;
     Placement placement(static_cast<std::size_t>(ranks > 0 ? ranks : count));
-    for (std::size_t r = 0; r < placement.size(); ++r) placement[r] = static_cast<Vertex>(r % static_cast<std::size_t>(count));
+    for (std::size_t r = 0; r < placement.size(); ++r)
+      placement[r] = static_cast<Vertex>(r % static_cast<std::size_t>(count));
     return placement;
   }
   if (count == 0) count = std::max(1, (ranks + hosts - 1) / hosts);
   const std::int64_t room = std::int64_t{count} * hosts;
   if (room > most_ranks || ranks > room)
-    return Problem{ranks > room ? "there is room for " + std::to_string(room) + " ranks only, not " + std::to_string(ranks) : "more than a million ranks", 0, column(at)};
+    return Problem{ranks > room
+                       ? "there is room for " + std::to_string(room) + " ranks only, not " + std::to_string(ranks)
+                       : "more than a million ranks",
+                   0, column(at)};
   std::vector<Vertex> order(static_cast<std::size_t>(hosts));
   std::iota(order.begin(), order.end(), 0);
   if (random) order = shuffled_ranks(hosts, seed);

@@ -7,7 +7,8 @@
 
 namespace swapmeet {
 
-Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64_t seed, const std::vector<Vertex>* used) {
+Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64_t seed,
+                              const std::vector<Vertex>* used) {
   std::vector<Vertex> hosts(static_cast<std::size_t>(network.hosts));
   std::iota(hosts.begin(), hosts.end(), 0);
   if (used) {
@@ -32,9 +33,11 @@ Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64
       const std::vector<std::int32_t> hops = hops_to(network, target);
       for (const Vertex from : hosts)
         if (from != host && hops[static_cast<std::size_t>(from)] < 0)
-          return Problem{"no path from " + network.names[static_cast<std::size_t>(from)] + " to " + network.names[static_cast<std::size_t>(host)]};
+          return Problem{"no path from " + network.names[static_cast<std::size_t>(from)] + " to " +
+                         network.names[static_cast<std::size_t>(host)]};
       routing.hops_.emplace_back();
-      for (const std::int32_t hop : hops) routing.hops_.back().push_back(static_cast<std::int16_t>(std::min(hop, 32767)));
+      for (const std::int32_t hop : hops)
+        routing.hops_.back().push_back(static_cast<std::int16_t>(std::min(hop, 32767)));
     }
     routing.table_of_[static_cast<std::size_t>(host)] = row;
     routing.shared_[static_cast<std::size_t>(host)] = shared;
@@ -47,8 +50,10 @@ Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64
       if (from == to) continue;
       routing.path(from, to, links);
       if (links.empty() || network.links[static_cast<std::size_t>(links.back())].to != to)
-        return Problem{"the routes from " + network.names[static_cast<std::size_t>(from)] + " to " + network.names[static_cast<std::size_t>(to)] +
-                       (links.size() > static_cast<std::size_t>(network.switches()) ? " go round in circles" : " end nowhere")};
+        return Problem{
+            "the routes from " + network.names[static_cast<std::size_t>(from)] + " to " +
+            network.names[static_cast<std::size_t>(to)] +
+            (links.size() > static_cast<std::size_t>(network.switches()) ? " go round in circles" : " end nowhere")};
     }
   return routing;
 }
@@ -56,8 +61,9 @@ Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64
 std::int32_t Routing::next(Vertex at, Vertex from, Vertex to, std::uint32_t& digits) const {
   const Network& network = *network_;
   if (!network.routes.empty()) {
-    const auto given = std::lower_bound(network.routes.begin(), network.routes.end(), std::pair(at, to),
-                                        [](const Route& route, const auto& key) { return std::pair(route.at, route.host) < key; });
+    const auto given =
+        std::lower_bound(network.routes.begin(), network.routes.end(), std::pair(at, to),
+                         [](const Route& route, const auto& key) { return std::pair(route.at, route.host) < key; });
     if (given != network.routes.end() && given->at == at && given->host == to) return given->link;
   }
   const auto to_index = static_cast<std::size_t>(to);
@@ -82,7 +88,8 @@ std::int32_t Routing::next(Vertex at, Vertex from, Vertex to, std::uint32_t& dig
     digits /= ways;
     if (spread_ == Spread::hash) {
       const auto pair = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
-      way = static_cast<std::uint32_t>(mixed(mixed(pair + seed_ * golden_gamma) + static_cast<std::uint64_t>(at)) % ways);
+      way =
+          static_cast<std::uint32_t>(mixed(mixed(pair + seed_ * golden_gamma) + static_cast<std::uint64_t>(at)) % ways);
     }
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (!nearer(links[i])) continue;

@@ -17,9 +17,10 @@ enum class Spread : std::uint8_t {
 /// Given routes come first; where there are none, paths are minimal. A link of capacity c counts as c neighbours.
 class Routing {
  public:
-  /// `network` must outlive it. A problem if a host cannot be reached, or given routes go round in circles. `used`: the hosts that
-  /// paths will be asked for, in any order; nullptr: all.
-  static Result<Routing> make(const Network& network, Spread spread, std::uint64_t seed = 0, const std::vector<Vertex>* used = nullptr);
+  /// `network` must outlive it. A problem if a host cannot be reached, or given routes go round in circles. `used`: the
+  /// hosts that paths will be asked for, in any order; nullptr: all.
+  static Result<Routing> make(const Network& network, Spread spread, std::uint64_t seed = 0,
+                              const std::vector<Vertex>* used = nullptr);
 
   const Network& network() const { return *network_; }
   Spread spread() const { return spread_; }

@@ -16,8 +16,11 @@ namespace {
 constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
 
-Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
-  const auto in_time = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds; };
+Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Random& draw,
+                     std::chrono::steady_clock::time_point start) {
+  const auto in_time = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds;
+  };
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
   if (squeezed_bytes(items, colours_used(best)) <= most_improvement_bytes)
@@ -25,13 +28,14 @@ Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effor
       return moves < effort.moves && (moves % moves_between_looks != 0 || in_time());
     });
   const auto flow_count = static_cast<std::int64_t>(items.count());
-  for (std::int64_t moves = flow_count; moves <= effort.moves && colours_used(best) > bound && in_time(); moves += flow_count)
+  for (std::int64_t moves = flow_count; moves <= effort.moves && colours_used(best) > bound && in_time();
+       moves += flow_count)
     best = recoloured(items, best, draw);
   return best;
 }
 
-/// The hosts, in the order of their first ranks, if all have as many ranks, and one link of capacity 1: what they send goes
-/// out one block at a time, so an order of hosts does for ranks. Otherwise nothing.
+/// The hosts, in the order of their first ranks, if all have as many ranks, and one link of capacity 1: what they send
+/// goes out one block at a time, so an order of hosts does for ranks. Otherwise nothing.
 Placement alike_hosts(const Network& network, const Placement& placement) {
   std::vector<std::size_t> ranks_of(static_cast<std::size_t>(network.hosts));
   Placement hosts;
@@ -40,7 +44,8 @@ Placement alike_hosts(const Network& network, const Placement& placement) {
   for (const Vertex host : hosts) {
     const auto in = network.links_to(host);
     const auto out = network.links_of(host);
-    const bool single = in.size() == 1 && out.size() == 1 && out[0].capacity == 1 && network.links[static_cast<std::size_t>(in[0])].capacity == 1;
+    const bool single = in.size() == 1 && out.size() == 1 && out[0].capacity == 1 &&
+                        network.links[static_cast<std::size_t>(in[0])].capacity == 1;
     if (!single || ranks_of[static_cast<std::size_t>(host)] * hosts.size() != placement.size()) return {};
   }
   return hosts;
@@ -50,8 +55,10 @@ Placement alike_hosts(const Network& network, const Placement& placement) {
 /// rank i sends to rank j while it is j that sends to other hosts, and i that receives.
 void repeat(const SlotTable& order, const Placement& hosts, const Placement& placement, SlotTable& result) {
   const auto p = placement.size(), each = p / hosts.size();
-  std::vector<std::int32_t> number_of(static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1), host(p), index(p);
-  for (std::size_t h = 0; h < hosts.size(); ++h) number_of[static_cast<std::size_t>(hosts[h])] = static_cast<std::int32_t>(h);
+  std::vector<std::int32_t> number_of(static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1),
+      host(p), index(p);
+  for (std::size_t h = 0; h < hosts.size(); ++h)
+    number_of[static_cast<std::size_t>(hosts[h])] = static_cast<std::int32_t>(h);
   std::vector<std::int32_t> count(hosts.size());
   for (std::size_t r = 0; r < p; ++r) {
     host[r] = number_of[static_cast<std::size_t>(placement[r])];
@@ -61,8 +68,9 @@ void repeat(const SlotTable& order, const Placement& hosts, const Placement& pla
   for (std::size_t from = 0; from < p; ++from)
     for (std::size_t to = 0; to < p; ++to) {
       if (from == to) continue;
-      result.slot_of[from * p + to] = host[from] == host[to] ? (index[to] * k + index[from]) * length
-                                                             : (index[from] * k + index[to]) * length + order.slot(host[from], host[to]);
+      result.slot_of[from * p + to] = host[from] == host[to]
+                                          ? (index[to] * k + index[from]) * length
+                                          : (index[from] * k + index[to]) * length + order.slot(host[from], host[to]);
     }
   result.slots = colours_used(result.slot_of);
 }
@@ -104,8 +112,9 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
 
 std::string to_text(const SlotTable& slots) {
   char head[160];
-  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n", static_cast<unsigned long long>(slots.key),
-                slots.ranks, slots.slots, static_cast<long long>(slots.bound));
+  std::snprintf(head, sizeof head, "swapmeet-slots 1\nkey %016llx\nranks %d\nslots %d\nbound %lld\n",
+                static_cast<unsigned long long>(slots.key), slots.ranks, slots.slots,
+                static_cast<long long>(slots.bound));
   std::string text = head;
   for (Rank from = 0; from < slots.ranks; ++from)
     for (Rank to = 0; to < slots.ranks; ++to)
@@ -127,17 +136,23 @@ Result<SlotTable> parse_slots(std::string_view text) {
   int version = 0;
   if (!field("swapmeet-slots", version) || version != 1) return Problem{"expected swapmeet-slots 1", 1, 1};
   if (!field("key", slots.key, 16)) return lines.here("expected key HEXADECIMAL");
-  if (!field("ranks", slots.ranks) || slots.ranks < 1 || slots.ranks > 1 << 20) return lines.here("expected ranks NUMBER");
-  if (!field("slots", slots.slots) || slots.slots > std::int64_t{slots.ranks} * (slots.ranks - 1)) return lines.here("expected slots NUMBER, no more than messages");
+  if (!field("ranks", slots.ranks) || slots.ranks < 1 || slots.ranks > 1 << 20)
+    return lines.here("expected ranks NUMBER");
+  if (!field("slots", slots.slots) || slots.slots > std::int64_t{slots.ranks} * (slots.ranks - 1))
+    return lines.here("expected slots NUMBER, no more than messages");
   if (!field("bound", slots.bound)) return lines.here("expected bound NUMBER");
   const auto p = static_cast<std::size_t>(slots.ranks);
   for (std::size_t from = 0; from < p; ++from) {
-    if (!lines.next()) return Problem{"only " + std::to_string(from) + " of " + std::to_string(p) + " ranks: the table is cut off", lines.number(), 1};
-    if (lines.words().size() != p) return lines.here("expected " + std::to_string(p) + " slots, found " + std::to_string(lines.words().size()));
+    if (!lines.next())
+      return Problem{"only " + std::to_string(from) + " of " + std::to_string(p) + " ranks: the table is cut off",
+                     lines.number(), 1};
+    if (lines.words().size() != p)
+      return lines.here("expected " + std::to_string(p) + " slots, found " + std::to_string(lines.words().size()));
     for (std::size_t to = 0; to < p; ++to) {
       std::int32_t slot = -1;
       if (from == to ? lines.words()[to] != "-" : !number(to, slot) || slot >= slots.slots)
-        return lines.at(to, from == to ? "expected -: a rank sends nothing to itself" : "expected a slot from 0 to " + std::to_string(slots.slots - 1));
+        return lines.at(to, from == to ? "expected -: a rank sends nothing to itself"
+                                       : "expected a slot from 0 to " + std::to_string(slots.slots - 1));
       slots.slot_of.push_back(slot);
     }
   }
@@ -149,8 +164,11 @@ Result<SlotTable> parse_slots(std::string_view text) {
     for (std::size_t rank = 0; rank < p; ++rank)
       for (std::size_t other = 0; other < p; ++other) {
         if (rank == other) continue;
-        std::size_t& last = seen[static_cast<std::size_t>(sends ? slots.slot_of[rank * p + other] : slots.slot_of[other * p + rank])];
-        if (last == rank + 1) return Problem{"rank " + std::to_string(rank) + (sends ? " sends" : " receives") + " twice in a slot", static_cast<int>(sends ? rank + 6 : 6), 1};
+        std::size_t& last =
+            seen[static_cast<std::size_t>(sends ? slots.slot_of[rank * p + other] : slots.slot_of[other * p + rank])];
+        if (last == rank + 1)
+          return Problem{"rank " + std::to_string(rank) + (sends ? " sends" : " receives") + " twice in a slot",
+                         static_cast<int>(sends ? rank + 6 : 6), 1};
         last = rank + 1;
       }
   }

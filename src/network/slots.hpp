@@ -16,7 +16,9 @@ struct SlotTable {
   std::uint64_t key = 0;              ///< network_key() of what it was made for
   std::vector<std::int32_t> slot_of;  ///< [source · P + destination]; -1: to itself
 
-  std::int32_t slot(Rank from, Rank to) const { return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)]; }
+  std::int32_t slot(Rank from, Rank to) const {
+    return slot_of[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)];
+  }
   /// For each slot, to whom `rank` sends; -1: to nobody.
   std::vector<Rank> to(Rank rank) const;
   /// For each slot, from whom it receives; -1: from nobody.
@@ -28,14 +30,15 @@ struct SlotTable {
 struct Effort {
   std::uint64_t seed = 0;
   std::int64_t moves = 1'000'000;  ///< of improvement, at most; the result depends on this, not on the machine
-  double seconds = 10;             ///< after which it stops at the best so far, whatever the moves; a result that it cut short is not reproducible
+  /// after which it stops at the best so far, whatever the moves; a result that it cut short is not reproducible
+  double seconds = 10;
 };
 
 /// Requires at least one rank.
 SlotTable conflict_free_slots(const Routing& routing, const Placement& placement, const Effort& effort);
 
-/// The same for messages of unequal size: a slot lasts as long as its largest message, and all slots together as short as can be
-/// (weighted.cpp). Never longer than the order of equal messages. `bound` is that of the number of slots.
+/// The same for messages of unequal size: a slot lasts as long as its largest message, and all slots together as short
+/// as can be (weighted.cpp). Never longer than the order of equal messages. `bound` is that of the number of slots.
 SlotTable weighted_slots(const Routing& routing, const Placement& placement, Weights weights, const Effort& effort);
 
 /// The sum of the largest messages of all slots.

@@ -1,5 +1,5 @@
-/// Slurm's topology.conf (topology/tree). It tells no capacities: every switch is taken to have as much towards its parent
-/// as its hosts have towards it, no taper.
+/// Slurm's topology.conf (topology/tree). It tells no capacities: every switch is taken to have as much towards its
+/// parent as its hosts have towards it, no taper.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -28,10 +28,14 @@ struct Leaf {
 
 Result<std::vector<std::string>> expand_hosts(std::string_view list) {
   std::vector<std::string> names;
-  const auto problem = [](std::string what, std::size_t at) { return Problem{std::move(what), 0, static_cast<int>(at) + 1}; };
+  const auto problem = [](std::string what, std::size_t at) {
+    return Problem{std::move(what), 0, static_cast<int>(at) + 1};
+  };
   for (std::size_t at = 0; at < list.size();) {
     std::size_t end = at, open = std::string_view::npos, close = open;
-    for (; end < list.size() && (list[end] != ',' || (open != std::string_view::npos && close == std::string_view::npos)); ++end) {
+    for (;
+         end < list.size() && (list[end] != ',' || (open != std::string_view::npos && close == std::string_view::npos));
+         ++end) {
       if (list[end] == '[' && open == std::string_view::npos) open = end;
       if (list[end] == ']' && open != std::string_view::npos) close = end;
     }
@@ -44,12 +48,17 @@ Result<std::vector<std::string>> expand_hosts(std::string_view list) {
         const std::string_view range = list.substr(i, stop - i);
         const std::size_t dash = std::min(range.find('-'), range.size());
         const std::string low(range.substr(0, dash)), high(dash < range.size() ? range.substr(dash + 1) : range);
-        const auto digits = [](const std::string& s) { return !s.empty() && s.size() < 8 && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); }); };
-        if (!digits(low) || !digits(high) || std::stoi(low) > std::stoi(high)) return problem("expected a range of numbers, as in [0-3,7]", i);
+        const auto digits = [](const std::string& s) {
+          return !s.empty() && s.size() < 8 &&
+                 std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c); });
+        };
+        if (!digits(low) || !digits(high) || std::stoi(low) > std::stoi(high))
+          return problem("expected a range of numbers, as in [0-3,7]", i);
         for (int n = std::stoi(low); n <= std::stoi(high); ++n) {
           std::string digit = std::to_string(n);
           if (digit.size() < low.size()) digit.insert(0, low.size() - digit.size(), '0');
-          names.push_back(std::string(list.substr(at, open - at)) + digit + std::string(list.substr(close + 1, end - close - 1)));
+          names.push_back(std::string(list.substr(at, open - at)) + digit +
+                          std::string(list.substr(close + 1, end - close - 1)));
         }
         i = stop + 1;
       }
@@ -81,11 +90,15 @@ Result<Network> parse_slurm(std::string_view text) {
       if (key == "switchname") leaf.name = std::string(word.substr(sign + 1));
       else if (key == "nodes") leaf.nodes = *names;
       else if (key == "switches") leaf.switches = *names;
-      else if (key != "linkspeed") return lines.at(i, "expected SwitchName, Nodes, Switches or LinkSpeed, found \"" + std::string(word.substr(0, sign)) + '"');
+      else if (key != "linkspeed")
+        return lines.at(
+            i, "expected SwitchName, Nodes, Switches or LinkSpeed, found \"" + std::string(word.substr(0, sign)) + '"');
     }
     if (leaf.name.empty()) return lines.here("a line without SwitchName=");
-    if (leaf.nodes.empty() && leaf.switches.empty()) return lines.here("switch " + leaf.name + " has neither Nodes= nor Switches=");
-    if (!number.try_emplace(leaf.name, switches.size()).second) return lines.here("switch " + leaf.name + " a second time");
+    if (leaf.nodes.empty() && leaf.switches.empty())
+      return lines.here("switch " + leaf.name + " has neither Nodes= nor Switches=");
+    if (!number.try_emplace(leaf.name, switches.size()).second)
+      return lines.here("switch " + leaf.name + " a second time");
     switches.push_back(std::move(leaf));
   }
   std::vector<std::size_t> order;  // parents before children
@@ -93,11 +106,14 @@ Result<Network> parse_slurm(std::string_view text) {
     for (const std::string& child : parent.switches) {
       const auto at = number.find(child);
       if (at == number.end()) return Problem{"unknown switch " + child + " below " + parent.name, parent.line, 1};
-      if (++switches[at->second].parents > 1) return Problem{"switch " + child + " is below two switches", parent.line, 1};
+      if (++switches[at->second].parents > 1)
+        return Problem{"switch " + child + " is below two switches", parent.line, 1};
     }
   for (std::size_t i = 0; i < switches.size(); ++i)
     if (switches[i].parents == 0) order.push_back(i);
-  if (order.size() > 1) return Problem{"no path from " + switches[order[0]].name + " to " + switches[order[1]].name, switches[order[1]].line, 1};
+  if (order.size() > 1)
+    return Problem{"no path from " + switches[order[0]].name + " to " + switches[order[1]].name,
+                   switches[order[1]].line, 1};
   for (std::size_t i = 0; i < order.size(); ++i)
     for (const std::string& child : switches[order[i]].switches) order.push_back(number[child]);
   for (const Leaf& leaf : switches)

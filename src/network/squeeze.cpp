@@ -1,4 +1,5 @@
-/// Improvement of a colouring by moves of a partial one (as bloechliger2008's, with a short memory instead of a tabu table).
+/// Improvement of a colouring by moves of a partial one (as bloechliger2008's, with a short memory instead of a tabu
+/// table).
 #include <algorithm>
 #include <array>
 
@@ -19,7 +20,8 @@ class Squeeze {
       : items_(items), colours_(std::move(colours)), limits_(limits), draw_(draw) {
     slots_ = stride_ = static_cast<std::size_t>(count);
     first_row_.push_back(0);
-    for (const std::int32_t capacity : items.capacity) first_row_.push_back(first_row_.back() + static_cast<std::size_t>(capacity));
+    for (const std::int32_t capacity : items.capacity)
+      first_row_.push_back(first_row_.back() + static_cast<std::size_t>(capacity));
     holder_.assign(first_row_.back() * stride_, nobody);
     cost_.resize(stride_);
     members_.resize(stride_);
@@ -36,13 +38,16 @@ class Squeeze {
 
   /// Takes away the slot with the fewest items, which then wait for another.
   void drop_slot() {
-    const auto least = static_cast<std::size_t>(std::min_element(members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(slots_)) - members_.begin());
+    const auto least = static_cast<std::size_t>(
+        std::min_element(members_.begin(), members_.begin() + static_cast<std::ptrdiff_t>(slots_)) - members_.begin());
     const std::size_t last = --slots_;
     for (std::size_t i = 0; i < colours_.size(); ++i)
-      if (static_cast<std::size_t>(colours_[i]) == least) lift(static_cast<std::int32_t>(i)), waiting_.push_back(static_cast<std::int32_t>(i));
+      if (static_cast<std::size_t>(colours_[i]) == least)
+        lift(static_cast<std::int32_t>(i)), waiting_.push_back(static_cast<std::int32_t>(i));
     if (least == last) return;
     for (std::size_t i = 0; i < colours_.size(); ++i)
-      if (colours_[i] != nobody && static_cast<std::size_t>(colours_[i]) == last) lift(static_cast<std::int32_t>(i)), place(static_cast<std::int32_t>(i), least);
+      if (colours_[i] != nobody && static_cast<std::size_t>(colours_[i]) == last)
+        lift(static_cast<std::int32_t>(i)), place(static_cast<std::int32_t>(i), least);
   }
 
   /// Gives a slot to one of those that wait; whoever is in the way there waits next.
@@ -58,12 +63,15 @@ class Squeeze {
     place(item, slot);
     for (std::size_t i = before; i < waiting_.size(); ++i) {
       left_[static_cast<std::size_t>(waiting_[i])] = static_cast<std::int32_t>(slot);
-      until_[static_cast<std::size_t>(waiting_[i])] = now_ + 10 + draw_.nearly_below(10) + static_cast<std::int64_t>(waiting_.size());
+      until_[static_cast<std::size_t>(waiting_[i])] =
+          now_ + 10 + draw_.nearly_below(10) + static_cast<std::int64_t>(waiting_.size());
     }
   }
 
  private:
-  std::int32_t* row(std::size_t resource, std::size_t number = 0) { return &holder_[(first_row_[resource] + number) * stride_]; }
+  std::int32_t* row(std::size_t resource, std::size_t number = 0) {
+    return &holder_[(first_row_[resource] + number) * stride_];
+  }
   std::size_t capacity(std::size_t resource) const { return static_cast<std::size_t>(items_.capacity[resource]); }
 
   void place(std::int32_t item, std::size_t slot) {
@@ -81,7 +89,8 @@ class Squeeze {
     for (const std::int32_t r : items_.of(static_cast<std::size_t>(item))) {
       // The last row in use stays the last: who is there is looked for in the first rows.
       std::int32_t* at = row(static_cast<std::size_t>(r)) + slot;
-      const std::int32_t* end = row(static_cast<std::size_t>(r)) + capacity(static_cast<std::size_t>(r)) * stride_ + slot;
+      const std::int32_t* end =
+          row(static_cast<std::size_t>(r)) + capacity(static_cast<std::size_t>(r)) * stride_ + slot;
       while (*at != item) at += stride_;
       std::int32_t* last = at;
       while (last + stride_ < end && last[stride_] != nobody) last += stride_;
@@ -117,7 +126,8 @@ class Squeeze {
 
   std::size_t best_slot(std::int32_t item) {
     // Of many slots it looks at some only: in the same time more moves are of more use than better ones.
-    const std::size_t open = limits_.empty() ? slots_ : static_cast<std::size_t>(limits_[static_cast<std::size_t>(item)]);
+    const std::size_t open =
+        limits_.empty() ? slots_ : static_cast<std::size_t>(limits_[static_cast<std::size_t>(item)]);
     const std::size_t width = open > 4 * most_looked_at ? most_looked_at : open;
     const std::size_t begin = draw_.nearly_below(static_cast<std::uint32_t>(open - width + 1)), end = begin + width;
     std::fill(cost_.begin() + static_cast<std::ptrdiff_t>(begin), cost_.begin() + static_cast<std::ptrdiff_t>(end), 0);
@@ -143,7 +153,8 @@ class Squeeze {
     }
     flush();
     const auto index = static_cast<std::size_t>(item);
-    if (const auto left = static_cast<std::size_t>(left_[index]); until_[index] > now_ && begin <= left && left < end) cost_[left] += 1000;
+    if (const auto left = static_cast<std::size_t>(left_[index]); until_[index] > now_ && begin <= left && left < end)
+      cost_[left] += 1000;
     std::int32_t least = INT32_MAX;
     for (std::size_t s = begin; s < end; ++s) least = std::min(least, cost_[s]);
     std::size_t slot = begin + draw_.nearly_below(static_cast<std::uint32_t>(width));  // any of the best
@@ -157,10 +168,10 @@ class Squeeze {
   Random& draw_;
   std::size_t slots_ = 0, stride_ = 0;
   std::vector<std::size_t> first_row_;
-  std::vector<std::int32_t> holder_;   ///< [row][slot]
+  std::vector<std::int32_t> holder_;  ///< [row][slot]
   std::vector<std::int32_t> cost_, members_, waiting_;
-  std::vector<std::int32_t> left_;     ///< for each item, the slot that it was last pushed out of,
-  std::vector<std::int64_t> until_;    ///< and until when it may not return
+  std::vector<std::int32_t> left_;   ///< for each item, the slot that it was last pushed out of,
+  std::vector<std::int64_t> until_;  ///< and until when it may not return
   std::int64_t now_ = 0;
 };
 
@@ -172,7 +183,8 @@ std::int64_t squeezed_bytes(const Items& items, std::int32_t colours) {
   return rows * colours * 4 + static_cast<std::int64_t>(items.count()) * 20;
 }
 
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw, const std::function<bool(std::int64_t)>& more) {
+Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw,
+                 const std::function<bool(std::int64_t)>& more) {
   if (colours_used(colours) <= target) return colours;
   Squeeze state(items, colours, colours_used(colours), {}, draw);
   for (std::int64_t moves = 0;; ++moves) {
@@ -186,8 +198,8 @@ Colours squeezed(const Items& items, Colours colours, std::int32_t target, Rando
   }
 }
 
-bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits, Random& draw,
-             const std::function<bool(std::int64_t)>& more) {
+bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits,
+             Random& draw, const std::function<bool(std::int64_t)>& more) {
   Squeeze state(items, std::move(colours), count, limits, draw);
   for (std::int64_t moves = 0; !state.complete() && more(moves); ++moves) state.move();
   colours = state.colours();

@@ -1,9 +1,10 @@
-/// Orders of messages of unequal size, as a colouring of weighted items: a slot is as high as its largest message, and the sum of all
-/// heights is what counts.
+/// Orders of messages of unequal size, as a colouring of weighted items: a slot is as high as its largest message, and
+/// the sum of all heights is what counts.
 ///
-/// It begins with the largest messages first, each in the first slot with room for it (guan1997), or with the order of equal messages,
-/// if that is shorter. Then it lowers one slot or takes it away, again and again: what is too large for it goes elsewhere, by the moves
-/// of a partial colouring (bloechliger2008) in which no item may go where it would stick out.
+/// It begins with the largest messages first, each in the first slot with room for it (guan1997), or with the order of
+/// equal messages, if that is shorter. Then it lowers one slot or takes it away, again and again: what is too large for
+/// it goes elsewhere, by the moves of a partial colouring (bloechliger2008) in which no item may go where it would
+/// stick out.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -28,14 +29,18 @@ std::vector<std::int64_t> heights_of(const Colours& colours, std::span<const std
   return heights;
 }
 
-std::int64_t sum_of(const std::vector<std::int64_t>& heights) { return std::accumulate(heights.begin(), heights.end(), std::int64_t{0}); }
+std::int64_t sum_of(const std::vector<std::int64_t>& heights) {
+  return std::accumulate(heights.begin(), heights.end(), std::int64_t{0});
+}
 
 /// Numbers colours anew, the highest first.
 void sort_by_height(Colours& colours, std::vector<std::int64_t>& heights) {
   std::vector<std::int32_t> order(heights.size()), number(heights.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::int32_t colour) { return heights[static_cast<std::size_t>(colour)]; });
-  for (std::size_t i = 0; i < order.size(); ++i) number[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::int32_t colour) { return heights[static_cast<std::size_t>(colour)]; });
+  for (std::size_t i = 0; i < order.size(); ++i)
+    number[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
   for (std::int32_t& colour : colours)
     if (colour >= 0) colour = number[static_cast<std::size_t>(colour)];
   std::ranges::sort(heights, std::greater<>());
@@ -93,7 +98,8 @@ class Lowering {
     sort_by_height(colours, heights);
     std::vector<std::int32_t> limits(colours.size());
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      limits[i] = static_cast<std::int32_t>(std::ranges::upper_bound(heights, bytes_[i], std::greater<>()) - heights.begin());
+      limits[i] =
+          static_cast<std::int32_t>(std::ranges::upper_bound(heights, bytes_[i], std::greater<>()) - heights.begin());
       if (limits[i] == 0) return false;
     }
     if (!settled(items_, colours, static_cast<std::int32_t>(heights.size()), limits, draw_, more)) return false;
@@ -115,11 +121,12 @@ class Lowering {
   const Items& items_;
   std::span<const std::int64_t> bytes_;  ///< of each item
   Random& draw_;
-  Colours colours_;                      ///< the highest is 0
+  Colours colours_;  ///< the highest is 0
   std::vector<std::int64_t> heights_;
 };
 
-/// One item after the other, in the order of (source, destination): of the messages of a matrix, or of the slots of a table.
+/// One item after the other, in the order of (source, destination): of the messages of a matrix, or of the slots of a
+/// table.
 template <class T>
 std::vector<T> by_item(std::span<const T> matrix, std::size_t ranks) {
   std::vector<T> items;
@@ -143,9 +150,11 @@ SlotTable weighted_slots(const Routing& routing, const Placement& placement, Wei
   Flows flows = flows_of(routing, placement, draw);
   const Items& items = flows.items;
   const std::vector<std::int64_t> bytes = by_item<std::int64_t>(weights, placement.size());
-  std::ranges::stable_sort(flows.order, std::greater<>(), [&](std::int32_t item) { return bytes[static_cast<std::size_t>(item)]; });
+  std::ranges::stable_sort(flows.order, std::greater<>(),
+                           [&](std::int32_t item) { return bytes[static_cast<std::size_t>(item)]; });
   Colours colours = greedy_colours(items, flows.order);
-  if (Colours equal = by_item<std::int32_t>(result.slot_of, placement.size()); sum_of(heights_of(equal, bytes)) < sum_of(heights_of(colours, bytes)))
+  if (Colours equal = by_item<std::int32_t>(result.slot_of, placement.size());
+      sum_of(heights_of(equal, bytes)) < sum_of(heights_of(colours, bytes)))
     colours = std::move(equal);
   Lowering lowering(items, bytes, std::move(colours), draw);
   if (squeezed_bytes(items, colours_used(lowering.colours())) <= most_improvement_bytes)

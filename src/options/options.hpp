@@ -17,8 +17,8 @@ struct Options {
   /// The algorithm asked for; nothing: the automatic choice.
   std::optional<Spec> algorithm;
   std::string algorithm_from = "SWAPMEET_ALGORITHM";  ///< who asked
-  std::string tuning_file;  ///< "": one of the standard places; "none": no file
-  Tuning tuning;            ///< where rules come from; from read_tuning_for(), once the MPI is known
+  std::string tuning_file;                            ///< "": one of the standard places; "none": no file
+  Tuning tuning;               ///< where rules come from; from read_tuning_for(), once the MPI is known
   double trials_share = 0.01;  ///< of the time of all-to-alls, that trying other algorithms may cost; 0: none is tried
   bool explain = false;
   bool statistics = false;
@@ -35,8 +35,8 @@ struct Options {
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
   bool nonblocking_by_threads = false;  ///< MPI's non-blocking and persistent all-to-alls are served, too
-  double order_seconds = 2;  ///< for computing an order of the topology
-  bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
+  double order_seconds = 2;             ///< for computing an order of the topology
+  bool devices_through_host = false;    ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
   std::vector<std::string> problems;
@@ -52,8 +52,8 @@ struct Option {
   std::string_view type;      ///< for people: what may be written
   std::string_view standard;  ///< the default, as one would write it
   std::string_view meaning;
-  std::string_view fallback;                            ///< what is done when the value cannot be used
-  std::string (*read)(std::string_view, Options&);      ///< "" or what is wrong
+  std::string_view fallback;                        ///< what is done when the value cannot be used
+  std::string (*read)(std::string_view, Options&);  ///< "" or what is wrong
 };
 
 /// Sets the algorithm by `text`, as SWAPMEET_ALGORITHM. Returns "" or what is wrong with it; it is native then.
@@ -65,7 +65,8 @@ const std::vector<Option>& option_table();
 /// are no option are problems too: probably misspelt.
 Options read_options(const char* const* environment, Rank world_ranks);
 
-/// Finds the tuning file for an MPI (mpi_signature()), and reads it into `options`; what is wrong becomes a problem of theirs.
+/// Finds the tuning file for an MPI (mpi_signature()), and reads it into `options`; what is wrong becomes a problem of
+/// theirs.
 void read_tuning_for(const std::string& mpi, Options& options);
 
 }  // namespace swapmeet

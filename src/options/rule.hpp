@@ -22,8 +22,8 @@ struct Range {
 struct Rule {
   Collective collective = Collective::alltoall;
   Range ranks{2}, nodes{1};
-  Range bytes;  ///< sizes of unequal blocks are not shared by the ranks, so rules for these leave this open
-  Spec spec;    ///< native too
+  Range bytes;         ///< sizes of unequal blocks are not shared by the ranks, so rules for these leave this open
+  Spec spec;           ///< native too
   std::string origin;  ///< where the thresholds come from
   Range per_node{1};   ///< ranks of the node that has the fewest
 };

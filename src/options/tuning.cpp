@@ -60,14 +60,13 @@ bool read_number(std::string_view text, std::int64_t& number) {
 
 /// "4", "2..8" or "4096..", of numbers from `range.least` on. "" or what is wrong.
 std::string read_range(std::string_view text, Range& range) {
-  const std::string wrong = "must be a number, or a range such as 2..8 or 4096.., from " + std::to_string(range.least) + " on";
+  const std::string wrong =
+      "must be a number, or a range such as 2..8 or 4096.., from " + std::to_string(range.least) + " on";
   const std::size_t dots = text.find("..");
   Range read{0, INT64_MAX};
   if (!read_number(text.substr(0, dots), read.least)) return wrong;
-  if (dots == text.npos)
-    read.most = read.least;
-  else if (dots + 2 < text.size() && !read_number(text.substr(dots + 2), read.most))
-    return wrong;
+  if (dots == text.npos) read.most = read.least;
+  else if (dots + 2 < text.size() && !read_number(text.substr(dots + 2), read.most)) return wrong;
   if (read.least < range.least || read.most < read.least) return wrong;
   range = read;
   return "";
@@ -95,7 +94,10 @@ Result<Rule> read_rule(Line& line) {
     if (word.starts_with('#')) break;
     const std::size_t equals = word.find('=');
     const std::string_view key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
-    Range* const range = key == "ranks" ? &rule.ranks : key == "nodes" ? &rule.nodes : key == "bytes" ? &rule.bytes : nullptr;
+    Range* const range = key == "ranks"   ? &rule.ranks
+                         : key == "nodes" ? &rule.nodes
+                         : key == "bytes" ? &rule.bytes
+                                          : nullptr;
     if (std::ranges::count(seen, key) > 0) return line.problem(std::string(key) + "= is there twice");
     seen.push_back(key);
     if (range) {
@@ -135,9 +137,11 @@ Result<Tuning> read_tuning(const std::string& file, const std::string& mpi) {
   const Result<Tuning> parsed = parse_tuning(*text);
   if (!parsed) return parsed;
   Tuning tuning = *parsed;
-  if (!of_same(tuning.mpi, mpi)) return Problem{"it is for " + tuning.mpi + ", and this is " + (mpi.empty() ? "another MPI" : mpi)};
+  if (!of_same(tuning.mpi, mpi))
+    return Problem{"it is for " + tuning.mpi + ", and this is " + (mpi.empty() ? "another MPI" : mpi)};
   if (tuning.machine != machine_signature())
-    return Problem{"it is for the machine " + quoted(tuning.machine, 100) + ", and this is " + quoted(machine_signature(), 100)};
+    return Problem{"it is for the machine " + quoted(tuning.machine, 100) + ", and this is " +
+                   quoted(machine_signature(), 100)};
   tuning.file = file;
   for (Rule& rule : tuning.rules) rule.origin = file + ", " + rule.origin;
   return tuning;
@@ -167,7 +171,8 @@ Result<Tuning> parse_tuning(std::string_view text) {
     if (key.empty() || key.starts_with('#')) continue;
     if (!begun) {
       if (content.starts_with(first_words) && content != first_line)
-        return line.problem("of another version: " + quoted(content, 40) + ", where this library reads " + quoted(first_line, 40));
+        return line.problem("of another version: " + quoted(content, 40) + ", where this library reads " +
+                            quoted(first_line, 40));
       if (content != first_line) return line.problem("no tuning file: it must begin with " + quoted(first_line, 40));
       begun = true;
     } else if (key == "mpi:") {
@@ -179,12 +184,14 @@ Result<Tuning> parse_tuning(std::string_view text) {
       if (!read) return read.problem();
       Rule rule = *read;
       for (const Rule& earlier : tuning.rules)
-        if (both_fit(earlier, rule)) return Line(content, number + 1).problem("it contradicts the rule of " + earlier.origin);
+        if (both_fit(earlier, rule))
+          return Line(content, number + 1).problem("it contradicts the rule of " + earlier.origin);
       if (tuning.rules.size() == most_rules) return line.problem("more than 2000 rules");
       rule.origin = "line " + std::to_string(number + 1);
       tuning.rules.push_back(std::move(rule));
     } else if (key == "end") {
-      if (tuning.mpi.empty() || tuning.machine.empty()) return line.problem("no line `mpi: ...`, or none `machine: ...`");
+      if (tuning.mpi.empty() || tuning.machine.empty())
+        return line.problem("no line `mpi: ...`, or none `machine: ...`");
       return tuning;
     } else {
       return line.problem(quoted(key, 40) + ": no such line; there are mpi:, machine:, rule: and end");
@@ -240,8 +247,10 @@ std::string mpi_signature(std::string_view library_version) {
   struct Known {
     std::string_view beginning, kind;
   };
-  constexpr std::array<Known, 4> known{{{"Open MPI v", "openmpi"}, {"MPICH Version:", "mpich"},
-                                        {"Intel(R) MPI Library ", "intel"}, {"MPICH ", "mpich"}}};
+  constexpr std::array<Known, 4> known{{{"Open MPI v", "openmpi"},
+                                        {"MPICH Version:", "mpich"},
+                                        {"Intel(R) MPI Library ", "intel"},
+                                        {"MPICH ", "mpich"}}};
   for (const auto& [beginning, kind] : known) {
     if (!library_version.starts_with(beginning)) continue;
     std::string_view version = library_version.substr(beginning.size());

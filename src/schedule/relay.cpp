@@ -38,9 +38,12 @@ class Follower {
     const auto sends = schedule_.sends_of(step), receives = schedule_.receives_of(step);
     const std::size_t window = step.in_flight();
     for (std::size_t first = 0; first < std::max(sends.size(), receives.size()); first += window) {
-      Relay::Round round{static_cast<std::uint32_t>(relay_.sends.size()), 0,
-                         static_cast<std::uint32_t>(relay_.receives.size()), 0,
-                         number, static_cast<std::uint32_t>(first / window)};
+      Relay::Round round{static_cast<std::uint32_t>(relay_.sends.size()),
+                         0,
+                         static_cast<std::uint32_t>(relay_.receives.size()),
+                         0,
+                         number,
+                         static_cast<std::uint32_t>(first / window)};
       for (std::size_t i = first; i < std::min(first + window, sends.size()); ++i, ++round.send_count) send(sends[i]);
       for (std::size_t i = first; i < std::min(first + window, receives.size()); ++i, ++round.receive_count)
         receive(receives[i]);
@@ -52,7 +55,8 @@ class Follower {
     const auto first = static_cast<std::uint32_t>(relay_.departing.size());
     for (const Run& run : schedule_.runs_of(message))
       for (std::int32_t i = 0; i < run.count; ++i) relay_.departing.push_back(at(run.buffer, run.block(i)));
-    relay_.sends.push_back({message.peer, message.last, first, static_cast<std::uint32_t>(relay_.departing.size()) - first});
+    relay_.sends.push_back(
+        {message.peer, message.last, first, static_cast<std::uint32_t>(relay_.departing.size()) - first});
   }
 
   void receive(const Message& message) {

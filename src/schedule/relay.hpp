@@ -1,6 +1,6 @@
-/// A schedule seen by what becomes of blocks, not by where they are kept: copies inside the rank, which blocks of unequal
-/// size could not make in place, are followed instead. It says which blocks each message holds, and for each block that
-/// arrives whether it stays or which later message takes it on.
+/// A schedule seen by what becomes of blocks, not by where they are kept: copies inside the rank, which blocks of
+/// unequal size could not make in place, are followed instead. It says which blocks each message holds, and for each
+/// block that arrives whether it stays or which later message takes it on.
 ///
 /// Blocks are numbered: d is the rank's own block for rank d, P + i the i-th block that it takes in to pass on.
 #pragma once
@@ -30,8 +30,9 @@ struct Relay {
   std::vector<Round> rounds;
   std::vector<Bundle> sends, receives;
   std::vector<std::int32_t> departing;  ///< the number of each block sent
-  std::vector<std::int32_t> arriving;   ///< of each block received: its number if it is passed on, -1 - source if it stays
-  std::int32_t passed_on = 0;           ///< blocks that are taken in to be passed on
+  /// of each block received: its number if it is passed on, -1 - source if it stays
+  std::vector<std::int32_t> arriving;
+  std::int32_t passed_on = 0;  ///< blocks that are taken in to be passed on
 
   std::span<const Bundle> sends_of(const Round& round) const {
     return std::span(sends).subspan(round.first_send, round.send_count);
@@ -49,8 +50,8 @@ struct Relay {
   std::int64_t peak_blocks() const;
 };
 
-/// Of a schedule that is verified, and has no segments. The completion rule of its steps is not kept: a round is a batch.
-/// O(blocks copied and sent).
+/// Of a schedule that is verified, and has no segments. The completion rule of its steps is not kept: a round is a
+/// batch. O(blocks copied and sent).
 Relay relay_of(const Schedule& schedule);
 
 }  // namespace swapmeet

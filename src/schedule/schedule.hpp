@@ -15,12 +15,12 @@ namespace swapmeet {
 
 using Rank = std::int32_t;
 
-/// Groups of ranks within larger groups, innermost level first, such as nodes and racks: for each level, the group of each
-/// rank, any numbers. Each group lies within one of the next level.
+/// Groups of ranks within larger groups, innermost level first, such as nodes and racks: for each level, the group of
+/// each rank, any numbers. Each group lies within one of the next level.
 using Hierarchy = std::vector<std::vector<std::int32_t>>;
 
-/// An order that was computed: in which slot each member sends to each other, no two to one, nor one to two. Members are ranks,
-/// or in exchanges by leaders the nodes, in the order of their first ranks. Of one member, or of all.
+/// An order that was computed: in which slot each member sends to each other, no two to one, nor one to two. Members
+/// are ranks, or in exchanges by leaders the nodes, in the order of their first ranks. Of one member, or of all.
 struct SlotRows {
   std::int32_t members = 1, slots = 0;
   std::int32_t only = -1;                     ///< the member whose rows these are; -1: there are rows of each
@@ -36,15 +36,17 @@ struct SlotRows {
   }
 };
 
-/// What a generator must know of the communicator: integers that every rank shares, and its own part of a computed order.
+/// What a generator must know of the communicator: integers that every rank shares, and its own part of a computed
+/// order.
 struct Shape {
   Rank ranks = 1;
-  Hierarchy hierarchy{};  ///< empty: all ranks on one node
+  Hierarchy hierarchy{};                    ///< empty: all ranks on one node
   std::shared_ptr<const SlotRows> order{};  ///< for order=topology; nothing: such exchanges go in the order of shift
 
   /// Whether two ranks are on one node: in one group of the innermost level.
   bool share_node(Rank a, Rank b) const {
-    return hierarchy.empty() || hierarchy.front()[static_cast<std::size_t>(a)] == hierarchy.front()[static_cast<std::size_t>(b)];
+    return hierarchy.empty() ||
+           hierarchy.front()[static_cast<std::size_t>(a)] == hierarchy.front()[static_cast<std::size_t>(b)];
   }
 
   bool operator==(const Shape&) const = default;
@@ -95,7 +97,8 @@ enum class Posting : std::uint8_t {
   interleaved,     ///< receive, send, receive, send, ...
 };
 
-/// What the copies of a step are for. It changes nothing in what is done, so neither the text form nor equality know it.
+/// What the copies of a step are for. It changes nothing in what is done, so neither the text form nor equality know
+/// it.
 enum class Purpose : std::uint8_t {
   copy,    ///< own blocks, rotations
   pack,    ///< blocks for messages

@@ -1,4 +1,5 @@
-/// How the sizes of a message's blocks are sent: numbers of 4 bytes; if one does not fit, a mark of 4 bytes and numbers of 8.
+/// How the sizes of a message's blocks are sent: numbers of 4 bytes; if one does not fit, a mark of 4 bytes and numbers
+/// of 8.
 #pragma once
 
 #include <cstdint>

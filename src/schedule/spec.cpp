@@ -50,8 +50,9 @@ Problem unknown_name(const Word& name) {
   for (const Alias& alias : aliases()) names.emplace_back(alias.name);
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  const std::string what = name.text.empty() ? "expected the name of an algorithm"
-                                             : "unknown algorithm " + quoted(name.text) + did_you_mean(name.text, names);
+  const std::string what = name.text.empty()
+                               ? "expected the name of an algorithm"
+                               : "unknown algorithm " + quoted(name.text) + did_you_mean(name.text, names);
   return {what + " (known: " + list + ")", 0, name.column};
 }
 
@@ -80,11 +81,12 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
     return !key.text.empty() && (parameter.key == key.text || parameter.synonym == key.text);
   };
   if (std::ranges::none_of(parameters(), so_called)) return unknown_key(key);
-  const auto found = std::ranges::find_if(parameters(), [&](const Parameter& parameter) { return so_called(parameter) && of_family(parameter); });
+  const auto found = std::ranges::find_if(
+      parameters(), [&](const Parameter& parameter) { return so_called(parameter) && of_family(parameter); });
   if (found == parameters().end())
-    return Problem{quoted(key.text) + " is no parameter of " +
-                       std::string(family_names[static_cast<std::size_t>(spec.family)]),
-                   0, key.column};
+    return Problem{
+        quoted(key.text) + " is no parameter of " + std::string(family_names[static_cast<std::size_t>(spec.family)]), 0,
+        key.column};
   if (equals == std::string_view::npos)
     return Problem{"expected \"=\" behind " + quoted(key.text), 0, key.column + static_cast<int>(key.text.size())};
   if (std::ranges::find(seen, found->key) != seen.end())
@@ -155,11 +157,12 @@ std::string to_text(const Spec& spec) {
 
 namespace {
 
-/// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks carry the places that
-/// it lacks: work and memory grow with the places that one rank holds times all places.
+/// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks carry the places
+/// that it lacks: work and memory grow with the places that one rank holds times all places.
 std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
   const Extent grid = extent(dimensions, shape);
-  if (grid.held == 1 || grid.held * grid.places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096)) return "";
+  if (grid.held == 1 || grid.held * grid.places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096))
+    return "";
   return "its nodes or groups are too unequal: of " + std::to_string(grid.places) + " places, one rank would hold " +
          std::to_string(grid.held);
 }
@@ -187,9 +190,11 @@ std::string no_order(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
   if (spec.order != Order::topology) return "";
   const Dimensions& dimensions = spec.dimensions;
-  const std::size_t levels = dimensions.kind == Kind::groups ? dimensions.sizes.size() : std::max<std::size_t>(shape.hierarchy.size(), 1);
+  const std::size_t levels =
+      dimensions.kind == Kind::groups ? dimensions.sizes.size() : std::max<std::size_t>(shape.hierarchy.size(), 1);
   if (dimensions.kind != Kind::nodes && dimensions.kind != Kind::groups)
-    return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the family direct)";
+    return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the "
+           "family direct)";
   if (levels != 1) return "order=topology needs nodes in one level, and there are " + std::to_string(levels);
   if (digits_of(spec.radices, 1, extent(dimensions, shape).sizes.back()).size() > 1)
     return "order=topology needs a direct exchange between nodes: r2=all";
@@ -213,7 +218,8 @@ std::string unsuitable(const Spec& spec, const Shape& shape) {
   if (dimensions.kind == Dimensions::Kind::given) {
     std::int64_t product = 1;
     for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
-    if (product != shape.ranks) return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
+    if (product != shape.ranks)
+      return "the product of its dims is " + std::to_string(product) + ", but there are " + p + " ranks";
   }
   if (dimensions.kind == Dimensions::Kind::groups)
     for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)
@@ -237,7 +243,8 @@ std::string unsuitable_for_sizes(const Spec& spec) {
   if (!passes_on(spec) || spec.sizes == Sizes::padded) return "";
   if (spec.packing == Packing::datatype) return "pack=datatype exchanges blocks of unequal size only with sizes=padded";
   if (spec.completion != Completion::all)
-    return "complete=" + std::string(to_text(spec.completion)) + " exchanges blocks of unequal size only with sizes=padded";
+    return "complete=" + std::string(to_text(spec.completion)) +
+           " exchanges blocks of unequal size only with sizes=padded";
   return "";
 }
 

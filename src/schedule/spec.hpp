@@ -2,7 +2,8 @@
 ///
 ///   spec      = name [ "(" [ parameter { "," parameter } ] ")" ]
 ///   parameter = key "=" value
-///   name      = a family (`native`, `direct`, `bruck`, `leaders`) or an alias (`pairwise`, ...), which is a family with parameters set
+///   name      = a family (`native`, `direct`, `bruck`, `leaders`) or an alias (`pairwise`, ...), which is a family
+///             with parameters set
 ///
 /// A value may hold commas and blanks between parentheses, which come in pairs: order=topology(slim-fly(q=5,hosts=4)).
 /// Blanks are free. Parameters given to an alias override its own. to_text(spec) prints the family form, with the
@@ -21,9 +22,9 @@
 namespace swapmeet {
 
 enum class Family : std::uint8_t {
-  native,  ///< the MPI underneath
-  direct,  ///< every block goes straight from its source to its destination
-  bruck,   ///< blocks travel digit by digit, in few large messages, through other ranks
+  native,   ///< the MPI underneath
+  direct,   ///< every block goes straight from its source to its destination
+  bruck,    ///< blocks travel digit by digit, in few large messages, through other ranks
   leaders,  ///< blocks for other nodes are gathered by some ranks of a node, sent, and scattered again
 };
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
@@ -98,7 +99,7 @@ struct Dimensions {
 namespace Direct {
 inline constexpr std::int64_t never = INT64_MAX, automatic = -1;
 inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/measurements/varying.md
-}
+}  // namespace Direct
 
 struct Spec {
   Family family = Family::native;
@@ -107,8 +108,8 @@ struct Spec {
   std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
-  std::int64_t segment_bytes = 0;  ///< 0: whole blocks
-  std::uint64_t seed = 0;          ///< of the random orders, mixed with the number of ranks; the same on every rank
+  std::int64_t segment_bytes = 0;    ///< 0: whole blocks
+  std::uint64_t seed = 0;            ///< of the random orders, mixed with the number of ranks; the same on every rank
   Transport intra = Transport::mpi;  ///< between ranks of a node
   // Of the family leaders only:
   std::int32_t leaders = 1;  ///< ranks of a node that send for it; 0: all

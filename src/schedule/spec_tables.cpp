@@ -95,9 +95,8 @@ bool read_layer_radix(std::string_view text, Spec& spec) {
 
 bool read_sizes(std::string_view text, char separator, std::vector<std::int32_t>& sizes) {
   sizes.clear();
-  return read_list(text, separator, [&](std::string_view word) {
-    return read_number(word, 1, most_size, sizes.emplace_back());
-  });
+  return read_list(text, separator,
+                   [&](std::string_view word) { return read_number(word, 1, most_size, sizes.emplace_back()); });
 }
 
 bool read_dimensions(std::string_view text, Spec& spec) {
@@ -200,15 +199,18 @@ std::string print_direct(const Spec& spec) {
 
 std::vector<Parameter> make_parameters() {
   const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, leaders{Family::leaders};
-  const std::vector<Family> scheduled{Family::direct, Family::bruck, Family::leaders}, packing{Family::bruck, Family::leaders};
+  const std::vector<Family> scheduled{Family::direct, Family::bruck, Family::leaders},
+      packing{Family::bruck, Family::leaders};
   const std::vector<Family> all{Family::native, Family::direct, Family::bruck, Family::leaders};
   return {
-      {"dims", "", "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
+      {"dims", "",
+       "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
        "how ranks are arranged in dimensions; the exchange goes along one after the other", bruck, false,
        read_dimensions, print_dimensions},
-      {"radix", "r", "2 or more, root (of the dimension's size) or all; for each dimension, as in 8/32; for each digit, as in 4-2",
-       "the base in which the way of a block is counted: 2 gives the fewest messages, all the fewest bytes", bruck, true,
-       read_all_radices, print_radices},
+      {"radix", "r",
+       "2 or more, root (of the dimension's size) or all; for each dimension, as in 8/32; for each digit, as in 4-2",
+       "the base in which the way of a block is counted: 2 gives the fewest messages, all the fewest bytes", bruck,
+       true, read_all_radices, print_radices},
       {"r1", "", "2 or more, root or all", "radix of the first dimension (within a node)", bruck, false,
        read_layer_radix<0>, nullptr},
       {"r2", "", "2 or more, root or all", "radix of the second dimension (between nodes)", bruck, false,
@@ -220,16 +222,21 @@ std::vector<Parameter> make_parameters() {
        [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
       {"order", "", "shift, xor, random, scatter or topology(FILE[,routing=WAY][,place=PLACEMENT])",
-       "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random (rows "
-       "of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that messages do not "
+       "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random "
+       "(rows "
+       "of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that messages do "
+       "not "
        "meet on the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
       {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
-       "the order in which a node meets the others, as of direct (bruck: dims=nodes, r2=all)", packing, false, read_node_order, print_order},
-      {"window", "stride", "all, or 1 to 1048576", "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
+       "the order in which a node meets the others, as of direct (bruck: dims=nodes, r2=all)", packing, false,
+       read_node_order, print_order},
+      {"window", "stride", "all, or 1 to 1048576",
+       "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
        read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
       {"complete", "", "all, any or test",
-       "when the next message starts: all (when the whole batch is done), any (when any message is), test (any, polling)",
+       "when the next message starts: all (when the whole batch is done), any (when any message is), test (any, "
+       "polling)",
        scheduled, true,
        [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
        [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
@@ -242,10 +249,10 @@ std::vector<Parameter> make_parameters() {
        },
        [](const Spec& spec) { return spec.leaders == 0 ? "all" : std::to_string(spec.leaders); }},
       {"intra", "transport", "mpi, shm, cma or auto",
-       "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's memory), "
+       "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's "
+       "memory), "
        "auto (by size)",
-       scheduled, false,
-       [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
+       scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
        [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
        "cut every block into segments of so many bytes and exchange them pass by pass", direct, false,
@@ -255,16 +262,19 @@ std::vector<Parameter> make_parameters() {
        [](std::string_view text, Spec& spec) { return read_number(text, std::uint64_t{0}, UINT64_MAX, spec.seed); },
        [](const Spec& spec) { return std::to_string(spec.seed); }},
       {"messages", "", "coalesced or staggered",
-       "whether blocks for several ranks share a message in the last dimension (between nodes), or have one each", bruck, false,
-       [](std::string_view text, Spec& spec) { return read_name(text, grouping_names, spec.grouping); },
+       "whether blocks for several ranks share a message in the last dimension (between nodes), or have one each",
+       bruck, false, [](std::string_view text, Spec& spec) { return read_name(text, grouping_names, spec.grouping); },
        [](const Spec& spec) { return std::string(grouping_names[static_cast<std::size_t>(spec.grouping)]); }},
       {"sizes", "", "auto, padded, ahead, combined or total",
-       "Alltoallv: how sizes get to ranks that do not know them: padded (all blocks as large as the largest), ahead (sent "
-       "ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: known ones, or combined",
+       "Alltoallv: how sizes get to ranks that do not know them: padded (all blocks as large as the largest), ahead "
+       "(sent "
+       "ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: known "
+       "ones, or combined",
        all, false, [](std::string_view text, Spec& spec) { return read_name(text, sizes_names, spec.sizes); },
        [](const Spec& spec) { return std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]); }},
       {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",
-       "Alltoallv: blocks of more bytes than this go straight to their destination", all, false, read_direct, print_direct},
+       "Alltoallv: blocks of more bytes than this go straight to their destination", all, false, read_direct,
+       print_direct},
   };
 }
 
@@ -288,8 +298,8 @@ const std::vector<Parameter>& parameters() {
 
 const std::vector<Alias>& aliases() {
   static const std::vector<Alias> table = {
-      {"spread-out", "direct(order=shift,window=all,complete=all)",
-       "every message at once, receives posted first", "thakur2005"},
+      {"spread-out", "direct(order=shift,window=all,complete=all)", "every message at once, receives posted first",
+       "thakur2005"},
       {"nonblocking", "direct(order=shift,window=all,complete=all,post=interleaved)",
        "every message at once, posted pair by pair", "fft"},
       {"pairwise", "direct(order=shift,window=1,complete=all)", "one send and one receive at a time", "fft"},
@@ -305,16 +315,22 @@ const std::vector<Alias>& aliases() {
        "random anti-circulant order with a queue of 16 requests", "slimfly"},
       {"random-segmented", "direct(order=random,window=8,complete=all,post=interleaved,segment=8KiB)",
        "random-sendrecv, segment by segment", "slimfly"},
-      {"bruck-dt", "bruck(radix=2,layout=basic,pack=datatype,window=1,complete=all)", "Bruck's algorithm with MPI datatypes", "nonuniform"},
-      {"bruck-modified", "bruck(radix=2,layout=modified,window=1,complete=all)", "without the final rotation", "nonuniform"},
-      {"bruck-modified-dt", "bruck(radix=2,layout=modified,pack=datatype,window=1,complete=all)", "with MPI datatypes", "nonuniform"},
-      {"bruck-zero-rotation", "bruck(radix=2,layout=zero-rotation,window=1,complete=all)", "without any rotation", "nonuniform"},
-      {"bruck-zero-copy", "bruck(radix=2,layout=zero-copy,window=1,complete=all)", "alternating buffers, packed by memcpy", "nonuniform"},
-      {"bruck-zero-copy-dt", "bruck(radix=2,layout=zero-copy,pack=datatype,window=1,complete=all)", "alternating buffers, MPI datatypes",
+      {"bruck-dt", "bruck(radix=2,layout=basic,pack=datatype,window=1,complete=all)",
+       "Bruck's algorithm with MPI datatypes", "nonuniform"},
+      {"bruck-modified", "bruck(radix=2,layout=modified,window=1,complete=all)", "without the final rotation",
        "nonuniform"},
-      {"radix", "bruck(radix=root,layout=modified,window=1,complete=all)", "Bruck's algorithm in radix r, without final rotation",
-       "radix"},
-      {"tra", "bruck(radix=root,layout=basic,window=1,complete=all)", "tunable radix, the root of P if not given", "tra"},
+      {"bruck-modified-dt", "bruck(radix=2,layout=modified,pack=datatype,window=1,complete=all)", "with MPI datatypes",
+       "nonuniform"},
+      {"bruck-zero-rotation", "bruck(radix=2,layout=zero-rotation,window=1,complete=all)", "without any rotation",
+       "nonuniform"},
+      {"bruck-zero-copy", "bruck(radix=2,layout=zero-copy,window=1,complete=all)",
+       "alternating buffers, packed by memcpy", "nonuniform"},
+      {"bruck-zero-copy-dt", "bruck(radix=2,layout=zero-copy,pack=datatype,window=1,complete=all)",
+       "alternating buffers, MPI datatypes", "nonuniform"},
+      {"radix", "bruck(radix=root,layout=modified,window=1,complete=all)",
+       "Bruck's algorithm in radix r, without final rotation", "radix"},
+      {"tra", "bruck(radix=root,layout=basic,window=1,complete=all)", "tunable radix, the root of P if not given",
+       "tra"},
       {"tra2", "bruck(dims=nodes,radix=root/all,layout=basic,window=1,complete=all)",
        "two layers: radix r1 within nodes, r2 between them", "tra"},
       {"two-layer", "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all)",
@@ -322,7 +338,8 @@ const std::vector<Alias>& aliases() {
       {"two-layer-staggered",
        "bruck(dims=nodes,radix=root/all,layout=zero-rotation,window=all,complete=all,messages=staggered)",
        "two-layer, with a message between nodes for each destination rank", "tuna"},
-      {"padded-alltoall", "native(sizes=padded,direct=never)", "pad all blocks, then the MPI's own Alltoall", "nonuniform"},
+      {"padded-alltoall", "native(sizes=padded,direct=never)", "pad all blocks, then the MPI's own Alltoall",
+       "nonuniform"},
       {"padded-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=padded,direct=never)",
        "pad all blocks, then Bruck's algorithm", "nonuniform"},
       {"two-phase-bruck", "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
@@ -337,8 +354,10 @@ const std::vector<Alias>& aliases() {
        "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
       {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",
        "one rank of a node (or per-node=...) sends for all of it", ""},
-      {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)", "two dimensions, direct in each", ""},
-      {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)", "three dimensions (or dims=...), direct in each", ""},
+      {"grid", "bruck(dims=2d,radix=all,layout=zero-rotation,window=all,complete=all)",
+       "two dimensions, direct in each", ""},
+      {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)",
+       "three dimensions (or dims=...), direct in each", ""},
   };
   return table;
 }

@@ -6,8 +6,8 @@
 ///     send 2 last send[2]
 ///     receive 0 last receive[0]
 ///
-/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several; "last"
-/// says that all its blocks end at the receiver.
+/// A run of blocks is buffer[first], buffer[first..last] or buffer[first..last/stride]; a message may have several;
+/// "last" says that all its blocks end at the receiver.
 #pragma once
 
 #include <string_view>

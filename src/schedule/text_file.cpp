@@ -13,7 +13,7 @@ namespace swapmeet {
 Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return Problem{std::strerror(errno), errno == ENOENT || errno == ENOTDIR ? -1 : 0};
-  struct stat status {};
+  struct stat status{};
   std::string text;
   Problem problem;
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -23,7 +23,8 @@ Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes
   } else {
     text.resize(static_cast<std::size_t>(status.st_size));
     std::size_t length = 0;
-    for (ssize_t got = 1; got > 0 && length < text.size(); length += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) {
+    for (ssize_t got = 1; got > 0 && length < text.size();
+         length += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) {
       got = read(descriptor, text.data() + length, text.size() - length);
       if (got < 0) problem.what = std::strerror(errno);
     }

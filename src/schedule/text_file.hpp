@@ -8,8 +8,8 @@
 
 namespace swapmeet {
 
-/// What is in a file of the machine's own, no device or pipe, which might never end. A problem, whose `line` is -1 where there is
-/// no file.
+/// What is in a file of the machine's own, no device or pipe, which might never end. A problem, whose `line` is -1
+/// where there is no file.
 Result<std::string> text_of_file(const std::string& file, std::size_t most_bytes);
 
 }  // namespace swapmeet

@@ -1,4 +1,5 @@
-/// The automatic choice where nothing was measured, as data: a spec, and where its thresholds come from; and what to try.
+/// The automatic choice where nothing was measured, as data: a spec, and where its thresholds come from; and what to
+/// try.
 #include "select/select.hpp"
 
 namespace swapmeet {
@@ -8,8 +9,13 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
       {Collective::alltoall, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
       {Collective::alltoallv, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
-      {Collective::alltoall, {8, 64}, nodes, {0, 1024}, *parse_spec("two-layer(intra=shm,r1=all,r2=all)"),
-       "docs/measurements/cluster.md", shared},
+      {Collective::alltoall,
+       {8, 64},
+       nodes,
+       {0, 1024},
+       *parse_spec("two-layer(intra=shm,r1=all,r2=all)"),
+       "docs/measurements/cluster.md",
+       shared},
   };
   return table;
 }

@@ -8,7 +8,8 @@ namespace swapmeet {
 
 namespace {
 
-/// How many nodes the ranks are on, and how many ranks the smallest has. One node if nobody says, for then only ranks of one node ask.
+/// How many nodes the ranks are on, and how many ranks the smallest has. One node if nobody says, for then only ranks
+/// of one node ask.
 struct Nodes {
   std::int64_t count = 1, fewest = 1;
 };
@@ -25,13 +26,16 @@ Nodes nodes_of(const Shape& shape) {
   return found;
 }
 
-bool fits(const Rule& rule, const Nodes& nodes) { return rule.nodes.has(nodes.count) && rule.per_node.has(nodes.fewest); }
+bool fits(const Rule& rule, const Nodes& nodes) {
+  return rule.nodes.has(nodes.count) && rule.per_node.has(nodes.fewest);
+}
 
 bool concerns(const Rule& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
 }
 
-/// Calls `visit` for each rule for such calls on so many ranks, the first one first, until it returns true. Whether it did.
+/// Calls `visit` for each rule for such calls on so many ranks, the first one first, until it returns true. Whether it
+/// did.
 template <class Visit>
 bool any_rule(Collective collective, Rank ranks, const Options& options, Visit visit) {
   const auto visited = [&](const Rule& rule) { return concerns(rule, collective, ranks) && visit(rule); };
@@ -69,9 +73,12 @@ std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int
 }
 
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
-  const std::string who = options.algorithm ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
+  const std::string who =
+      options.algorithm ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
   options.algorithm.reset();
-  std::erase_if(options.tuning.rules, [&](const Rule& rule) { return rule.spec.order == Order::topology && rule.spec.source == spec.source; });
+  std::erase_if(options.tuning.rules, [&](const Rule& rule) {
+    return rule.spec.order == Order::topology && rule.spec.source == spec.source;
+  });
   return who + "=" + quoted(to_text(spec), 200) + ": " + problem + "; using the automatic choice on such communicators";
 }
 
@@ -86,10 +93,12 @@ bool tries(Collective collective, const Shape& shape, const Options& options) {
 
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {
   const auto wants = [](const Spec& spec) {
-    return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes || spec.family == Family::leaders;
+    return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes ||
+           spec.family == Family::leaders;
   };
   if (options.algorithm) return wants(*options.algorithm);
-  return any_rule(collective, shape.ranks, options, [&](const Rule& rule) { return rule.nodes.bounded() || wants(rule.spec); });
+  return any_rule(collective, shape.ranks, options,
+                  [&](const Rule& rule) { return rule.nodes.bounded() || wants(rule.spec); });
 }
 
 bool wants_means(Collective collective, const Shape& shape, const Options& options) {

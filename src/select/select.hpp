@@ -1,5 +1,5 @@
-/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), or rules: those of a tuning file, then
-/// our own.
+/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), or rules: those of a tuning
+/// file, then our own.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ struct Choice {
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< the choice is the same for all blocks of these sizes
 };
 
-/// The choice for a block of `block_bytes` on `shape`, where messages within nodes can travel by `means`. Pure and the same
-/// on every rank whose options agree. Never a spec that is unsuitable, and by the automatic choice none that is not proved
-/// (verify/verify.hpp).
+/// The choice for a block of `block_bytes` on `shape`, where messages within nodes can travel by `means`. Pure and the
+/// same on every rank whose options agree. Never a spec that is unsuitable, and by the automatic choice none that is
+/// not proved (verify/verify.hpp).
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means);
 
-/// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`: the automatic
-/// choice is left. Returns a sentence to warn the user with.
+/// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`:
+/// the automatic choice is left. Returns a sentence to warn the user with.
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
 
-/// The algorithms that may be worth trying for blocks of so many bytes on average, where messages within nodes can travel by `means`.
-/// Pure, and the same on every rank. Each is proved, as those of choose().
+/// The algorithms that may be worth trying for blocks of so many bytes on average, where messages within nodes can
+/// travel by `means`. Pure, and the same on every rank. Each is proved, as those of choose().
 std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means);
 
 /// Whether a tuning file has rules for such calls on so many ranks.

@@ -11,9 +11,9 @@ namespace swapmeet {
 namespace {
 
 struct Round {
-  int samples;       ///< of each arm
-  double keep;       ///< arms that take longer than so many times the shortest are not tried again
-  double margin;     ///< what is usual changes for an arm that takes less than this part of its time
+  int samples;    ///< of each arm
+  double keep;    ///< arms that take longer than so many times the shortest are not tried again
+  double margin;  ///< what is usual changes for an arm that takes less than this part of its time
 };
 constexpr Round rounds[] = {{1, 2.0, 0.7}, {3, 1.25, 0.8}, {5, 1.25, 0.95}};
 constexpr int looks = 3;
@@ -49,7 +49,8 @@ void Trials::start() {
   plan_round(alive_, rounds[0].samples, share_);
 }
 
-/// Trials of `arms` in random order, one of each, `samples` times, with pauses that make up for what they and those before cost.
+/// Trials of `arms` in random order, one of each, `samples` times, with pauses that make up for what they and those
+/// before cost.
 void Trials::plan_round(std::vector<int> arms, int samples, double share) {
   round_.clear();
   next_ = 0;
@@ -63,7 +64,8 @@ void Trials::plan_round(std::vector<int> arms, int samples, double share) {
   if (call_s_ > 0) {
     double cost_s = cost_s_ - share * call_s_ * static_cast<double>(calls_);  // not yet made up for
     for (const int arm : round_)
-      cost_s += waiting_s_ / trials_ + std::max(0.0, (seconds(arm) < 0 ? unknown_calls * call_s_ : seconds(arm)) - call_s_);
+      cost_s +=
+          waiting_s_ / trials_ + std::max(0.0, (seconds(arm) < 0 ? unknown_calls * call_s_ : seconds(arm)) - call_s_);
     calls = cost_s / (share * call_s_) / static_cast<double>(round_.size());
   }
   calls = std::max(calls, static_cast<double>(watch_calls_) / static_cast<double>(round_.size()));
@@ -89,7 +91,8 @@ double Trials::seconds(int arm) const {
 void Trials::learn() {
   if (stage_ == Stage::watching)
     for (std::vector<double>& samples : samples_) samples.clear();
-  for (std::size_t i = 0; i < round_.size(); ++i) samples_[static_cast<std::size_t>(round_[i])].push_back(times_[2 * i]);
+  for (std::size_t i = 0; i < round_.size(); ++i)
+    samples_[static_cast<std::size_t>(round_[i])].push_back(times_[2 * i]);
   call_s_ = std::max(seconds(usual_), 1e-9);
   for (std::size_t i = 0; i < round_.size(); ++i) {
     waiting_s_ -= times_[2 * i + 1];
@@ -99,7 +102,8 @@ void Trials::learn() {
     stage_ = Stage::preparing;
     cost_s_ += setup_s;
     next_ = 0;
-    pause_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(cost_s_ / (share_ * call_s_), 1e15)) - calls_);
+    pause_ =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(cost_s_ / (share_ * call_s_), 1e15)) - calls_);
     calls_ += pause_;
     return;
   }
@@ -107,7 +111,8 @@ void Trials::learn() {
   const Round& round = rounds[round_number_];
   change(round.margin);
   drop_slow_arms(round.keep);
-  if (++round_number_ < static_cast<int>(std::size(rounds))) return plan_round(alive_, rounds[round_number_].samples, share_);
+  if (++round_number_ < static_cast<int>(std::size(rounds)))
+    return plan_round(alive_, rounds[round_number_].samples, share_);
   settled_s_ = seconds(usual_);
   watch_calls_ = std::max<std::int64_t>(calls_, 1000);
   stage_ = Stage::watching;

@@ -9,9 +9,10 @@ namespace {
 
 /// One dimension of the grid: a group of its level has members, the groups of the level below (below the first: ranks).
 struct Axis {
-  std::vector<std::int32_t> coordinate;  // by rank: which member of its group it is in, by the order of their first ranks
-  std::vector<std::int32_t> members;     // by rank: how many its group has
-  std::int32_t size = 1;                 // the most that any group has
+  // by rank: which member of its group it is in, by the order of their first ranks
+  std::vector<std::int32_t> coordinate;
+  std::vector<std::int32_t> members;  // by rank: how many its group has
+  std::int32_t size = 1;              // the most that any group has
 
   /// How many coordinates stand for this rank's member: the members take the missing places in turn.
   std::int32_t held(std::size_t rank) const { return (size - 1 - coordinate[rank]) / members[rank] + 1; }
@@ -91,7 +92,8 @@ Arrangement hierarchical(const Dimensions& dimensions, const Shape& shape) {
   Arrangement grid{{}, {}, std::vector<std::int32_t>(static_cast<std::size_t>(shape.ranks), 0)};
   std::int32_t stride = 1;
   for (const Axis& axis : axes(dimensions, shape)) {
-    for (std::size_t rank = 0; rank < grid.place_of.size(); ++rank) grid.place_of[rank] += axis.coordinate[rank] * stride;
+    for (std::size_t rank = 0; rank < grid.place_of.size(); ++rank)
+      grid.place_of[rank] += axis.coordinate[rank] * stride;
     grid.sizes.push_back(axis.size);
     stride *= axis.size;
   }
@@ -140,7 +142,8 @@ std::vector<std::int32_t> Arrangement::all_shifted(std::int32_t place, std::int3
     for (std::int32_t offset = size; offset-- > 0;) {  // 0 last: the others begin with what stands there
       const std::int32_t to = (along + sign * offset + size) % size * static_cast<std::int32_t>(stride);
       std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stride),
-                     all.begin() + static_cast<std::ptrdiff_t>(stride) * offset, [to](std::int32_t inner) { return inner + to; });
+                     all.begin() + static_cast<std::ptrdiff_t>(stride) * offset,
+                     [to](std::int32_t inner) { return inner + to; });
     }
   }
   return all;
@@ -160,8 +163,7 @@ Extent extent(const Dimensions& dimensions, const Shape& shape) {
   for (const Axis& axis : axes(dimensions, shape)) {
     extent.sizes.push_back(axis.size);
     extent.places = std::min(most, extent.places * axis.size);
-    for (std::size_t rank = 0; rank < held.size(); ++rank)
-      held[rank] = std::min(most, held[rank] * axis.held(rank));
+    for (std::size_t rank = 0; rank < held.size(); ++rank) held[rank] = std::min(most, held[rank] * axis.held(rank));
   }
   extent.held = std::ranges::max(held);
   return extent;

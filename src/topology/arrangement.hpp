@@ -1,8 +1,8 @@
 /// Ranks on a grid: the product of cyclic groups on which store-and-forward exchanges move blocks.
 ///
 /// The grid may have more places than there are ranks: where groups (nodes) are of different size, each is filled up to
-/// the largest. A place without a rank of its own is *carried*: another rank of the same group forwards blocks for it. No
-/// block starts or ends at a carried place.
+/// the largest. A place without a rank of its own is *carried*: another rank of the same group forwards blocks for it.
+/// No block starts or ends at a carried place.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,9 @@ struct Arrangement {
   /// shifted() for every offset: a list without divisions.
   std::vector<std::int32_t> all_shifted(std::int32_t place, std::int32_t sign) const;
 
-  bool carried(std::int32_t place) const { return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place; }
+  bool carried(std::int32_t place) const {
+    return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place;
+  }
 };
 
 /// How large a grid is, without laying it out.
@@ -54,8 +56,8 @@ Arrangement arrange(const Dimensions& dimensions, const Shape& shape);
 /// `count` factors of `product`, as equal as can be, the largest first.
 std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count);
 
-/// The radices of dimension `dimension` of `size` places, one for each digit, least significant first: names replaced by
-/// numbers, the last repeated until they cover the size, none larger than is of use.
+/// The radices of dimension `dimension` of `size` places, one for each digit, least significant first: names replaced
+/// by numbers, the last repeated until they cover the size, none larger than is of use.
 Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size);
 
 }  // namespace swapmeet

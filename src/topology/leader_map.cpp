@@ -27,7 +27,8 @@ LeaderMap::LeaderMap(const Shape& shape, std::int32_t leaders)
 
 std::int32_t LeaderMap::sender(std::int32_t node, Group group) const {
   const auto own = static_cast<std::size_t>(node), other = static_cast<std::size_t>(group.node);
-  const std::int64_t turn = leaders_before_[other] - leaders_before_[own + 1] + (other < own ? leaders_before_.back() : 0);
+  const std::int64_t turn =
+      leaders_before_[other] - leaders_before_[own + 1] + (other < own ? leaders_before_.back() : 0);
   return static_cast<std::int32_t>((turn + group.number) % leaders(node));
 }
 

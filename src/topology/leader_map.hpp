@@ -1,8 +1,9 @@
 /// Which ranks of a node send and receive for it, and for whom.
 ///
-/// The members of a node, in rank order, are cut into as many groups as it has leaders, as equal as can be; a group's first
-/// member is its leader and receives for it. What a node has for group g of another node leaves through one of its own
-/// leaders: all groups of all other nodes, in the order of nodes from its own on, are dealt out to its leaders in turn.
+/// The members of a node, in rank order, are cut into as many groups as it has leaders, as equal as can be; a group's
+/// first member is its leader and receives for it. What a node has for group g of another node leaves through one of
+/// its own leaders: all groups of all other nodes, in the order of nodes from its own on, are dealt out to its leaders
+/// in turn.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,9 @@ class LeaderMap {
     return std::span(ranks_).subspan(first_[at], first_[at + 1] - first_[at]);
   }
   /// How many ranks the nodes before it have.
-  std::int32_t first(std::int32_t node) const { return static_cast<std::int32_t>(first_[static_cast<std::size_t>(node)]); }
+  std::int32_t first(std::int32_t node) const {
+    return static_cast<std::int32_t>(first_[static_cast<std::size_t>(node)]);
+  }
   std::int32_t size(std::int32_t node) const { return static_cast<std::int32_t>(members(node).size()); }
 
   /// The first member of group `number`; that of one more is the end.
@@ -55,7 +58,8 @@ class LeaderMap {
   /// Which leader of `node` sends to `group` of another node.
   std::int32_t sender(std::int32_t node, Group group) const;
 
-  /// The groups that leader `number` of `node` sends to, in the order of nodes from its own on; the first `most` of them.
+  /// The groups that leader `number` of `node` sends to, in the order of nodes from its own on; the first `most` of
+  /// them.
   std::vector<Group> served(std::int32_t node, std::int32_t number, std::size_t most = SIZE_MAX) const;
   /// How many these are.
   std::int64_t served_count(std::int32_t node, std::int32_t number) const {
@@ -69,9 +73,9 @@ class LeaderMap {
 
  private:
   std::vector<Rank> ranks_;
-  std::vector<std::size_t> first_;             ///< in ranks_, of each node, and the end
+  std::vector<std::size_t> first_;  ///< in ranks_, of each node, and the end
   std::vector<std::int32_t> node_of_, leaders_;
-  std::vector<std::int64_t> leaders_before_;   ///< of all nodes before each node, and of all
+  std::vector<std::int64_t> leaders_before_;  ///< of all nodes before each node, and of all
 };
 
 }  // namespace swapmeet

@@ -21,7 +21,8 @@ Meeters meeters(const Spec& spec, const Shape& shape) {
     std::iota(member_of.begin(), member_of.end(), 0);
   }
   for (Rank rank = 0; rank < shape.ranks; ++rank)
-    if (member_of[static_cast<std::size_t>(rank)] == static_cast<std::int32_t>(all.first_ranks.size())) all.first_ranks.push_back(rank);
+    if (member_of[static_cast<std::size_t>(rank)] == static_cast<std::int32_t>(all.first_ranks.size()))
+      all.first_ranks.push_back(rank);
   return all;
 }
 

@@ -7,8 +7,8 @@
 
 namespace swapmeet {
 
-/// Ranks, or what blocks travel between: the nodes (or groups) of leaders and of two layers. Each is known by its number, in the order
-/// of first ranks, and stood for by its first rank.
+/// Ranks, or what blocks travel between: the nodes (or groups) of leaders and of two layers. Each is known by its
+/// number, in the order of first ranks, and stood for by its first rank.
 struct Meeters {
   std::vector<Rank> first_ranks;        ///< of each
   std::vector<std::int32_t> member_of;  ///< for each rank, which of them it is in

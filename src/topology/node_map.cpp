@@ -30,7 +30,8 @@ std::vector<std::int32_t> numbers(std::string_view text, char separator, std::in
 /// The group of each rank at one level.
 Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks) {
   const Problem problem{
-      "expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2; or several "
+      "expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2; or "
+      "several "
       "such levels between \"/\", the innermost first"};
   if (text.find(',') != std::string_view::npos) {
     std::vector<std::int32_t> groups = numbers(text, ',', 0);
@@ -57,7 +58,8 @@ Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks)
 }
 
 /// Why `outer` is no level on top of `inner`, which is level number `level`; "" if it is.
-std::string not_within(const std::vector<std::int32_t>& inner, const std::vector<std::int32_t>& outer, std::size_t level) {
+std::string not_within(const std::vector<std::int32_t>& inner, const std::vector<std::int32_t>& outer,
+                       std::size_t level) {
   std::unordered_map<std::int32_t, std::size_t> first_of;  // the first rank of each group
   for (std::size_t rank = 0; rank < inner.size(); ++rank) {
     const std::size_t first = first_of.try_emplace(inner[rank], rank).first->second;

@@ -5,11 +5,11 @@
 ///   acknowledgement  cells emptied | offers refused
 ///   bulk             room for a larger payload, for each cell
 ///
-/// Cells and acknowledgements are a cache line each. Those of all channels lie together, in few pages, for where ranks share
-/// cores each finds its address translations gone when it is its turn.
+/// Cells and acknowledgements are a cache line each. Those of all channels lie together, in few pages, for where ranks
+/// share cores each finds its address translations gone when it is its turn.
 ///
-/// A message travels as data, cut into cells; or as an offer: its sender says where it lies, and the receiver reads it there
-/// (a single copy). An offer that cannot be taken up is refused, and the message follows as data.
+/// A message travels as data, cut into cells; or as an offer: its sender says where it lies, and the receiver reads it
+/// there (a single copy). An offer that cannot be taken up is refused, and the message follows as data.
 ///
 /// A number is the last word written of a cell (release) and the first read of it (acquire): so small messages take one
 /// cache line. `acknowledged` is what the sender of the cell has emptied the other way: where messages go both ways,
@@ -25,8 +25,9 @@ namespace swapmeet {
 
 /// Sizes of a channel.
 struct ChannelSize {
-  std::uint32_t cells = 2;          ///< a power of two
-  std::uint32_t bulk_bytes = 1024;  ///< for each cell: whole cache lines, an odd number of them, so that cells differ in their sets
+  std::uint32_t cells = 2;  ///< a power of two
+  /// for each cell: whole cache lines, an odd number of them, so that cells differ in their sets
+  std::uint32_t bulk_bytes = 1024;
 };
 
 struct alignas(64) Acknowledgement {
@@ -95,8 +96,8 @@ class Outlet {
     if (static_cast<std::int32_t>(emptied - emptied_) > 0) emptied_ = emptied;  // it may be old news
   }
 
-  /// Whether all cells are empty. Then, if the last one was an offer, whether that was refused: to be asked once. (There
-  /// is one offer at a time, and a count tells it from others however often numbers have wrapped around.)
+  /// Whether all cells are empty. Then, if the last one was an offer, whether that was refused: to be asked once.
+  /// (There is one offer at a time, and a count tells it from others however often numbers have wrapped around.)
   bool all_emptied() { return filled_ == emptied_ || (look(), filled_ == emptied_); }
   bool refused() {
     const std::uint32_t refusals = acknowledgement_->refused.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-/// What messages within a node cost where time is simulated: nothing, unless whoever copies says so. Elsewhere nothing of
-/// this is left.
+/// What messages within a node cost where time is simulated: nothing, unless whoever copies says so. Elsewhere nothing
+/// of this is left.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 namespace swapmeet {
 
 #ifdef SWAPMEET_SIMULATED
-/// Called before `bytes` bytes of a message are handed over, or have `arrived` and are let go: lets the rank pay for that.
+/// Called before `bytes` bytes of a message are handed over, or have `arrived` and are let go: lets the rank pay for
+/// that.
 inline void (*charge)(std::size_t bytes, bool arrived) = [](std::size_t, bool) {};
 #else
 inline void charge(std::size_t, bool) {}

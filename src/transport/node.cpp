@@ -34,7 +34,8 @@ struct Offer {
   std::uint64_t count;
 };
 
-/// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it there.
+/// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it
+/// there.
 std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
   const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece);
   const bool in_bulk = bytes > sizeof cell.payload;
@@ -182,8 +183,10 @@ Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::spa
   }
 }
 
-Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy) {
-  Transfer transfer{&link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes,
+                        const SingleCopy& single_copy) {
+  Transfer transfer{
+      &link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
   transfer.turn = link.sends.made++;
   return transfer;
 }

@@ -1,9 +1,9 @@
-/// Messages between the ranks of a node, without MPI: through cells of a shared segment (two copies, no system call), or
-/// by a single copy from the memory of the sender. Messages from one rank to another arrive in order; a message without data
-/// is not to be sent.
+/// Messages between the ranks of a node, without MPI: through cells of a shared segment (two copies, no system call),
+/// or by a single copy from the memory of the sender. Messages from one rank to another arrive in order; a message
+/// without data is not to be sent.
 ///
-/// One thread at a time. Not collective: what a rank sends and another receives must agree, as in MPI; but a message that
-/// is longer than expected is cut, and marked.
+/// One thread at a time. Not collective: what a rank sends and another receives must agree, as in MPI; but a message
+/// that is longer than expected is cut, and marked.
 #pragma once
 
 #include <sys/types.h>
@@ -44,10 +44,10 @@ struct Transfer {
   std::size_t bytes = 0;            ///< of the pieces, not 0
   bool outgoing = false;
   bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
-  bool cut = false;          ///< a message of more bytes arrived
+  bool cut = false;                                     ///< a message of more bytes arrived
   State state = State::data;
   std::uint32_t turn = 0;
-  std::size_t moved = 0;  ///< bytes so far
+  std::size_t moved = 0;              ///< bytes so far
   std::size_t piece = 0, offset = 0;  ///< the next byte
 };
 
@@ -62,8 +62,8 @@ struct NodeLink {
   } sends{}, receives{};  ///< transfers
 };
 
-/// Where everything is in the segment of a node: for each rank the acknowledgements that it writes and the cells that it
-/// fills, for all the others; then for each rank the bulk of these cells.
+/// Where everything is in the segment of a node: for each rank the acknowledgements that it writes and the cells that
+/// it fills, for all the others; then for each rank the bulk of these cells.
 struct NodeLayout {
   std::uint32_t members = 1;
   ChannelSize channel;
@@ -71,13 +71,12 @@ struct NodeLayout {
   std::size_t acknowledgements(std::uint32_t member) const {
     return std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
-  std::size_t cells(std::uint32_t member) const {
-    return acknowledgements(member) + members * sizeof(Acknowledgement);
-  }
+  std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
   std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
   std::size_t bytes() const { return bulk(members); }
 
-  /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells is 0.
+  /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells
+  /// is 0.
   static NodeLayout within(std::uint32_t members, std::size_t most_bytes);
 };
 
@@ -88,8 +87,8 @@ class Node {
  public:
   /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
   /// `processes`: of each member, or 0. `regions`: shared memory besides. `crowded`: there are more members than cores.
-  Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes, const Regions& regions,
-       bool crowded);
+  Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
+       const Regions& regions, bool crowded);
 
   NodeLink& link(std::uint32_t member) { return links_[member]; }
   Waiter& waiter() { return waiter_; }

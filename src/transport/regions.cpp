@@ -39,7 +39,8 @@ bool Regions::copy(const RegionPlace& place, std::span<const RemotePiece> from, 
   std::size_t source = 0, target = 0, read = 0, written = 0;  // pieces, and bytes of these
   while (source < from.size() && target < to.size()) {
     const std::size_t bytes = std::min<std::size_t>(from[source].bytes - read, to[target].bytes - written);
-    std::memcpy(to[target].address + written, region->segment.memory() + (from[source].address - place.base) + read, bytes);
+    std::memcpy(to[target].address + written, region->segment.memory() + (from[source].address - place.base) + read,
+                bytes);
     if ((read += bytes) == from[source].bytes) ++source, read = 0;
     if ((written += bytes) == to[target].bytes) ++target, written = 0;
   }

@@ -1,5 +1,5 @@
-/// Shared memory that the application has from us: what lies in it is copied by the ranks of the node straight, without the
-/// kernel. Every process that shares it maps it, each at its own address.
+/// Shared memory that the application has from us: what lies in it is copied by the ranks of the node straight, without
+/// the kernel. Every process that shares it maps it, each at its own address.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace swapmeet {
 
 /// Where bytes are in a region, for those that map it elsewhere.
 struct RegionPlace {
-  std::uint64_t id = 0;  ///< of the region; 0: in none
+  std::uint64_t id = 0;    ///< of the region; 0: in none
   std::uint64_t base = 0;  ///< where the process that says so maps it
 };
 
@@ -31,8 +31,8 @@ class Regions {
   /// The region that all pieces lie in.
   RegionPlace find(std::span<const Piece> pieces) const;
 
-  /// Copies `from`, which lies as `place` says, to `to`; as many bytes as both have. False: this process does not map that
-  /// region, or it does not hold all of `from`; nothing is copied then.
+  /// Copies `from`, which lies as `place` says, to `to`; as many bytes as both have. False: this process does not map
+  /// that region, or it does not hold all of `from`; nothing is copied then.
   bool copy(const RegionPlace& place, std::span<const RemotePiece> from, std::span<const Piece> to) const;
 
  private:

@@ -52,8 +52,8 @@ int open_file_of(const std::string& name) {
   return ::open(link.c_str(), O_RDWR | O_CLOEXEC);
 }
 
-/// Why a file of so many bytes cannot be had; 0: it can. The limit is asked, for who exceeds it gets a signal; and the room,
-/// for others may need it while we find out.
+/// Why a file of so many bytes cannot be had; 0: it can. The limit is asked, for who exceeds it gets a signal; and the
+/// room, for others may need it while we find out.
 int no_room_for(std::size_t bytes, int file) {
   rlimit most{};
   struct statvfs room{};
@@ -104,9 +104,7 @@ bool Segment::create(Naming naming) {
   return file_ >= 0;
 }
 
-std::string Segment::make_private(std::size_t bytes) {
-  return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS);
-}
+std::string Segment::make_private(std::size_t bytes) { return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
 std::string Segment::open(const std::string& name, std::size_t bytes) {
   file_ = name.starts_with(process_files) ? open_file_of(name) : shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
@@ -134,9 +132,7 @@ std::string Segment::reserve(std::size_t first, std::size_t bytes) {
   return error == 0 ? "" : failed("cannot have " + amount(bytes), error);
 }
 
-std::uint64_t Segment::id() const {
-  return std::stoull(name_.substr(name_.rfind('-') + 1), nullptr, 16) | 1;
-}
+std::uint64_t Segment::id() const { return std::stoull(name_.substr(name_.rfind('-') + 1), nullptr, 16) | 1; }
 
 void Segment::unlink() {
   if (named_) shm_unlink(name_.c_str());

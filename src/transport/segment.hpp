@@ -1,6 +1,6 @@
-/// Memory that the processes of a node share, made by one of them and found by the others by its name. At best it has a name
-/// only while its maker has it open; else one in /dev/shm, which is taken away as soon as all have it: then a process that
-/// is killed before leaves the name behind.
+/// Memory that the processes of a node share, made by one of them and found by the others by its name. At best it has a
+/// name only while its maker has it open; else one in /dev/shm, which is taken away as soon as all have it: then a
+/// process that is killed before leaves the name behind.
 #pragma once
 
 #include <cstddef>

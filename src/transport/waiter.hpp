@@ -1,10 +1,10 @@
-/// How to wait for another process of the node: where each has a core of its own, spin for a while, for the other may be about
-/// to answer; then give the core away each time. Where cores are shared, give it away at once: spinning is waste. (Sleeping
-/// until woken is worse than both: docs/measurements/node.md.) And let MPI go on meanwhile: the other may be waiting for a
-/// message of ours that only MPI's progress completes.
+/// How to wait for another process of the node: where each has a core of its own, spin for a while, for the other may
+/// be about to answer; then give the core away each time. Where cores are shared, give it away at once: spinning is
+/// waste. (Sleeping until woken is worse than both: docs/measurements/node.md.) And let MPI go on meanwhile: the other
+/// may be waiting for a message of ours that only MPI's progress completes.
 ///
-/// Whether cores are shared is known where there are more ranks than cores, and noticed elsewhere: a core that is given away
-/// and comes back late was wanted by somebody.
+/// Whether cores are shared is known where there are more ranks than cores, and noticed elsewhere: a core that is given
+/// away and comes back late was wanted by somebody.
 #pragma once
 
 #include <sched.h>
@@ -28,12 +28,9 @@ class Waiter {
     if (++turns_ % turns_between_polls == 0) poll();
     if (moved) return;
     ++idle_;
-    if (crowded_)
-      sched_yield();
-    else if (idle_ < patience_)
-      pause();
-    else
-      give_core_away();
+    if (crowded_) sched_yield();
+    else if (idle_ < patience_) pause();
+    else give_core_away();
   }
 
  private:

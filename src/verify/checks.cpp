@@ -153,7 +153,8 @@ Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
       const std::int64_t sent = schedules[a].block_count(message);
       if (message.last != receive.last) add(" a message that is the last of its blocks for one end only");
       if (sent != schedules[b].block_count(receive))
-        add(" a message of " + std::to_string(sent) + " blocks into " + std::to_string(schedules[b].block_count(receive)));
+        add(" a message of " + std::to_string(sent) + " blocks into " +
+            std::to_string(schedules[b].block_count(receive)));
     }
     for (std::size_t a = 0; a < p; ++a)
       if (next[a] != end[a])

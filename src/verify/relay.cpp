@@ -40,9 +40,9 @@ class Post {
     }
   }
 
-  /// Rounds of the same step and batch of all ranks, one such group after the other: a message that is not received in the
-  /// group in which it is sent is a finding. So each group ends before the next begins, whatever goes ahead of a message,
-  /// and within a group every message is started before any is waited for: no rank waits for ever.
+  /// Rounds of the same step and batch of all ranks, one such group after the other: a message that is not received in
+  /// the group in which it is sent is a finding. So each group ends before the next begins, whatever goes ahead of a
+  /// message, and within a group every message is started before any is waited for: no rank waits for ever.
   void run(const std::function<bool()>& given_up) {
     std::vector<std::size_t> next(relays_.size(), 0);
     while (verdict_.proved() && !given_up()) {
@@ -77,7 +77,8 @@ class Post {
       Letter letter{{}, bundle.last, round.step, round.batch};
       for (const std::int32_t block : relays_[r].blocks_of(bundle, relays_[r].departing)) {
         const auto i = static_cast<std::size_t>(block);
-        if (block < 0 || i >= holder.blocks.size() || holder.here[i] != 1) return add(r, "a block is sent that is not there");
+        if (block < 0 || i >= holder.blocks.size() || holder.here[i] != 1)
+          return add(r, "a block is sent that is not there");
         holder.here[i] = 0;
         letter.blocks.push_back(holder.blocks[i]);
       }
@@ -95,7 +96,8 @@ class Post {
       });
       if (found == box.end()) return add(r, "a message is not sent in the same batch");
       found->second.taken = true;
-      if (found->second.blocks.size() != bundle.count) return add(r, "a message has another number of blocks than expected");
+      if (found->second.blocks.size() != bundle.count)
+        return add(r, "a message has another number of blocks than expected");
       for (std::size_t i = 0; i < bundle.count; ++i)
         arrive(r, found->second.blocks[i], relays_[r].arriving[bundle.first + i], bundle.last);
     }
@@ -112,7 +114,8 @@ class Post {
       return;
     }
     const auto i = static_cast<std::size_t>(number);
-    if (i < relays_.size() || i >= holder.blocks.size() || holder.here[i] != 0) return add(r, "two blocks have one number");
+    if (i < relays_.size() || i >= holder.blocks.size() || holder.here[i] != 0)
+      return add(r, "two blocks have one number");
     holder.blocks[i] = name;
     holder.here[i] = 1;
   }

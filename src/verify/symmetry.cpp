@@ -22,10 +22,11 @@ struct View {
 };
 
 struct Trace {
-  std::vector<std::uint32_t> messages;     // of each step
-  std::vector<std::int32_t> ways;          // of each message: from the sender to the receiver
-  std::vector<bool> lasts;                 // of each message: Message::last
-  std::vector<std::size_t> ends{0};        // of each message: one beyond its last block in `blocks`; a 0 before the first
+  std::vector<std::uint32_t> messages;  // of each step
+  std::vector<std::int32_t> ways;       // of each message: from the sender to the receiver
+  std::vector<bool> lasts;              // of each message: Message::last
+  // of each message: one beyond its last block in `blocks`; a 0 before the first
+  std::vector<std::size_t> ends{0};
   std::vector<View> blocks;
   bool operator==(const Trace&) const = default;
 };
@@ -51,7 +52,8 @@ class Walk {
       const std::size_t first = trace_.ways.size();
       for (const Message& message : schedule_.sends_of(step)) send(message);
       if (match(s, first, verdict))
-        for (std::size_t i = 0; i < step.receive_count; ++i) receive(s, schedule_.receives_of(step)[i], first + i, verdict);
+        for (std::size_t i = 0; i < step.receive_count; ++i)
+          receive(s, schedule_.receives_of(step)[i], first + i, verdict);
     }
     return std::move(trace_);
   }
@@ -85,8 +87,8 @@ class Walk {
     trace_.ends.push_back(trace_.blocks.size());
   }
 
-  /// Whether the i-th receive of step `s` is the other end of what a peer with our trace sends i-th; its sends are in the
-  /// trace, from `first` on.
+  /// Whether the i-th receive of step `s` is the other end of what a peer with our trace sends i-th; its sends are in
+  /// the trace, from `first` on.
   bool match(std::size_t s, std::size_t first, Verdict& verdict) const {
     const auto receives = schedule_.receives_of(schedule_.steps[s]);
     if (receives.size() != trace_.ways.size() - first) {
@@ -143,7 +145,8 @@ std::string difference(const Trace& a, const Trace& b) {
         return std::span(trace.blocks).subspan(trace.ends[message], trace.ends[message + 1] - trace.ends[message]);
       };
       if (a.ways[message] != b.ways[message] || a.lasts[message] != b.lasts[message] ||
-          !std::ranges::equal(blocks(a), blocks(b))) return step;
+          !std::ranges::equal(blocks(a), blocks(b)))
+        return step;
     }
   }
   return "the number of steps";
@@ -178,8 +181,7 @@ Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std
     Trace trace = walk.run(verdict);
     if (!verdict.proved()) return verdict;
     walk.check_end(verdict);
-    if (&schedule == &sample[0])
-      expected = std::move(trace);
+    if (&schedule == &sample[0]) expected = std::move(trace);
     else if (trace != expected)
       verdict.add("rank " + std::to_string(schedule.rank) + " does not do what rank " + std::to_string(sample[0].rank) +
                   " does, seen from itself: they differ in " + difference(expected, trace));

@@ -34,9 +34,7 @@ struct Process {
 class Execution {
  public:
   Execution(std::span<const Schedule> schedules, const Numbering& numbers)
-      : numbers_(numbers),
-        processes_(schedules.size()),
-        send_started_(numbers.receive_of.size()),
+      : numbers_(numbers), processes_(schedules.size()), send_started_(numbers.receive_of.size()),
         receive_started_(numbers.send_of.size()) {
     const auto p = static_cast<Block>(schedules.size());
     for (std::size_t r = 0; r < processes_.size(); ++r) {
@@ -61,7 +59,8 @@ class Execution {
         deliverable_.pop_back();
         deliver(send);
       }
-      if (progress && turn % 1024 == 0 && !progress(double(done) / double(std::max<std::size_t>(1, total())))) return false;
+      if (progress && turn % 1024 == 0 && !progress(double(done) / double(std::max<std::size_t>(1, total()))))
+        return false;
     }
     return true;
   }
@@ -99,7 +98,8 @@ class Execution {
     for (std::uint32_t i = 0; i < process.sends_started; ++i) {
       const std::uint32_t number = numbers_.sends[r] + step.first_send + i;
       if (!receive_started_[numbers_.receive_of[number]])
-        return "; rank " + std::to_string(process.schedule->sends[step.first_send + i].peer) + " does not receive from it";
+        return "; rank " + std::to_string(process.schedule->sends[step.first_send + i].peer) +
+               " does not receive from it";
     }
     return "";
   }
@@ -137,7 +137,8 @@ class Execution {
 
   void start(std::size_t r, Process& process, const Step& step) {
     const std::uint32_t batch = finished_batches(process, step);
-    const std::uint32_t sends = batch == UINT32_MAX ? step.send_count : allowed(step, step.send_count, process.sends_done, batch);
+    const std::uint32_t sends =
+        batch == UINT32_MAX ? step.send_count : allowed(step, step.send_count, process.sends_done, batch);
     const std::uint32_t receives =
         batch == UINT32_MAX ? step.receive_count : allowed(step, step.receive_count, process.receives_done, batch);
     for (; process.sends_started < sends; ++process.sends_started) {
@@ -216,17 +217,15 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
   const Numbering numbers = match(schedules, verdict);
   if (!verdict.proved()) return verdict;
   Execution execution(schedules, numbers);
-  if (execution.run(progress))
-    execution.check_end(verdict);
-  else
-    verdict.add("interrupted: nothing is proved");
+  if (execution.run(progress)) execution.check_end(verdict);
+  else verdict.add("interrupted: nothing is proved");
   return verdict;
 }
 
 namespace {
 
-/// Whether blocks of unequal size are exchanged by relays, or could be but for the packing. The steps of leaders, and of nodes in an
-/// order of the topology, match batch by batch with complete=all only, and no others are executed so.
+/// Whether blocks of unequal size are exchanged by relays, or could be but for the packing. The steps of leaders, and
+/// of nodes in an order of the topology, match batch by batch with complete=all only, and no others are executed so.
 bool exchanges_as_relays(const Spec& spec) {
   const bool relays = spec.family == Family::bruck || spec.family == Family::leaders;
   const bool alike = spec.family == Family::bruck && spec.order != Order::topology;
@@ -245,7 +244,8 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress) {
 
 std::int64_t verify_memory_bytes(const Shape& shape) {
   const std::int64_t pairs = std::int64_t{shape.ranks} * shape.ranks;
-  const std::int64_t per_pair = 2 * sizeof(Message) + 2 * sizeof(Run) + 3 * sizeof(std::uint32_t) + 2 * sizeof(Block) + 16;
+  const std::int64_t per_pair =
+      2 * sizeof(Message) + 2 * sizeof(Run) + 3 * sizeof(std::uint32_t) + 2 * sizeof(Block) + 16;
   return pairs * per_pair;
 }
 

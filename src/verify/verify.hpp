@@ -6,15 +6,16 @@
 ///               overwrite a block that is still needed, or send one that has not arrived; across steps the symbolic
 ///               contents show it
 ///   matching    the n-th send of a to b and the n-th receive of b from a carry equally many blocks; none is left over
-///   sizes       both ends agree on whether a message is the last of its blocks (Message::last), and it is: so sizes are sent
-///               exactly where the receiver does not know them, and messages match whatever the sizes, zero included
+///   sizes       both ends agree on whether a message is the last of its blocks (Message::last), and it is: so sizes
+///               are sent exactly where the receiver does not know them, and messages match whatever the sizes, zero
+///               included
 ///   progress    no deadlock even if every send is a rendezvous, for every order of completion (see below)
 ///   bounds      every peer, buffer and block number exists; nothing is written to the send buffer; no message to self
 ///
 /// One execution settles every order of completion. What a rank has started depends only on how many of its sends and
-/// receives have completed, and grows with them; a message can complete once both its ends have started. So a completion
-/// never disables another (the system is persistent), and by the diamond lemma (newman1942) all maximal executions
-/// complete the same messages. search_orders() checks that argument by brute force on small cases.
+/// receives have completed, and grows with them; a message can complete once both its ends have started. So a
+/// completion never disables another (the system is persistent), and by the diamond lemma (newman1942) all maximal
+/// executions complete the same messages. search_orders() checks that argument by brute force on small cases.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +49,10 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {
 /// Generates and verifies all ranks of `spec`.
 Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = {});
 
-/// Proof of what is executed for blocks of unequal size (execute/varying.hpp), for all sizes, zero included: each block is
-/// received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept no
-/// longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes ahead of
-/// a message. Requires verify(schedules) proved, and no segments.
+/// Proof of what is executed for blocks of unequal size (execute/varying.hpp), for all sizes, zero included: each block
+/// is received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept
+/// no longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes
+/// ahead of a message. Requires verify(schedules) proved, and no segments.
 Verdict verify_relays(std::span<const Schedule> schedules, const Progress& progress = {});
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
@@ -62,8 +63,8 @@ std::int64_t verify_memory_bytes(const Shape& shape);
 /// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
 Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
 
-/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: in full if P
-/// is small, or else if it looks alike from every rank (symmetry.hpp).
+/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: in
+/// full if P is small, or else if it looks alike from every rank (symmetry.hpp).
 bool proved(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -1,4 +1,5 @@
-/* Sizes of blocks. Compiled without contraction (a * b + c in one rounding), which would make sizes differ by machine. */
+/* Sizes of blocks. Compiled without contraction (a * b + c in one rounding), which would make sizes differ by
+ * machine. */
 #include "workload/workload.h"
 
 #include <float.h>
@@ -24,7 +25,8 @@ static uint64_t stream_of(uint64_t seed, int source, int destination) {
 
 static uint64_t draw(uint64_t stream, int index) { return mix(stream + (uint64_t)index * GOLDEN_GAMMA); }
 
-/* libm's functions may round differently from machine to machine. These are accurate to some units in the last place. */
+/* libm's functions may round differently from machine to machine. These are accurate to some units in the last
+ * place. */
 static double log2_of(double x) {
   int exponent;
   double mantissa = frexp(x, &exponent);

@@ -4,7 +4,8 @@
  *
  *   constant:bytes=64                                 every block has so many bytes
  *   uniform:max=1024                                  0, 1, ..., max, all equally likely [nonuniform, section 4.1]
- *   normal:mean=512,deviation=128,max=1024            normal, rounded, then clamped to 0..max; max: 2 * mean if not given
+ *   normal:mean=512,deviation=128,max=1024            normal, rounded, then clamped to 0..max; max: 2 * mean if not
+ *                                                     given
  *   power-law:exponent=0.99,max=64KiB                 1, 2, ..., max; k about as likely as k^-exponent
  *   sparse:density=0.05,bytes=4KiB                    bytes with probability density, else empty
  *   hot-spot:bytes=8,hot=64MiB,source=0,destination=1 bytes, but hot from source to destination; one of the two may be
@@ -13,8 +14,8 @@
  * Sizes are in bytes, up to 1024GiB, and take the units B, KiB (K, k), MiB (M), GiB (G); other numbers have at most 9
  * decimals. A rank's block for itself is like any other.
  *
- * Where sizes come from: `nonuniform` (docs/papers.bib) names uniform, normal and power-law sizes; its section 4.3, which
- * defines the last two, is missing from the text that we have, so their definitions are ours:
+ * Where sizes come from: `nonuniform` (docs/papers.bib) names uniform, normal and power-law sizes; its section 4.3,
+ * which defines the last two, is missing from the text that we have, so their definitions are ours:
  *
  *   normal     mean + deviation * z, where z is the sum of 12 uniform numbers less 6. It has mean 0, deviation 1, and
  *              excess kurtosis -0.1: |z| never exceeds 6. Integers only.
@@ -23,10 +24,10 @@
  *              clauset2009, appendix D, with an upper bound. So P(k) is proportional to the integral of x^-exponent
  *              over [k, k + 1).
  *
- * A size is a function of workload, seed, source and destination: both ends know it without communication, and it is the
- * same on every machine with IEEE binary64 arithmetic (no function of libm that rounds is called). Its random numbers are
- * a stream of SplitMix64 (steele2014; constants as in Vigna's public-domain splitmix64.c, prng.di.unimi.it), whose state
- * is seed, source and destination, mixed one after the other.
+ * A size is a function of workload, seed, source and destination: both ends know it without communication, and it is
+ * the same on every machine with IEEE binary64 arithmetic (no function of libm that rounds is called). Its random
+ * numbers are a stream of SplitMix64 (steele2014; constants as in Vigna's public-domain splitmix64.c,
+ * prng.di.unimi.it), whose state is seed, source and destination, mixed one after the other.
  *
  * Plain C, no MPI, no allocation. Every function may be called from any thread. */
 #ifndef SWAPMEET_WORKLOAD_H
@@ -74,25 +75,25 @@ typedef struct {
  *  @param workload  set only on success.
  *  @param message   on failure what is wrong, what was expected, and the column (from 1); cut to message_bytes.
  *  @return whether the text is a workload. */
-bool workload_parse(const char *text, Workload *workload, char *message, size_t message_bytes);
+bool workload_parse(const char* text, Workload* workload, char* message, size_t message_bytes);
 
 /** Write the workload's text, every parameter included; workload_parse() reads it back. 120 bytes are enough.
  *  @return text */
-const char *workload_print(const Workload *workload, char *text, size_t text_bytes);
+const char* workload_print(const Workload* workload, char* text, size_t text_bytes);
 
 /** @return the kind's name in texts, such as "power-law". */
-const char *workload_kind_name(WorkloadKind kind);
+const char* workload_kind_name(WorkloadKind kind);
 
 /** Size of the block that `source` sends to `destination`, in bytes. Takes constant time.
  *  @param ranks  of the exchange; both other ranks are below it. The answer does not depend on it today. */
-int64_t workload_bytes(const Workload *workload, uint64_t seed, int ranks, int source, int destination);
+int64_t workload_bytes(const Workload* workload, uint64_t seed, int ranks, int source, int destination);
 
 /** A bound in bytes on every block, of all ranks, for all seeds; reached, or nearly so. Takes constant time. */
-int64_t workload_most_bytes(const Workload *workload);
+int64_t workload_most_bytes(const Workload* workload);
 
 /** What `rank` sends, and what it receives. Take time proportional to `ranks`. */
-WorkloadShare workload_sent(const Workload *workload, uint64_t seed, int ranks, int rank);
-WorkloadShare workload_received(const Workload *workload, uint64_t seed, int ranks, int rank);
+WorkloadShare workload_sent(const Workload* workload, uint64_t seed, int ranks, int rank);
+WorkloadShare workload_received(const Workload* workload, uint64_t seed, int ranks, int rank);
 
 #ifdef __cplusplus
 }

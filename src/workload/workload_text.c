@@ -19,7 +19,8 @@ static const struct {
     {"a rank, or any", INT32_MAX},
 };
 
-static const char *const kind_names[WORKLOAD_KINDS] = {"constant", "uniform", "normal", "power-law", "sparse", "hot-spot"};
+static const char *const kind_names[WORKLOAD_KINDS] = {"constant",  "uniform", "normal",
+                                                       "power-law", "sparse",  "hot-spot"};
 
 typedef struct {
   WorkloadKind kind;
@@ -179,7 +180,8 @@ static bool read_size(Word word, int64_t *bytes) {
   for (int k = 0; k < UNITS; ++k) {
     const size_t length = strlen(units[k].name);
     if (length_of(word) < length || memcmp(word.end - length, units[k].name, length) != 0) continue;
-    if (!read_number((Word){word.begin, word.end - length}, 0, values[SIZE].most >> units[k].shift, bytes)) return false;
+    if (!read_number((Word){word.begin, word.end - length}, 0, values[SIZE].most >> units[k].shift, bytes))
+      return false;
     *bytes <<= units[k].shift;
     return true;
   }

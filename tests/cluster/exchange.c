@@ -1,5 +1,5 @@
-/* exchange SECONDS BYTES: MPI_Alltoall and MPI_Alltoallv in turn for so long, every byte checked; rank 0 tells how many, and that
- * each rank was on a host, with so many ranks. */
+/* exchange SECONDS BYTES: MPI_Alltoall and MPI_Alltoallv in turn for so long, every byte checked; rank 0 tells how
+ * many, and that each rank was on a host, with so many ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,8 @@ int main(int argc, char **argv) {
   for (; !over; ++call) {
     for (int peer = 0; peer < ranks; ++peer) memset(send + places[peer], value(rank, peer, call), (size_t)bytes);
     memset(receive, 0, (size_t)(bytes * ranks));
-    if (call % 2)
-      MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, MPI_COMM_WORLD);
-    else
-      MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    if (call % 2) MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+    else MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
     check(receive, counts, places, call);
     over = MPI_Wtime() - begin > seconds;
     MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);

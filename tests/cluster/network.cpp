@@ -56,7 +56,8 @@ void check_one_switch() {
   send(network, 0, 1, 0, 10);
   const auto times = arrivals(network, 1);
   expect("frames arrive", 10, static_cast<long long>(times.size()));
-  for (std::size_t k = 0; k < times.size(); ++k) expect("one after the other", latency + static_cast<Time>(k + 1) * takes, times[k]);
+  for (std::size_t k = 0; k < times.size(); ++k)
+    expect("one after the other", latency + static_cast<Time>(k + 1) * takes, times[k]);
 
   Network incast(shape_of(4));
   for (int from = 1; from < 4; ++from) send(incast, from, 0, 0, 5);
@@ -123,7 +124,8 @@ void check_order() {
     std::vector<unsigned char> data(60 + random() % 1000);
     const int number = next_sent[from][to]++;
     data[0] = static_cast<unsigned char>(from);
-    for (int byte = 0; byte < 4; ++byte) data[static_cast<std::size_t>(1 + byte)] = static_cast<unsigned char>(number >> 8 * byte);
+    for (int byte = 0; byte < 4; ++byte)
+      data[static_cast<std::size_t>(1 + byte)] = static_cast<unsigned char>(number >> 8 * byte);
     network.enter(from, {to, std::move(data)}, now);
     now += random() % 200'000;
     while (const auto frame = network.pop(now)) {

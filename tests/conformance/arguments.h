@@ -6,34 +6,34 @@
 #include "side.h"
 
 typedef struct {
-  void *buffer;
+  void* buffer;
   MPI_Datatype type; /* of all blocks, but for Alltoallw */
   MPI_Count count;   /* of Alltoall */
   int peers;
-  MPI_Count *large_counts; /* the five arrays lie in `memory`; NULL in place */
-  MPI_Aint *large_displacements;
-  MPI_Datatype *types;
+  MPI_Count* large_counts; /* the five arrays lie in `memory`; NULL in place */
+  MPI_Aint* large_displacements;
+  MPI_Datatype* types;
   int *counts, *displacements;
   void *memory, *copy;
   size_t bytes;
-  MPI_Datatype *made; /* types that are the call's own, to be freed */
+  MPI_Datatype* made; /* types that are the call's own, to be freed */
   int number_made;
 } Arguments;
 
 /** @param passing  types are made for this call, so that arguments_free_types() may follow before it is complete. */
-Arguments arguments_open(const Side *side, int run, bool passing);
+Arguments arguments_open(const Side* side, int run, bool passing);
 
 /** With MPI_IN_PLACE the other send arguments are ignored: some that are plainly wrong, and some that look right. */
 Arguments arguments_in_place(int run);
 
 /** Fail if the call has changed the arrays. */
-void arguments_check(const Arguments *arguments, Suite *suite);
+void arguments_check(const Arguments* arguments, Suite* suite);
 
-void arguments_free_types(Arguments *arguments);
+void arguments_free_types(Arguments* arguments);
 
 /** Garbage for whoever still reads the arrays. */
-void arguments_overwrite(Arguments *arguments);
+void arguments_overwrite(Arguments* arguments);
 
-void arguments_close(Arguments *arguments);
+void arguments_close(Arguments* arguments);
 
 #endif

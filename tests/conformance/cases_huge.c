@@ -14,9 +14,9 @@ enum { GUARD_BYTES = 64, GUARD = 0xe5, MEBIBYTE = 1 << 20, MOST_MEBIBYTES = 10 *
 typedef struct {
   const char *name;
   Collective collective;
-  bool of_chars;         /* otherwise of items of 1 MiB */
-  bool one_block;        /* only rank 0 sends much, to the last rank */
-  MPI_Aint mebibytes;    /* of one rank's buffer; or of the one block */
+  bool of_chars;      /* otherwise of items of 1 MiB */
+  bool one_block;     /* only rank 0 sends much, to the last rank */
+  MPI_Aint mebibytes; /* of one rank's buffer; or of the one block */
 } HugeCase;
 
 static const HugeCase huge_cases[] = {
@@ -109,9 +109,9 @@ static int call_typed(const HugeSide *send, const HugeSide *recv, MPI_Datatype t
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Datatype *types = malloc((size_t)ranks * sizeof *types);
   for (int peer = 0; peer < ranks; ++peer) types[peer] = type;
-  const int code = MPI_Alltoallw_c(send->memory + GUARD_BYTES, send->large_counts, send->large_displacements, types,
-                                   recv->memory + GUARD_BYTES, recv->large_counts, recv->large_displacements, types,
-                                   MPI_COMM_WORLD);
+  const int code =
+      MPI_Alltoallw_c(send->memory + GUARD_BYTES, send->large_counts, send->large_displacements, types,
+                      recv->memory + GUARD_BYTES, recv->large_counts, recv->large_displacements, types, MPI_COMM_WORLD);
   free(types);
   return code;
 }

@@ -1,5 +1,5 @@
-/* Alltoallv and Alltoallw with the sizes of every kind of workload (src/workload/workload.h), in basic types and one with gaps, dense,
- * with gaps and shuffled, and in place, where the sizes of a pair of ranks are the same both ways. */
+/* Alltoallv and Alltoallw with the sizes of every kind of workload (src/workload/workload.h), in basic types and one
+ * with gaps, dense, with gaps and shuffled, and in place, where the sizes of a pair of ranks are the same both ways. */
 #include <stdio.h>
 #include <stdlib.h>
 

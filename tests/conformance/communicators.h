@@ -10,6 +10,6 @@ void communicators_open(void);
 void communicators_close(void);
 
 MPI_Comm communicator(Communicator which);
-const char *communicator_name(Communicator which);
+const char* communicator_name(Communicator which);
 
 #endif

@@ -54,7 +54,8 @@ static void pool_add(Pool *pool, MPI_Request *request, bool *under_way) {
 
 static Pool pool_open(int most) {
   const size_t room = (size_t)most;
-  return (Pool){0, malloc(room * sizeof(MPI_Request)), malloc(room * sizeof(MPI_Request *)), malloc(room * sizeof(bool *))};
+  return (Pool){0, malloc(room * sizeof(MPI_Request)), malloc(room * sizeof(MPI_Request *)),
+                malloc(room * sizeof(bool *))};
 }
 
 static void pool_close(Pool *pool) {
@@ -101,7 +102,8 @@ static void complete_plans(Operation operations[], int number, Suite *suite, uin
   }
 }
 
-/* MPICH 5.0.2's MPI_Testall takes a persistent collective without messages for a failed one. The standard ABI names no MPI. */
+/* MPICH 5.0.2's MPI_Testall takes a persistent collective without messages for a failed one. The standard ABI names no
+ * MPI. */
 static bool testall_works(const Operation operations[], int number) {
 #ifndef OPEN_MPI
   for (int k = 0; k < number; ++k)

@@ -13,14 +13,14 @@ typedef struct {
 } Ring;
 
 /** @param comm  an intracommunicator of more than one rank; else, or if it is MPI_COMM_NULL, there is no message. */
-void ring_open(Ring *ring, MPI_Comm comm);
-void ring_prepare(Ring *ring);
-void ring_check(const Ring *ring, Suite *suite);
-void ring_close(Ring *ring);
+void ring_open(Ring* ring, MPI_Comm comm);
+void ring_prepare(Ring* ring);
+void ring_check(const Ring* ring, Suite* suite);
+void ring_close(Ring* ring);
 
 /** Start persistent operations and the ring by one MPI_Startall. */
-void start_together(Operation operations[], int number, Ring *ring, Suite *suite);
+void start_together(Operation operations[], int number, Ring* ring, Suite* suite);
 
-void complete(Operation operations[], int number, Ring *ring, Suite *suite, uint64_t seed);
+void complete(Operation operations[], int number, Ring* ring, Suite* suite, uint64_t seed);
 
 #endif

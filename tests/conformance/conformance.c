@@ -1,4 +1,5 @@
-/* MPI conformance suite for MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: the command line and the order of the groups. */
+/* MPI conformance suite for MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: the command line and the order of the
+ * groups. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,7 @@
 #include "communicators.h"
 
 static int usage(const char *program, int rank) {
-  if (rank == 0)
-    fprintf(stderr, "usage: %s [--list] [--only SUBSTRING] [--seed S] [--random N] [--huge]\n", program);
+  if (rank == 0) fprintf(stderr, "usage: %s [--list] [--only SUBSTRING] [--seed S] [--random N] [--huge]\n", program);
   MPI_Finalize();
   return 2;
 }

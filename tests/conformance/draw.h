@@ -9,9 +9,9 @@ typedef struct {
 } Random;
 
 /** @return 0 to limit - 1 */
-int draw_below(Random *random, int limit);
+int draw_below(Random* random, int limit);
 
 /** An exchange that this MPI can do on an intercommunicator, or on another one. */
-Exchange draw_exchange(Random *random, bool inter);
+Exchange draw_exchange(Random* random, bool inter);
 
 #endif

@@ -102,9 +102,9 @@ static const char *class_name(int class) {
     int class;
     const char *name;
   } names[] = {
-      {MPI_SUCCESS, "MPI_SUCCESS"},   {MPI_ERR_BUFFER, "MPI_ERR_BUFFER"}, {MPI_ERR_COUNT, "MPI_ERR_COUNT"},
-      {MPI_ERR_TYPE, "MPI_ERR_TYPE"}, {MPI_ERR_COMM, "MPI_ERR_COMM"},     {MPI_ERR_ARG, "MPI_ERR_ARG"},
-      {MPI_ERR_TRUNCATE, "MPI_ERR_TRUNCATE"}, {MPI_ERR_OTHER, "MPI_ERR_OTHER"}, {MPI_ERR_INTERN, "MPI_ERR_INTERN"},
+      {MPI_SUCCESS, "MPI_SUCCESS"},           {MPI_ERR_BUFFER, "MPI_ERR_BUFFER"}, {MPI_ERR_COUNT, "MPI_ERR_COUNT"},
+      {MPI_ERR_TYPE, "MPI_ERR_TYPE"},         {MPI_ERR_COMM, "MPI_ERR_COMM"},     {MPI_ERR_ARG, "MPI_ERR_ARG"},
+      {MPI_ERR_TRUNCATE, "MPI_ERR_TRUNCATE"}, {MPI_ERR_OTHER, "MPI_ERR_OTHER"},   {MPI_ERR_INTERN, "MPI_ERR_INTERN"},
   };
   for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k)
     if (names[k].class == class) return names[k].name;
@@ -119,8 +119,7 @@ static int call(const Call *c, Collective collective) {
     case ALLTOALLW:
       return MPI_Alltoallw(c->send, c->send_counts, c->send_displacements, c->send_types, c->recv, c->recv_counts,
                            c->recv_displacements, c->recv_types, c->comm);
-    default:
-      return MPI_Alltoall(c->send, c->send_count, c->send_type, c->recv, c->recv_count, c->recv_type, c->comm);
+    default: return MPI_Alltoall(c->send, c->send_count, c->send_type, c->recv, c->recv_count, c->recv_type, c->comm);
   }
 }
 
@@ -147,7 +146,8 @@ static int run_case(int which, Collective collective, MPI_Comm comm) {
             .comm = comm};
   for (int peer = 0; peer < ranks; ++peer) {
     c.send_counts[peer] = c.recv_counts[peer] = COUNT;
-    c.send_displacements[peer] = c.recv_displacements[peer] = COUNT * peer * (collective == ALLTOALLW ? (int)sizeof(int) : 1);
+    c.send_displacements[peer] = c.recv_displacements[peer] =
+        COUNT * peer * (collective == ALLTOALLW ? (int)sizeof(int) : 1);
     c.send_types[peer] = c.recv_types[peer] = MPI_INT;
   }
   cases[which].spoil(&c);
@@ -184,8 +184,7 @@ static void run_all(const char *where, MPI_Comm comm, MPI_Comm report, const cha
       MPI_Gather(&class, 1, MPI_INT, classes, 1, MPI_INT, 0, report);
       for (int other = 0; other < ranks && rank == 0; ++other) differing += classes[other] != class;
       if (rank == 0) {
-        printf("%s/%s/%s: %s/%d", where, collective_names[collective], cases[which].name,
-               class_name(class), class);
+        printf("%s/%s/%s: %s/%d", where, collective_names[collective], cases[which].name, class_name(class), class);
         if (differing > 0) printf(" (another on %d ranks)", differing);
         puts("");
         fflush(stdout);

@@ -52,8 +52,8 @@ const char *exchange_name(const Exchange *exchange, char *name, size_t bytes) {
   return name;
 }
 
-/* Open MPI 5.0.11's own non-blocking all-to-alls hang, or deliver wrong data, now and then: some one in 10^5, where few ranks
- * exchange much else on many communicators. Served by threads they are ours. */
+/* Open MPI 5.0.11's own non-blocking all-to-alls hang, or deliver wrong data, now and then: some one in 10^5, where few
+ * ranks exchange much else on many communicators. Served by threads they are ours. */
 static bool reliable(Form form) {
 #ifdef OPEN_MPI
   const char *served = getenv("SWAPMEET_NONBLOCKING");
@@ -79,8 +79,7 @@ static void start(Operation operations[], int number, Ring *ring, Suite *suite, 
   start_together(operations, together ? number : 0, ring, suite);
 }
 
-void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Comm comms[], int number,
-                          MPI_Comm user) {
+void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Comm comms[], int number, MPI_Comm user) {
   Operation *operations = malloc((size_t)number * sizeof *operations);
   const uint64_t seed = oracle_mix(exchanges[0].seed + (uint64_t)suite->rank);
   Ring ring;

@@ -37,35 +37,35 @@ typedef struct {
   TypeId send, recv;
   MPI_Aint block_bytes; /* rounded up to what both types can hold */
   Pattern pattern;
-  const Workload *workload; /* if not NULL, it says how much, in place of the two above */
+  const Workload* workload; /* if not NULL, it says how much, in place of the two above */
   Placement send_placement, recv_placement;
   bool in_place;
-  bool bottom;          /* buffers are MPI_BOTTOM and the types hold their addresses */
-  bool types_by_rank;   /* each rank picks another shape of the family */
-  bool types_by_peer;   /* Alltoallw: each block has another; where blocks do not overlap */
-  const char *spec;     /* PLAN: the algorithm, if it can serve the communicator; NULL: that of the other calls */
-  int changed_pair;     /* k > 0: as without it, except that rank k - 1 sends another amount to rank k (modulo P) */
+  bool bottom;        /* buffers are MPI_BOTTOM and the types hold their addresses */
+  bool types_by_rank; /* each rank picks another shape of the family */
+  bool types_by_peer; /* Alltoallw: each block has another; where blocks do not overlap */
+  const char* spec;   /* PLAN: the algorithm, if it can serve the communicator; NULL: that of the other calls */
+  int changed_pair;   /* k > 0: as without it, except that rank k - 1 sends another amount to rank k (modulo P) */
   uint64_t seed;
 } Exchange;
 
-bool is_vector(Collective collective);      /* each block has its count and its displacement */
-bool has_types(Collective collective);      /* and its type */
+bool is_vector(Collective collective); /* each block has its count and its displacement */
+bool has_types(Collective collective); /* and its type */
 bool is_large_count(Collective collective);
-const char *collective_name(Collective collective);
+const char* collective_name(Collective collective);
 
 /** A name that tells all: the words of the description, slash-separated. @return name */
-const char *exchange_name(const Exchange *exchange, char *name, size_t bytes);
+const char* exchange_name(const Exchange* exchange, char* name, size_t bytes);
 
 /** Why it cannot be done here, on an intercommunicator or on another one; NULL if it can. The same on all ranks. */
-const char *exchange_unsuitable(const Exchange *exchange, bool inter);
+const char* exchange_unsuitable(const Exchange* exchange, bool inter);
 
 /** Run it twice with different data, checking both buffers to the last byte, and report to the suite.
  *  Collective over comm, which may be an intercommunicator. */
-void exchange_run(Suite *suite, const Exchange *exchange, MPI_Comm comm);
+void exchange_run(Suite* suite, const Exchange* exchange, MPI_Comm comm);
 
 /** Run some that are under way together: started in this order, complete in another one, on each rank.
  *  @param comms  one for each exchange
  *  @param user   where ranks send one another messages meanwhile; MPI_COMM_NULL: nowhere */
-void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Comm comms[], int number, MPI_Comm user);
+void exchange_run_several(Suite* suite, const Exchange exchanges[], const MPI_Comm comms[], int number, MPI_Comm user);
 
 #endif

@@ -27,7 +27,7 @@ static const struct {
   int weight;
   void (*step)(Program *program);
 } steps[] = {
-    {14, exchange_one},      {5, exchange_several}, {4, change_algorithm}, {3, make_communicator},
+    {14, exchange_one},     {5, exchange_several}, {4, change_algorithm}, {3, make_communicator},
     {2, drop_communicator}, {2, post_message},     {2, use_collective},
 };
 
@@ -93,7 +93,8 @@ int main(int argc, char **argv) {
     MPI_Finalize();
     return 2;
   }
-  const int first = options.episode < 0 ? 0 : options.episode, last = options.episode < 0 ? options.episodes : first + 1;
+  const int first = options.episode < 0 ? 0 : options.episode,
+            last = options.episode < 0 ? options.episodes : first + 1;
   bool repeated = false;
   for (int episode = first; episode < last; ++episode)
     if (!run_episode(&suite, &options, episode) && !repeated) {

@@ -1,5 +1,5 @@
-/* Random sequences of what a program does: communicators that come and go, exchanges, algorithms, traffic. A sequence is an
- * episode, which begins with nothing and can be repeated alone; all ranks draw the same. */
+/* Random sequences of what a program does: communicators that come and go, exchanges, algorithms, traffic. A sequence
+ * is an episode, which begins with nothing and can be repeated alone; all ranks draw the same. */
 #ifndef CONFORMANCE_FUZZ_H
 #define CONFORMANCE_FUZZ_H
 
@@ -10,9 +10,9 @@ enum { SLOTS = 6, MESSAGES = 3 };
 
 /** A communicator of the program. MPI_COMM_NULL on ranks that it does not have. */
 typedef struct {
-  bool used;       /* the same on all ranks, as all that follows but comm */
+  bool used; /* the same on all ranks, as all that follows but comm */
   bool inter;
-  bool wildcard;   /* a receive of anything from anyone waits on it */
+  bool wildcard; /* a receive of anything from anyone waits on it */
   MPI_Comm comm;
 } Slot;
 
@@ -27,34 +27,34 @@ typedef struct {
 } Message;
 
 typedef struct {
-  Suite *suite;
+  Suite* suite;
   Random random;
   Slot slots[SLOTS];
   Message messages[MESSAGES];
 } Program;
 
 /** A slot that is in use; slot 0 always is: MPI_COMM_WORLD. @param intra  no intercommunicator */
-int draw_slot(Program *program, bool intra);
+int draw_slot(Program* program, bool intra);
 
 /** Say what this step does, for messages. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void step_is(Program *program, const char *format, ...);
+void step_is(Program* program, const char* format, ...);
 
 /* What a program may do next. */
-void make_communicator(Program *program);
-void drop_communicator(Program *program);
-void change_algorithm(Program *program);
-void post_message(Program *program);
-void use_collective(Program *program); /* another than all-to-all */
-void exchange_one(Program *program);
-void exchange_several(Program *program);
+void make_communicator(Program* program);
+void drop_communicator(Program* program);
+void change_algorithm(Program* program);
+void post_message(Program* program);
+void use_collective(Program* program); /* another than all-to-all */
+void exchange_one(Program* program);
+void exchange_several(Program* program);
 
 /** Complete and check the messages on a slot; on all: -1. */
-void complete_messages(Program *program, int slot);
+void complete_messages(Program* program, int slot);
 
 /** Free what the program has not. */
-void end_program(Program *program);
+void end_program(Program* program);
 
 #endif

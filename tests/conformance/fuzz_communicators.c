@@ -79,7 +79,8 @@ static MPI_Comm make(const Program *program, int how, MPI_Comm from) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       break;
     case SPLIT_TYPE:
-      MPI_Comm_split_type(from, MPI_COMM_TYPE_SHARED, drawn_by_rank(program, program->suite->rank, 9), MPI_INFO_NULL, &comm);
+      MPI_Comm_split_type(from, MPI_COMM_TYPE_SHARED, drawn_by_rank(program, program->suite->rank, 9), MPI_INFO_NULL,
+                          &comm);
       break;
     case CREATE: comm = create(program, from, false); break;
     case CREATE_GROUP: comm = create(program, from, true); break;
@@ -91,7 +92,8 @@ static MPI_Comm make(const Program *program, int how, MPI_Comm from) {
 }
 
 void make_communicator(Program *program) {
-  static const char *const names[MAKES] = {"dup", "idup", "split", "split-type", "create", "create-group", "cart", "inter"};
+  static const char *const names[MAKES] = {"dup",    "idup",         "split", "split-type",
+                                           "create", "create-group", "cart",  "inter"};
   int slot = 0;
   while (slot < SLOTS && program->slots[slot].used) ++slot;
   int how = draw_below(&program->random, MAKES);
@@ -102,7 +104,8 @@ void make_communicator(Program *program) {
   if (how == CREATE_GROUP || how == INTER) complete_messages(program, how == INTER ? 0 : from);
   step_is(program, "%s/slot=%d/from=%d", names[how], slot, from);
   Slot made = {.used = true, .inter = how == INTER, .comm = MPI_COMM_NULL};
-  if (program->slots[from].comm != MPI_COMM_NULL || how == INTER) made.comm = make(program, how, program->slots[from].comm);
+  if (program->slots[from].comm != MPI_COMM_NULL || how == INTER)
+    made.comm = make(program, how, program->slots[from].comm);
   if (made.comm != MPI_COMM_NULL) MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
   program->slots[slot] = made;
 }
@@ -123,5 +126,6 @@ void drop_communicator(Program *program) {
 void end_program(Program *program) {
   complete_messages(program, -1);
   for (int slot = 1; slot < SLOTS; ++slot)
-    if (program->slots[slot].used && program->slots[slot].comm != MPI_COMM_NULL) MPI_Comm_free(&program->slots[slot].comm);
+    if (program->slots[slot].used && program->slots[slot].comm != MPI_COMM_NULL)
+      MPI_Comm_free(&program->slots[slot].comm);
 }

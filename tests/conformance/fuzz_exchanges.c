@@ -5,9 +5,9 @@
 #include "fuzz.h"
 #include "plans.h"
 
-/* The whole grammar: families, orders, windows, completions, radices, dimensions, layouts, packings, treatments of sizes,
- * thresholds, segments, leaders, transports; and what is not in it. Those that cannot serve a communicator leave it to the
- * MPI underneath. */
+/* The whole grammar: families, orders, windows, completions, radices, dimensions, layouts, packings, treatments of
+ * sizes, thresholds, segments, leaders, transports; and what is not in it. Those that cannot serve a communicator leave
+ * it to the MPI underneath. */
 static const char *const specs[] = {
     "auto",
     "native",

@@ -7,7 +7,8 @@
 
 static uint64_t key_of(int slot, int tag, int source) { return oracle_key((uint64_t)(1000 * slot + tag), source, 0); }
 
-/* To the next rank, small or beyond any eager limit; received from anyone with any tag, if no other one of the slot is. */
+/* To the next rank, small or beyond any eager limit; received from anyone with any tag, if no other one of the slot
+ * is. */
 void post_message(Program *program) {
   static const size_t sizes[] = {0, 8, 5000, 300000};
   const int slot = draw_slot(program, true), size = draw_below(&program->random, 4);
@@ -16,7 +17,8 @@ void post_message(Program *program) {
   while (place < MESSAGES && program->messages[place].used) ++place;
   if (place == MESSAGES || program->slots[slot].wildcard) return complete_messages(program, slot);
   for (int k = 0; k < MESSAGES; ++k)
-    if (wildcard && program->messages[k].used && program->messages[k].slot == slot) return complete_messages(program, slot);
+    if (wildcard && program->messages[k].used && program->messages[k].slot == slot)
+      return complete_messages(program, slot);
   step_is(program, "message/slot=%d/%zuB%s", slot, sizes[size], wildcard ? "/wildcard" : "");
   Message message = {.used = true, .slot = slot, .tag = 40 + place, .bytes = sizes[size]};
   const MPI_Comm comm = program->slots[slot].comm;
@@ -53,8 +55,8 @@ void complete_messages(Program *program, int slot) {
                  (size_t)got != message->bytes))
       suite_fail(program->suite, "the program's receive got %d bytes from %d with tag %d; expected %zu, %d and %d", got,
                  statuses[1].MPI_SOURCE, statuses[1].MPI_TAG, message->bytes, message->left, message->tag);
-    else if (sent && oracle_compare(message->received, ORACLE_DATA, key_of(message->slot, message->tag, message->left), 0,
-                                    message->bytes) != message->bytes)
+    else if (sent && oracle_compare(message->received, ORACLE_DATA, key_of(message->slot, message->tag, message->left),
+                                    0, message->bytes) != message->bytes)
       suite_fail(program->suite, "the program's message from %d has wrong data", message->left);
     free(message->sent);
     free(message->received);
@@ -79,9 +81,7 @@ void use_collective(Program *program) {
       if (rank == 0) sum = ranks * (ranks - 1) / 2;
       MPI_Bcast(&sum, 1, MPI_INT, 0, comm);
       break;
-    default:
-      MPI_Ibarrier(comm, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    default: MPI_Ibarrier(comm, &request); MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   if ((which == 1 || which == 2) && sum != ranks * (ranks - 1) / 2)
     suite_fail(program->suite, "another collective gave %d", sum);

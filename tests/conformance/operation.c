@@ -34,7 +34,8 @@ static Group group_of(MPI_Comm comm) {
 
 static void open_arguments(Operation *operation, int run) {
   const bool passing = operation->exchange.form != BLOCKING;
-  operation->from = operation->exchange.in_place ? arguments_in_place(run) : arguments_open(&operation->send, run, passing);
+  operation->from =
+      operation->exchange.in_place ? arguments_in_place(run) : arguments_open(&operation->send, run, passing);
   operation->to = arguments_open(&operation->recv, run, passing);
 }
 
@@ -47,7 +48,8 @@ static void plan(Operation *operation, Suite *suite) {
   const Exchange *exchange = &operation->exchange;
   const Arguments *from = &operation->from, *to = &operation->to;
   int code = MPI_ERR_ARG;
-  if (exchange->spec) code = call_plan(exchange->collective, from, to, operation->comm, exchange->spec, &operation->plan);
+  if (exchange->spec)
+    code = call_plan(exchange->collective, from, to, operation->comm, exchange->spec, &operation->plan);
   if (code == MPI_ERR_ARG) code = call_plan(exchange->collective, from, to, operation->comm, NULL, &operation->plan);
   expect_success(suite, code, "making the plan");
   arguments_check(from, suite);
@@ -61,8 +63,9 @@ static void free_types(Operation *operation) {
   arguments_free_types(&operation->to);
 }
 
-/* What the MPI can do. Open MPI's Alltoallw on one rank takes displacements for extents: none, then; and non-blocking and in
- * place (where it is not ours) it takes no part on a rank without data, and later ones wait for ever: some data everywhere. */
+/* What the MPI can do. Open MPI's Alltoallw on one rank takes displacements for extents: none, then; and non-blocking
+ * and in place (where it is not ours) it takes no part on a rank without data, and later ones wait for ever: some data
+ * everywhere. */
 static Exchange as_possible(const Exchange *wanted, Group group) {
   Exchange exchange = *wanted;
 #ifdef OPEN_MPI
@@ -95,10 +98,10 @@ void operation_open(Operation *operation, Suite *suite, const Exchange *wanted, 
   if (!lasts(exchange)) return;
   allocate(operation, 0);
   open_arguments(operation, (int)(exchange->seed % 2));
-  if (exchange->form == PLAN)
-    plan(operation, suite);
+  if (exchange->form == PLAN) plan(operation, suite);
   else
-    expect_success(suite, call_persistent(exchange->collective, &operation->from, &operation->to, comm, &operation->request),
+    expect_success(suite,
+                   call_persistent(exchange->collective, &operation->from, &operation->to, comm, &operation->request),
                    "MPI_Alltoall*_init");
   free_types(operation);
 }

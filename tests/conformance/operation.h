@@ -11,24 +11,24 @@ typedef struct {
   Side send, recv;
   Arguments from, to;
   MPI_Request request; /* NONBLOCKING and PERSISTENT */
-  swapmeet_plan *plan; /* PLAN */
+  swapmeet_plan* plan; /* PLAN */
   bool under_way;
 } Operation;
 
-void operation_open(Operation *operation, Suite *suite, const Exchange *exchange, MPI_Comm comm);
+void operation_open(Operation* operation, Suite* suite, const Exchange* exchange, MPI_Comm comm);
 
 /** Fresh data; and, where arguments do not last for all runs, new ones. */
-void operation_prepare(Operation *operation, int run);
+void operation_prepare(Operation* operation, int run);
 
 /** Start it; or, blocking, do it. Persistent requests may be left to MPI_Startall: then set under_way instead. */
-void operation_start(Operation *operation, Suite *suite);
+void operation_start(Operation* operation, Suite* suite);
 
 /** What follows once it is no longer under way: look at every byte. */
-void operation_check(Operation *operation, Suite *suite, int run);
+void operation_check(Operation* operation, Suite* suite, int run);
 
-void operation_close(Operation *operation, Suite *suite);
+void operation_close(Operation* operation, Suite* suite);
 
 /** Fail if `code` is not MPI_SUCCESS. */
-void expect_success(Suite *suite, int code, const char *what);
+void expect_success(Suite* suite, int code, const char* what);
 
 #endif

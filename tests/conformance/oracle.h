@@ -16,9 +16,9 @@ uint64_t oracle_mix(uint64_t value);
 uint64_t oracle_key(uint64_t seed, int source, int destination);
 
 /** Write bytes [first, first + bytes) of the stream `key`. */
-void oracle_write(unsigned char *to, OracleBytes kind, uint64_t key, size_t first, size_t bytes);
+void oracle_write(unsigned char* to, OracleBytes kind, uint64_t key, size_t first, size_t bytes);
 
 /** @return index of the first byte that differs from the stream, or `bytes` if none does. */
-size_t oracle_compare(const unsigned char *at, OracleBytes kind, uint64_t key, size_t first, size_t bytes);
+size_t oracle_compare(const unsigned char* at, OracleBytes kind, uint64_t key, size_t first, size_t bytes);
 
 #endif

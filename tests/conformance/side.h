@@ -12,42 +12,42 @@ typedef struct {
 } Group;
 
 typedef struct {
-  const Exchange *exchange;
+  const Exchange* exchange;
   Group group;
   bool sends;
-  Layout *layouts;                /* one; or one a peer, where types differ by peer */
+  Layout* layouts;                /* one; or one a peer, where types differ by peer */
   MPI_Aint *count, *displacement; /* one a peer, in items; Alltoallw's displacements in bytes */
   MPI_Aint low, high;             /* lowest byte of data and one past the highest, from the buffer's origin */
 
-  unsigned char *allocation;
-  unsigned char *origin;    /* what MPI is given; lies outside the data where displacements are all negative */
-  unsigned char *expected;  /* what the allocation must hold after the call */
-  MPI_Aint bytes;           /* of the allocation, guards included */
+  unsigned char* allocation;
+  unsigned char* origin;   /* what MPI is given; lies outside the data where displacements are all negative */
+  unsigned char* expected; /* what the allocation must hold after the call */
+  MPI_Aint bytes;          /* of the allocation, guards included */
 } Side;
 
 /** @return bytes of the smallest block that both ends can hold; 0 for empty types. */
-MPI_Aint unit_bytes(const Exchange *exchange);
+MPI_Aint unit_bytes(const Exchange* exchange);
 
 /** The type of a peer's block; and where that lies, in bytes from the origin. */
-const Layout *side_layout(const Side *side, int peer);
-MPI_Aint side_offset(const Side *side, int peer);
+const Layout* side_layout(const Side* side, int peer);
+MPI_Aint side_offset(const Side* side, int peer);
 
-void side_open(Side *side, const Exchange *exchange, Group group, bool sends);
-void side_close(Side *side);
+void side_open(Side* side, const Exchange* exchange, Group group, bool sends);
+void side_close(Side* side);
 
 /** @return whether MPI agrees with our account of all types. */
-bool side_agrees_with_mpi(const Side *side);
+bool side_agrees_with_mpi(const Side* side);
 
 /** Make room for the buffer, elsewhere in each run. */
-void side_allocate(Side *side, int run);
+void side_allocate(Side* side, int run);
 
 /** Background everywhere; data where this side sends, or where in_place makes it do so. */
-void side_fill(Side *side, int run, bool with_data);
+void side_fill(Side* side, int run, bool with_data);
 
 /** State what a receive buffer must hold after the call. */
-void side_expect_received(Side *side, int run);
+void side_expect_received(Side* side, int run);
 
 /** Compare the buffer with what is expected, report the first difference. */
-void side_check(const Side *side, Suite *suite, int run);
+void side_check(const Side* side, Suite* suite, int run);
 
 #endif

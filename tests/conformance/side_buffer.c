@@ -41,7 +41,8 @@ static void write_blocks(const Side *side, int run, unsigned char *allocation, b
     if (side->count[peer] == 0) continue;
     const int id = side->group.first_peer + peer, me = side->group.me;
     const Stream stream = outgoing ? block_stream(side, run, me, id) : block_stream(side, run, id, me);
-    layout_write(side_layout(side, peer), block_in(side, allocation, peer), side->count[peer], stream.key, stream.first);
+    layout_write(side_layout(side, peer), block_in(side, allocation, peer), side->count[peer], stream.key,
+                 stream.first);
   }
 }
 
@@ -92,8 +93,8 @@ void side_check(const Side *side, Suite *suite, int run) {
     suite_fail(suite,
                "run %d, %s buffer, block %s %d, byte %ld (item %ld, %ld bytes from the origin): expected 0x%02x, got "
                "0x%02x; %ld bytes differ",
-               run, buffer, side->sends ? "to" : "from", peer, (long)position, (long)(position / side_layout(side, peer)->size),
-               (long)offset, expected, got, (long)wrong);
+               run, buffer, side->sends ? "to" : "from", peer, (long)position,
+               (long)(position / side_layout(side, peer)->size), (long)offset, expected, got, (long)wrong);
   else
     suite_fail(suite,
                "run %d, %s buffer, gap or guard byte %ld bytes from the origin was written: expected 0x%02x, got "

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct {
-  const char *only; /* run cases whose name contains this; NULL: all */
+  const char* only; /* run cases whose name contains this; NULL: all */
   bool list;        /* print the names, run nothing */
   bool huge;        /* add the cases that need gigabytes */
   uint64_t seed;
@@ -18,33 +18,33 @@ typedef struct {
   Options options;
   MPI_Comm comm; /* the suite's own duplicate of MPI_COMM_WORLD: no case uses it for what it tests */
   int rank, ranks;
-  int passed, failed, skipped; /* counted on rank 0 */
+  int passed, failed, skipped;    /* counted on rank 0 */
   bool case_failed, case_skipped; /* failed: on this rank; skipped: the same on every rank */
   char name[640];
   char message[512];
 } Suite;
 
-void suite_open(Suite *suite, const Options *options);
+void suite_open(Suite* suite, const Options* options);
 
 /** Print the summary line and free what the suite made. @return the process's exit status. */
-int suite_close(Suite *suite);
+int suite_close(Suite* suite);
 
 /** Start a case. @return false where it shall not run. If true, suite_end() must follow on every rank. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-bool suite_begin(Suite *suite, const char *format, ...);
+bool suite_begin(Suite* suite, const char* format, ...);
 
 /** Mark the case as failed on this rank; the first message is kept. Other ranks need not fail. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void suite_fail(Suite *suite, const char *format, ...);
+void suite_fail(Suite* suite, const char* format, ...);
 
 /** Mark the case as not applicable. Every rank must decide alike. */
-void suite_skip(Suite *suite, const char *reason);
+void suite_skip(Suite* suite, const char* reason);
 
 /** Tell rank 0 the outcome of the case, which counts and prints it. Collective over all ranks. */
-void suite_end(Suite *suite);
+void suite_end(Suite* suite);
 
 #endif

@@ -16,7 +16,7 @@ Member::Queue Member::queue(std::uint32_t step, std::uint32_t other, bool outgoi
     Scattered& memory = *queue.memory.back();
     if (outgoing) memory.fill(message);
     const swapmeet::SingleCopy offered{.by_kernel_bytes = message.offered ? 1 : SIZE_MAX};
-    queue.transfers.push_back(outgoing ? Transfer::send(node_.link(other), memory.pieces(), bytes, offered)
+    queue.transfers.push_back(outgoing              ? Transfer::send(node_.link(other), memory.pieces(), bytes, offered)
                               : message.of_any_size ? Transfer::receive(node_.link(other), {}, Transfer::any_size)
                                                     : Transfer::receive(node_.link(other), memory.pieces(), bytes));
   }

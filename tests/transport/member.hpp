@@ -9,7 +9,8 @@
 
 class Member {
  public:
-  Member(const Settings& settings, swapmeet::Node& node, std::uint32_t me) : settings_(settings), node_(node), me_(me) {}
+  Member(const Settings& settings, swapmeet::Node& node, std::uint32_t me)
+      : settings_(settings), node_(node), me_(me) {}
 
   /// All steps. Returns how many messages were wrong; says which.
   int run();

@@ -52,7 +52,8 @@ Scattered::Scattered(std::size_t bytes, std::uint64_t seed) {
   std::size_t offset = 0;
   for (std::uint64_t k = 0; k < count || bytes > 0; ++k) {
     offset += 1 + draw(seed, 2, k) % 40;
-    const std::size_t length = k + 1 >= count ? bytes : std::min<std::size_t>(bytes, draw(seed, 3, k) % (2 * bytes / count + 2));
+    const std::size_t length =
+        k + 1 >= count ? bytes : std::min<std::size_t>(bytes, draw(seed, 3, k) % (2 * bytes / count + 2));
     offsets.push_back(offset), lengths.push_back(length);
     offset += length, bytes -= length;
   }

@@ -1,4 +1,5 @@
-/// Messages that both ends derive from their place in a plan: sizes, pieces and every byte. So nothing needs to be told.
+/// Messages that both ends derive from their place in a plan: sizes, pieces and every byte. So nothing needs to be
+/// told.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint32_t steps = 50;
   std::size_t most_bytes = 1 << 20;
-  bool threads = false;            ///< of one process, rather than processes
-  std::uint32_t offered = 50;      ///< per cent of the messages
+  bool threads = false;                                                    ///< of one process, rather than processes
+  std::uint32_t offered = 50;                                              ///< per cent of the messages
   enum class Readable { all, none, some, dead } readable = Readable::all;  ///< whose memory; dead: that of nobody
   std::uint32_t cut = 10;          ///< per cent of the messages that are longer than expected
   std::uint32_t first_number = 0;  ///< cells that went from member 0 to member 1 before

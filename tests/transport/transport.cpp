@@ -1,7 +1,7 @@
 /// Tries the messages inside a node without MPI: processes, or threads, that exchange random messages over one segment.
 ///
-///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1] [offered=PERCENT]
-///             [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
+///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1]
+///             [offered=PERCENT] [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
 ///   transport layout | segment | poll
 ///   transport reserve BYTES
 #include <sys/resource.h>
@@ -64,8 +64,8 @@ std::vector<pid_t> readable_processes(const Settings& settings, const Meeting& m
   return processes;
 }
 
-Node make_node(const Settings& settings, const NodeLayout& layout, const std::string& name, Meeting& meeting, std::uint32_t me,
-               pid_t dead) {
+Node make_node(const Settings& settings, const NodeLayout& layout, const std::string& name, Meeting& meeting,
+               std::uint32_t me, pid_t dead) {
   Segment segment;
   if (const std::string problem = segment.open(name, layout.bytes()); !problem.empty()) give_up(problem);
   const std::size_t first = me == 0 ? 0 : layout.bulk(me);
@@ -75,7 +75,8 @@ Node make_node(const Settings& settings, const NodeLayout& layout, const std::st
   ++meeting.here;
   while (meeting.here < settings.members) usleep(100);
   static const Regions none;
-  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none, settings.members > 2);
+  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none,
+              settings.members > 2);
 }
 
 int run_processes(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
@@ -166,9 +167,11 @@ Settings read_settings(int count, char** words) {
 int exchange(const Settings& settings) {
   const NodeLayout layout{settings.members, settings.channel};
   Segment shared, segment;
-  if (const std::string problem = shared.make(sizeof(Meeting), Segment::Naming::of_system); !problem.empty()) give_up(problem);
+  if (const std::string problem = shared.make(sizeof(Meeting), Segment::Naming::of_system); !problem.empty())
+    give_up(problem);
   shared.unlink();
-  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_system); !problem.empty()) give_up(problem);
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_system); !problem.empty())
+    give_up(problem);
   auto* const meeting = new (shared.memory()) Meeting{};
   const pid_t dead = dead_process();
   const int wrong = settings.threads ? run_threads(settings, layout, segment, *meeting, dead)
@@ -189,8 +192,10 @@ int check_layouts() {
       must(layout.channel.bulk_bytes % 128 == 64, "the bulk of a cell is an odd number of cache lines");
       must((layout.channel.cells & (layout.channel.cells - 1)) == 0, "the number of cells is a power of two");
       must(layout.bulk(members - 1) % 4096 == 0, "each member has pages of its own");
-      must(layout.cells(members - 1) + members * layout.channel.cells * sizeof(Cell) <= layout.bulk(0), "the cells fit in");
-      must(layout.bulk(0) + members * layout.channel.cells * layout.channel.bulk_bytes <= layout.bulk(1), "and their bulk");
+      must(layout.cells(members - 1) + members * layout.channel.cells * sizeof(Cell) <= layout.bulk(0),
+           "the cells fit in");
+      must(layout.bulk(0) + members * layout.channel.cells * layout.channel.bulk_bytes <= layout.bulk(1),
+           "and their bulk");
     }
   constexpr std::uint32_t many = 100000;  // whose square does not fit into 32 bits
   must(NodeLayout{many, {2, 64}}.bytes() >= std::size_t{many} * many * 5 * 64, "huge nodes are counted right");
@@ -229,7 +234,8 @@ void check_segments(Segment::Naming naming) {
     must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
     must(opened.memory()[12345] == 77, "but stays");
     Segment other;
-    must(other.make(4096, naming).empty() && other.name() != name && other.id() != opened.id(), "each has another name");
+    must(other.make(4096, naming).empty() && other.name() != name && other.id() != opened.id(),
+         "each has another name");
     name = other.name();
     opened = std::move(other);
     must(exists(name) == of_system, "moving is not losing");
@@ -241,7 +247,8 @@ int check_segments() {
   check_segments(Segment::Naming::of_process);
   check_segments(Segment::Naming::of_system);
   Segment huge;
-  must(!huge.make(std::size_t{1} << 60, Segment::Naming::of_process).empty(), "what there is no room for is refused at once");
+  must(!huge.make(std::size_t{1} << 60, Segment::Naming::of_process).empty(),
+       "what there is no room for is refused at once");
   const rlimit little{1 << 16, 1 << 16};
   must(setrlimit(RLIMIT_FSIZE, &little) == 0, "files can be limited");
   Segment large;

@@ -1,5 +1,5 @@
-// FFTW's own distributed transposes and transforms. Out of place, with FFTW_DESTROY_INPUT, they are done by MPI_Alltoall or
-// MPI_Alltoallv (FFTW 3.3.10, mpi/transpose-alltoall.c).
+// FFTW's own distributed transposes and transforms. Out of place, with FFTW_DESTROY_INPUT, they are done by
+// MPI_Alltoall or MPI_Alltoallv (FFTW 3.3.10, mpi/transpose-alltoall.c).
 #include <fftw3-mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static ptrdiff_t most(ptrdiff_t mine) {
 
 static void transpose(FILE *file, ptrdiff_t rows, ptrdiff_t columns, int rank, int ranks) {
   ptrdiff_t here, first, there, next;
-  const ptrdiff_t room = most(fftw_mpi_local_size_2d_transposed(rows, columns, MPI_COMM_WORLD, &here, &first, &there, &next));
+  const ptrdiff_t room =
+      most(fftw_mpi_local_size_2d_transposed(rows, columns, MPI_COMM_WORLD, &here, &first, &there, &next));
   double *in = fftw_alloc_real((size_t)room), *out = fftw_alloc_real((size_t)room);
   fftw_plan plan = fftw_mpi_plan_transpose(rows, columns, in, out, MPI_COMM_WORLD, how);
   fill(in, here * columns, first * columns);
@@ -42,11 +43,9 @@ static void transpose(FILE *file, ptrdiff_t rows, ptrdiff_t columns, int rank, i
 
 static void transform(FILE *file, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, int rank, int ranks) {
   ptrdiff_t here, first, there, next;
-  const ptrdiff_t room =
-      most(fftw_mpi_local_size_3d_transposed(x, y, z, MPI_COMM_WORLD, &here, &first, &there, &next));
+  const ptrdiff_t room = most(fftw_mpi_local_size_3d_transposed(x, y, z, MPI_COMM_WORLD, &here, &first, &there, &next));
   fftw_complex *in = fftw_alloc_complex((size_t)room), *out = fftw_alloc_complex((size_t)room);
-  fftw_plan plan =
-      fftw_mpi_plan_dft_3d(x, y, z, in, out, MPI_COMM_WORLD, FFTW_FORWARD, how | FFTW_MPI_TRANSPOSED_OUT);
+  fftw_plan plan = fftw_mpi_plan_dft_3d(x, y, z, in, out, MPI_COMM_WORLD, FFTW_FORWARD, how | FFTW_MPI_TRANSPOSED_OUT);
   for (int repeat = 0; repeat < 10; ++repeat) {
     fill(&in[0][0], 2 * here * y * z, 2 * first * y * z + repeat);
     fftw_execute(plan);
@@ -64,9 +63,9 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   FILE *file = rank == 0 ? fopen("answer.bin", "wb") : NULL;
-  transpose(file, 64, 48, rank, ranks);    // equal blocks on 4 ranks
-  transpose(file, 129, 31, rank, ranks);   // blocks differ
-  transpose(file, 3, 500, rank, ranks);    // fewer rows than ranks
+  transpose(file, 64, 48, rank, ranks);   // equal blocks on 4 ranks
+  transpose(file, 129, 31, rank, ranks);  // blocks differ
+  transpose(file, 3, 500, rank, ranks);   // fewer rows than ranks
   transform(file, 32, 16, 10, rank, ranks);
   transform(file, 18, 27, 5, rank, ranks);
   if (file) fclose(file);

@@ -65,7 +65,8 @@ static MPI_Request begin(int which, const int *counts, const int *expected, cons
                          const MPI_Datatype *types, const int *send, int *receive, int n, MPI_Comm comm) {
   MPI_Request request;
   if (which == 0) MPI_Ialltoall(send, n, MPI_INT, receive, n, MPI_INT, comm, &request);
-  else if (which == 1) MPI_Ialltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm, &request);
+  else if (which == 1)
+    MPI_Ialltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm, &request);
   else MPI_Ialltoallw(send, counts, offsets, types, receive, expected, offsets, types, comm, &request);
   return request;
 }
@@ -97,7 +98,8 @@ static void exchange_typed(MPI_Comm comm, int n, int which) {
   }
   for (int peer = 0; peer < peers; ++peer)
     for (int k = 0; k < n; ++k)
-      must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1), "MPI_Alltoallw or MPI_Ialltoall*");
+      must(receive[places[peer] + k] == (k < expected[peer] ? value(peer, rank, k) : -1),
+           "MPI_Alltoallw or MPI_Ialltoall*");
   free(send), free(receive), free(counts), free(types);
 }
 
@@ -107,7 +109,8 @@ static void exchange_in_one_buffer(MPI_Comm comm, int rank_with_one) {
   int rank;
   MPI_Comm_rank(comm, &rank);
   int *out = calloc(4 * (size_t)peers, sizeof *out), *in = rank == rank_with_one ? out : out + 2 * peers;
-  int *counts = malloc(4 * (size_t)peers * sizeof *counts), *expected = counts + peers; /* MPICH minds if they are one */
+  /* MPICH minds if they are one */
+  int *counts = malloc(4 * (size_t)peers * sizeof *counts), *expected = counts + peers;
   int *even = expected + peers, *odd = even + peers;
   for (int peer = 0; peer < peers; ++peer) {
     counts[peer] = expected[peer] = 1, even[peer] = 2 * peer, odd[peer] = 2 * peer + 1;
@@ -155,11 +158,16 @@ int main(int argc, char **argv) {
     const char *equals = strchr(argv[k], '=');
     const int n = equals ? atoi(equals + 1) : 0;
     if (strncmp(argv[k], "ints=", 5) == 0) ints = n;
-    else if (strncmp(argv[k], "alltoall=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 0);
-    else if (strncmp(argv[k], "alltoallv=", 10) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 1, 0);
-    else if (strncmp(argv[k], "alltoallw=", 10) == 0) for (int i = 0; i < n; ++i) exchange_typed(comm, ints, -1);
-    else if (strncmp(argv[k], "nonblocking=", 12) == 0) for (int i = 0; i < n; ++i) exchange_typed(comm, ints, i % 3);
-    else if (strncmp(argv[k], "in-place=", 9) == 0) for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
+    else if (strncmp(argv[k], "alltoall=", 9) == 0)
+      for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 0);
+    else if (strncmp(argv[k], "alltoallv=", 10) == 0)
+      for (int i = 0; i < n; ++i) exchange(comm, ints, 1, 0);
+    else if (strncmp(argv[k], "alltoallw=", 10) == 0)
+      for (int i = 0; i < n; ++i) exchange_typed(comm, ints, -1);
+    else if (strncmp(argv[k], "nonblocking=", 12) == 0)
+      for (int i = 0; i < n; ++i) exchange_typed(comm, ints, i % 3);
+    else if (strncmp(argv[k], "in-place=", 9) == 0)
+      for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
     else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
     else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);
     else if (strcmp(argv[k], "no-finalize") == 0) finalize = 0;

@@ -1,6 +1,6 @@
-/* Stands in for the drivers of devices: what the library asks of libcuda, libhsa-runtime64 and libze_loader, by whichever of
- * these names it is loaded. The memory of its device is memory that the CPU may not touch, a second mapping of which it
- * knows; what is copied to it arrives only when somebody waits for that. */
+/* Stands in for the drivers of devices: what the library asks of libcuda, libhsa-runtime64 and libze_loader, by
+ * whichever of these names it is loaded. The memory of its device is memory that the CPU may not touch, a second
+ * mapping of which it knows; what is copied to it arrives only when somebody waits for that. */
 #define _GNU_SOURCE
 #include "device_driver.h"
 
@@ -98,7 +98,8 @@ struct info {
 
 enum { gpu = 77, cpu };
 
-int hsa_amd_pointer_info(const void *address, struct info *info, void *allocate, uint32_t *count, uint64_t **accessible) {
+int hsa_amd_pointer_info(const void *address, struct info *info, void *allocate, uint32_t *count,
+                         uint64_t **accessible) {
   (void)allocate, (void)count, (void)accessible;
   if (!arena) return 0x100B;
   if (info->size != sizeof *info) return 0x1001;

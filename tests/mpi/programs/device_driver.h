@@ -5,11 +5,11 @@
 void device_start(void);
 
 /* Memory of the device; `managed`: that the CPU may touch too. */
-char *device_allocate(size_t bytes, int managed);
+char* device_allocate(size_t bytes, int managed);
 void device_free_all(void);
 
 /* Either address may be of the device. */
-void device_copy(void *to, const void *from, size_t bytes);
+void device_copy(void* to, const void* from, size_t bytes);
 
 /* Made by others so far. */
 int device_copies(void);

@@ -1,10 +1,11 @@
-/* Exchanges of which some buffers are memory of a device, whose driver (device_driver.c) is loaded meanwhile. Does as it is
- * told, and checks every byte, also of gaps.
+/* Exchanges of which some buffers are memory of a device, whose driver (device_driver.c) is loaded meanwhile. Does as
+ * it is told, and checks every byte, also of gaps.
  *
  *   devices DRIVER [WORD | WORD=R]...    R: a rank; -1: all
  *     threads load=R                     as first words: before MPI_Init
  *     load=R start=R                     loads the driver; initialises it
- *     host=R send=R receive=R device=R managed=R   where buffers lie from now on: on the host, what is sent or received or
+ *     host=R send=R receive=R device=R managed=R   where buffers lie from now on: on the host, what is sent or received
+ *                                                  or
  *                                        both on the device, both in memory that host and device share
  *     calls=N all=N                      so many MPI_Alltoall; so many of each kind of exchange
  *     other=R use=R                      loads some other library; or those that Swapmeet would load last
@@ -99,7 +100,8 @@ static void exchange(MPI_Comm comm, enum kind kind, int n) {
   MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
   const int vector = kind == unequal || kind == with_gaps || kind == from_gaps, empty = kind == nothing;
   const int gaps_out = kind == with_gaps || kind == from_gaps, gaps_in = kind == with_gaps;
-  struct side out = make_side(ranks, n, kind, gaps_out, send_place), in = make_side(ranks, n, kind, gaps_in, receive_place);
+  struct side out = make_side(ranks, n, kind, gaps_out, send_place),
+              in = make_side(ranks, n, kind, gaps_in, receive_place);
   for (int peer = 0; peer < ranks; ++peer) {
     out.places[peer] = in.places[peer] = vector ? (ranks - 1 - peer) * (n + 1) : peer * n;
     const int sent = empty ? 0 : vector ? 2 * ((rank + 2 * peer) % (n / 2 + 1)) : n;
@@ -135,8 +137,11 @@ static void obey(const char *word) {
   static const struct {
     const char *name;
     enum place send, receive;
-  } places[] = {{"host", on_host, on_host}, {"send", on_device, on_host}, {"receive", on_host, on_device},
-                {"device", on_device, on_device}, {"managed", shared, shared}};
+  } places[] = {{"host", on_host, on_host},
+                {"send", on_device, on_host},
+                {"receive", on_host, on_device},
+                {"device", on_device, on_device},
+                {"managed", shared, shared}};
   const size_t length = strcspn(word, "=");
   for (size_t i = 0; i < sizeof places / sizeof *places; ++i)
     if (!strncmp(word, places[i].name, length)) send_place = places[i].send, receive_place = places[i].receive;
@@ -159,7 +164,8 @@ int main(int argc, char **argv) {
   for (; next < argc; ++next) {
     const char *const word = argv[next], *equals = strchr(word, '=');
     const int n = equals ? atoi(equals + 1) : 0;
-    if (!strncmp(word, "calls=", 6)) for (int i = 0; i < n; ++i) exchange(comm, equal, 6);
+    if (!strncmp(word, "calls=", 6))
+      for (int i = 0; i < n; ++i) exchange(comm, equal, 6);
     else if (!strncmp(word, "all=", 4))
       for (int i = 0; i < n * kinds; ++i) exchange(comm, (enum kind)(i % kinds), i % 2 ? 6 : 1000);
     else if (!strcmp(word, "dup")) MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -1,7 +1,7 @@
 /* All-to-alls where communicators and MPI itself begin and end. Checks every answer.
  *
- *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator, and
- *                        of MPI_COMM_SELF in MPI_Finalize
+ *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator,
+ *                        and of MPI_COMM_SELF in MPI_Finalize
  *   lifetimes session    on communicators of a session, without MPI_Init; some are left when it ends
  *   lifetimes both       the same, while the world model is there too, and after the session is gone
  *   lifetimes again      the same, in two sessions one after the other */

@@ -10,13 +10,15 @@ enum { MOST_RANKS = 64, KINDS = 4 };
 static int print_if_mpi(struct dl_phdr_info *object, size_t size, void *unused) {
   (void)size, (void)unused;
   const char *name = strrchr(object->dlpi_name, '/');
-  if (name && (!strncmp(name, "/libmpi.so", 10) || !strncmp(name, "/libmpich.so", 12) || !strncmp(name, "/libmpi_abi.so", 14)))
+  if (name &&
+      (!strncmp(name, "/libmpi.so", 10) || !strncmp(name, "/libmpich.so", 12) || !strncmp(name, "/libmpi_abi.so", 14)))
     printf("loaded: %s\n", object->dlpi_name);
   return 0;
 }
 
 int main(int argc, char **argv) {
-  int rank, ranks, ones[MOST_RANKS], places[MOST_RANKS], bytes[MOST_RANKS], sent[MOST_RANKS], received[KINDS][MOST_RANKS], wrong = 0;
+  int rank, ranks, ones[MOST_RANKS], places[MOST_RANKS], bytes[MOST_RANKS], sent[MOST_RANKS],
+      received[KINDS][MOST_RANKS], wrong = 0;
   MPI_Request request;
   MPI_Datatype types[MOST_RANKS];
   MPI_Init(&argc, &argv);

@@ -1,7 +1,7 @@
-/* Exchanges between buffers in memory that the ranks of a node share (swapmeet_memory_allocate), or partly: every byte is
- * checked. Arguments, in any order: forbid (process_vm_readv is refused from now on), call (exchanges of many sizes, shared
- * to shared, shared to own and the other way round), odd (only ranks of even number allocate more than nothing), free-some
- * (odd ranks free theirs, then exchange), errors. Prints "memory: right". */
+/* Exchanges between buffers in memory that the ranks of a node share (swapmeet_memory_allocate), or partly: every byte
+ * is checked. Arguments, in any order: forbid (process_vm_readv is refused from now on), call (exchanges of many sizes,
+ * shared to shared, shared to own and the other way round), odd (only ranks of even number allocate more than nothing),
+ * free-some (odd ranks free theirs, then exchange), errors. Prints "memory: right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -57,7 +57,8 @@ static void errors(void) {
   void *memory = &rank;
   must(allocate(MPI_COMM_NULL, 8, &memory) != MPI_SUCCESS && memory == &rank, "a null communicator");
   must(allocate(MPI_COMM_WORLD, -1, &memory) == MPI_ERR_ARG && memory == &rank, "bytes below 0");
-  must(allocate(MPI_COMM_WORLD, 8, rank == 0 ? NULL : &memory) == (rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS), "no address");
+  must(allocate(MPI_COMM_WORLD, 8, rank == 0 ? NULL : &memory) == (rank == 0 ? MPI_ERR_ARG : MPI_SUCCESS),
+       "no address");
   if (rank > 0) must(release(memory) == MPI_SUCCESS, "memory that the others have");
   must(release(NULL) == MPI_SUCCESS, "nothing to free");
   must(release(&rank) == MPI_ERR_ARG, "memory of somebody else");

@@ -1,6 +1,6 @@
-/* mismatch from=R to=R sent=N expected=N others=N: rank `to` expects less of rank `from` than that sends; all other blocks
- * have `others` bytes. Says what became of the call on each rank, whether bytes that are nobody's were touched, and whether
- * blocks that were right arrived. Then a new communicator, on which everything is right, must work. */
+/* mismatch from=R to=R sent=N expected=N others=N: rank `to` expects less of rank `from` than that sends; all other
+ * blocks have `others` bytes. Says what became of the call on each rank, whether bytes that are nobody's were touched,
+ * and whether blocks that were right arrived. Then a new communicator, on which everything is right, must work. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static int exchange(MPI_Comm comm, const int *counts, const int *expected, int m
   int rank, ranks, class;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  const size_t place = (size_t)most + GUARD, all = (size_t)ranks * place + GUARD; /* guards on both sides of every block */
+  /* guards on both sides of every block */
+  const size_t place = (size_t)most + GUARD, all = (size_t)ranks * place + GUARD;
   unsigned char *out = malloc(all), *in = malloc(all);
   int *places = malloc((size_t)ranks * sizeof *places);
   memset(in, POISON, all);
@@ -36,7 +37,8 @@ static int exchange(MPI_Comm comm, const int *counts, const int *expected, int m
   MPI_Error_class(code, &class);
   *wrong = 0;
   for (int peer = 0; peer < ranks; ++peer) {
-    for (int k = 0; k < expected[peer] && peer != doubtful; ++k) *wrong += in[places[peer] + k] != pattern(peer, rank, k);
+    for (int k = 0; k < expected[peer] && peer != doubtful; ++k)
+      *wrong += in[places[peer] + k] != pattern(peer, rank, k);
     for (size_t k = (size_t)expected[peer]; k < place; ++k)
       if ((size_t)places[peer] + k < all) *wrong += 1000000 * (in[(size_t)places[peer] + k] != POISON); /* a guard */
   }
@@ -50,7 +52,8 @@ int main(int argc, char **argv) {
   int rank, ranks, wrong;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int from = argument(argc, argv, "from"), to = argument(argc, argv, "to"), others = argument(argc, argv, "others");
+  const int from = argument(argc, argv, "from"), to = argument(argc, argv, "to"),
+            others = argument(argc, argv, "others");
   const int sent = argument(argc, argv, "sent"), most = sent > others ? sent : others;
   int *counts = malloc(2 * (size_t)ranks * sizeof *counts), *expected = counts + ranks;
   for (int peer = 0; peer < ranks; ++peer) counts[peer] = expected[peer] = others;
@@ -62,8 +65,13 @@ int main(int argc, char **argv) {
   if (rank == from) counts[to] = sent;
   if (rank == to) expected[from] = argument(argc, argv, "expected");
   int class = exchange(faulty, counts, expected, most, rank == to ? from : -1, &wrong);
-  printf("rank %d: %s, %s\n", rank, class == MPI_SUCCESS ? "success" : class == MPI_ERR_TRUNCATE ? "truncated" : "error",
-         wrong >= 1000000 ? "OVERRUN" : wrong ? "other blocks are wrong too" : "the rest is right");
+  printf("rank %d: %s, %s\n", rank,
+         class == MPI_SUCCESS        ? "success"
+         : class == MPI_ERR_TRUNCATE ? "truncated"
+                                     : "error",
+         wrong >= 1000000 ? "OVERRUN"
+         : wrong          ? "other blocks are wrong too"
+                          : "the rest is right");
   fflush(stdout);
   for (int peer = 0; peer < ranks; ++peer) counts[peer] = expected[peer] = others;
   class = exchange(sound, counts, expected, most, -1, &wrong);

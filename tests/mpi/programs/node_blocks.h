@@ -13,7 +13,7 @@ static inline unsigned char block_byte(int source, int destination, int call, si
   return (unsigned char)(7 * source + 31 * destination + 101 * call + index + (index >> 8) * 13 + (index >> 16));
 }
 
-static inline void must(int right, const char *what) {
+static inline void must(int right, const char* what) {
   if (right) return;
   fprintf(stderr, "node: wrong: %s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 3);
@@ -27,7 +27,7 @@ static inline int block_bytes(int vector, int source, int destination, int call,
 }
 
 /* One MPI_Alltoall, or MPI_Alltoallv; returns how many of its blocks are wrong. MPI errors are in *error. */
-static inline int exchanged(MPI_Comm comm, int call, int most, int vector, int *error) {
+static inline int exchanged(MPI_Comm comm, int call, int most, int vector, int* error) {
   int rank, ranks, wrong = 0, sent = 0, received = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);

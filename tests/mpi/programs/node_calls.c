@@ -4,8 +4,8 @@
  *     bytes=N                         of a block from now on (at first 0: sizes change from call to call)
  *     alltoall=N alltoallv=N          so many calls on the current communicator
  *     world dup reversed halves odd   the current communicator from now on (MPI_COMM_WORLD at first)
- *     cycles=N                        so many times: a communicator of another shape, two calls, freed; then says by how
- *                                     many files and mappings the process has grown since the first tenth of them
+ *     cycles=N                        so many times: a communicator of another shape, two calls, freed; then says by
+ *                                     how many files and mappings the process has grown since the first tenth of them
  *     alive=N                         so many communicators with two calls each, never freed
  *     names                           no name of a segment is left in /dev/shm
  *     fill=KIB                        rank 0 fills /dev/shm, but for so much
@@ -153,7 +153,8 @@ int main(int argc, char **argv) {
     else if (IS("alltoall")) calls(comm, n, 0);
     else if (IS("alltoallv")) calls(comm, n, 1);
     else if (IS("cycles")) cycles(n);
-    else if (IS("alive")) for (int i = 0; i < n; ++i) calls(named(i % 2 ? "dup" : "halves"), 2, 0);
+    else if (IS("alive"))
+      for (int i = 0; i < n; ++i) calls(named(i % 2 ? "dup" : "halves"), 2, 0);
     else if (IS("names")) no_names();
     else if (IS("fill")) fill(n);
     else if (IS("fork")) with_child(comm, value);

@@ -1,7 +1,7 @@
 /* A legal program that a wait loop without MPI's progress would stop for ever. Each odd rank sends its left neighbour a
- * message that takes both (a rendezvous), and joins the all-to-all only then; the left neighbour has posted its receive, is
- * in the all-to-all meanwhile, and waits for the receive only afterwards. The odd rank begins late: what it sends arrives
- * while the other waits.
+ * message that takes both (a rendezvous), and joins the all-to-all only then; the left neighbour has posted its
+ * receive, is in the all-to-all meanwhile, and waits for the receive only afterwards. The odd rank begins late: what it
+ * sends arrives while the other waits.
  *
  *   node_progress BLOCK_BYTES CALLS */
 #include <unistd.h>

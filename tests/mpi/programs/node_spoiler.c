@@ -1,6 +1,6 @@
 /* To be preloaded: shared memory of the library's that cannot be had. NODE_SPOIL names the functions that fail and how
- * (shm_open=ENOSPC, or =KILL: the process dies in it; open: of files without a name, by their maker or by others; several
- * are separated by commas), NODE_SPOIL_RANK the rank (none: all ranks). */
+ * (shm_open=ENOSPC, or =KILL: the process dies in it; open: of files without a name, by their maker or by others;
+ * several are separated by commas), NODE_SPOIL_RANK the rank (none: all ranks). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

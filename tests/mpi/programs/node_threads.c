@@ -1,5 +1,5 @@
-/* Two threads of each rank, each with a communicator of its own over the same ranks, exchange at the same time: blocks of
- * one byte to more than a channel holds, and some that are copied at once.
+/* Two threads of each rank, each with a communicator of its own over the same ranks, exchange at the same time: blocks
+ * of one byte to more than a channel holds, and some that are copied at once.
  *
  *   node_threads CALLS */
 #include <pthread.h>

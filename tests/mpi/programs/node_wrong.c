@@ -1,5 +1,5 @@
-/* A wrong program: in MPI_Alltoallv rank 1 sends rank 0 more than rank 0 expects. Each rank says which class of error it
- * gets, and whether anything was written beyond what it expects; what the others send is checked.
+/* A wrong program: in MPI_Alltoallv rank 1 sends rank 0 more than rank 0 expects. Each rank says which class of error
+ * it gets, and whether anything was written beyond what it expects; what the others send is checked.
  *
  *   node_wrong SENT EXPECTED */
 #include "node_blocks.h"
@@ -34,8 +34,10 @@ int main(int argc, char **argv) {
       else if (!(rank == 0 && peer == 1)) right &= byte == block_byte(peer, rank, 7, (size_t)k);
     }
   printf("rank %d: %s, %d bytes outside, the others' blocks %s\n", rank,
-         error_class == MPI_SUCCESS ? "fine" : error_class == MPI_ERR_TRUNCATE ? "truncated" : "another error", outside,
-         right ? "right" : "WRONG");
+         error_class == MPI_SUCCESS        ? "fine"
+         : error_class == MPI_ERR_TRUNCATE ? "truncated"
+                                           : "another error",
+         outside, right ? "right" : "WRONG");
   fflush(stdout);
   free(counts), free(out), free(in);
   for (int call = 3; call < 6; ++call) exchange(MPI_COMM_WORLD, call, usual, 0); /* nothing is left in the way */

@@ -39,7 +39,8 @@ static void make(Exchange *x, int kind, MPI_Comm comm) {
   MPI_Comm_rank(comm, &x->rank), MPI_Comm_size(comm, &x->ranks);
   const size_t ranks = (size_t)x->ranks;
   x->out = malloc(ranks * STRIDE * sizeof(int)), x->in = malloc(ranks * STRIDE * sizeof(int));
-  x->counts = malloc(ranks * sizeof(int)), x->in_counts = malloc(ranks * sizeof(int)), x->places = malloc(ranks * sizeof(int));
+  x->counts = malloc(ranks * sizeof(int)), x->in_counts = malloc(ranks * sizeof(int)),
+  x->places = malloc(ranks * sizeof(int));
   x->types = malloc(ranks * sizeof *x->types);
 }
 
@@ -65,8 +66,8 @@ static void check(const Exchange *x) {
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define HAS_PERSISTENT 1
-#define START(name, ...)                                                                    \
-  (persistent ? MPI_A##name##_init(__VA_ARGS__, x->comm, MPI_INFO_NULL, request)            \
+#define START(name, ...)                                                         \
+  (persistent ? MPI_A##name##_init(__VA_ARGS__, x->comm, MPI_INFO_NULL, request) \
               : MPI_Ia##name(__VA_ARGS__, x->comm, request))
 #else
 #define HAS_PERSISTENT 0
@@ -89,8 +90,10 @@ static void start(Exchange *x, int persistent, MPI_Request *request) {
   if (x->kind == EQUAL) START(lltoall, x->out, 3, MPI_INT, x->in, 3, MPI_INT);
   if (x->kind == IN_PLACE) START(lltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->in, 3, MPI_INT);
   if (x->kind == GAPS) START(lltoall, x->out, 1, with_gap, x->in, 1, with_gap);
-  if (x->kind == UNEQUAL) START(lltoallv, x->out, x->counts, x->places, MPI_INT, x->in, x->in_counts, x->places, MPI_INT);
-  if (x->kind == TYPED) START(lltoallw, x->out, x->counts, x->places, x->types, x->in, x->in_counts, x->places, x->types);
+  if (x->kind == UNEQUAL)
+    START(lltoallv, x->out, x->counts, x->places, MPI_INT, x->in, x->in_counts, x->places, MPI_INT);
+  if (x->kind == TYPED)
+    START(lltoallw, x->out, x->counts, x->places, x->types, x->in, x->in_counts, x->places, x->types);
   MPI_Type_free(&with_gap);
 }
 
@@ -98,16 +101,22 @@ static void complete(int way, int number, MPI_Request *requests) {
   int done = 0, index, indices[ALL];
   switch (way % WAYS) {
     case 0: MPI_Waitall(number, requests, MPI_STATUSES_IGNORE); break;
-    case 1: while (number-- > 0) MPI_Wait(&requests[number], MPI_STATUS_IGNORE); break;
+    case 1:
+      while (number-- > 0) MPI_Wait(&requests[number], MPI_STATUS_IGNORE);
+      break;
     case 2:
       for (int i = 0; i < number; ++i)
         for (done = 0; !done;) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
       break;
-    case 3: for (int i = 0; i < number; ++i) MPI_Waitany(number, requests, &index, MPI_STATUS_IGNORE); break;
+    case 3:
+      for (int i = 0; i < number; ++i) MPI_Waitany(number, requests, &index, MPI_STATUS_IGNORE);
+      break;
     case 4:
       for (int all = 0; all < number; all += done) MPI_Testsome(number, requests, &done, indices, MPI_STATUSES_IGNORE);
       break;
-    case TESTALL: while (!done) MPI_Testall(number, requests, &done, MPI_STATUSES_IGNORE); break;
+    case TESTALL:
+      while (!done) MPI_Testall(number, requests, &done, MPI_STATUSES_IGNORE);
+      break;
     default:
       while (!done) MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE);
       for (int all = 0; all < number; all += done) MPI_Waitsome(number, requests, &done, indices, MPI_STATUSES_IGNORE);
@@ -163,7 +172,7 @@ static void blocked(int rounds) {
   int token = 0;
   if (world_rank > 0) MPI_Recv(&token, 1, MPI_INT, world_rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   start(&x, 0, &request);
-  MPI_Comm other;  /* which MPI may make while that lane waits for the others */
+  MPI_Comm other; /* which MPI may make while that lane waits for the others */
   MPI_Comm_dup(MPI_COMM_SELF, &other), MPI_Comm_free(&other);
   if (world_rank + 1 < world_ranks) MPI_Send(&token, 1, MPI_INT, world_rank + 1, 0, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);

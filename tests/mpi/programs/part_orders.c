@@ -1,5 +1,5 @@
-/* Exchanges on the world, backwards, on every other rank, on a part in a shuffled order, and on the world again, each block with
- * data that say whence and whither. Argument: how often. Prints "orders: right". */
+/* Exchanges on the world, backwards, on every other rank, on a part in a shuffled order, and on the world again, each
+ * block with data that say whence and whither. Argument: how often. Prints "orders: right". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static void exchange(MPI_Comm comm, int round, int n) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
   int *out = malloc(sizeof(int) * ranks * n), *in = malloc(sizeof(int) * ranks * n);
-  int *sent = malloc(sizeof(int) * ranks), *received = malloc(sizeof(int) * ranks), *places = malloc(sizeof(int) * ranks);
+  int *sent = malloc(sizeof(int) * ranks), *received = malloc(sizeof(int) * ranks),
+      *places = malloc(sizeof(int) * ranks);
   for (int i = 0; i < ranks; ++i) {
     for (int k = 0; k < n; ++k) out[i * n + k] = value(rank, i, k, round), in[i * n + k] = -1;
     sent[i] = (rank + 2 * i) % (n + 1);

@@ -1,9 +1,11 @@
-/* phases WORD...: measures and traces calls, and checks their data. (Link with -rdynamic: it brings a clock of its own, which
- * shows the library 1 us more at each reading, so that times are counts of readings; to everybody else, the time.)
+/* phases WORD...: measures and traces calls, and checks their data. (Link with -rdynamic: it brings a clock of its own,
+ * which shows the library 1 us more at each reading, so that times are counts of readings; to everybody else, the
+ * time.)
  *
  *   set=SPEC          the algorithm from now on
- *   measure=N         the calls that follow are made N times, the last of them measured: a line of each rank "rank R SPEC CALL
- *                     readings R:" and what each phase took, in us. 0: they are made once, and only the readings told
+ *   measure=N         the calls that follow are made N times, the last of them measured: a line of each rank "rank R
+ *                     SPEC CALL readings R:" and what each phase took, in us. 0: they are made once, and only the
+ *                     readings told
  *   alltoall=BYTES    of each block
  *   alltoallv=BYTES   blocks of 0 to 4 times as many
  *   in-place=BYTES    MPI_Alltoall with MPI_IN_PLACE
@@ -136,7 +138,9 @@ int main(int argc, char **argv) {
       const int code = trace(comm, file);
       char line[LINE] = "";
       snprintf(line, sizeof line, "rank %d %s: %s", rank, kind,
-               code == MPI_SUCCESS ? "success" : code == MPI_ERR_FILE ? "file" : "argument");
+               code == MPI_SUCCESS    ? "success"
+               : code == MPI_ERR_FILE ? "file"
+                                      : "argument");
       tell(line);
     } else if (times < 0) call(kind, atoi(value_of));
     else measured(spec, argv[i], kind, atoi(value_of), times, begin, end);

@@ -1,5 +1,6 @@
-/* Plans of Swapmeet: two under way at a time, completed in an order that differs from rank to rank; mistakes; descriptions.
- * Arguments: a spec ("" for none), elements of a block, repetitions; or "mistakes". Prints "plans: right". */
+/* Plans of Swapmeet: two under way at a time, completed in an order that differs from rank to rank; mistakes;
+ * descriptions. Arguments: a spec ("" for none), elements of a block, repetitions; or "mistakes". Prints "plans:
+ * right". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static void must(int right, const char *what) {
 
 static int value(int source, int index, int repetition) { return 1000003 * source + 101 * index + 7 * repetition; }
 
-static int in_block(int n, int a, int b) { return (a + b) % (n + 1); } /* elements between two ranks of the unequal exchange */
+/* elements between two ranks of the unequal exchange */
+static int in_block(int n, int a, int b) { return (a + b) % (n + 1); }
 
 static void check(const char *what, const int *received, int n, int unequal, int repetition) {
   for (int source = 0; source < ranks; ++source)
@@ -33,7 +35,8 @@ static void complete(swapmeet_plan *first, swapmeet_plan *second) {
 
 static void exchanges(const char *spec, int n, int repetitions) {
   const size_t bytes = (size_t)ranks * n * sizeof(int), list = (size_t)ranks * sizeof(int);
-  int *out = malloc(bytes), *equal = malloc(bytes), *unequal = malloc(bytes), *counts = malloc(list), *places = malloc(list);
+  int *out = malloc(bytes), *equal = malloc(bytes), *unequal = malloc(bytes), *counts = malloc(list),
+      *places = malloc(list);
   MPI_Datatype pair;
   MPI_Type_contiguous(1, MPI_INT, &pair);
   MPI_Type_commit(&pair);
@@ -55,7 +58,8 @@ static void exchanges(const char *spec, int n, int repetitions) {
   swapmeet_plan_description about;
   must(!swapmeet_plan_describe(a, &about) && about.spec && about.reason, "describe");
   if (strncmp(about.spec, "native", 6) && ranks > 1) {
-    must(about.messages >= 1 && about.bytes >= (long long)(bytes - bytes / ranks), "messages and bytes of equal blocks");
+    must(about.messages >= 1 && about.bytes >= (long long)(bytes - bytes / ranks),
+         "messages and bytes of equal blocks");
     must(about.expected_seconds > 0 && about.scratch_bytes >= 0, "expected time");
     must(!swapmeet_plan_describe(b, &about) && about.messages >= 0, "messages of unequal blocks, once exchanged");
   }
@@ -66,14 +70,18 @@ static void exchanges(const char *spec, int n, int repetitions) {
 static void mistakes(void) {
   int out[64] = {0}, in[64], done = 7;
   swapmeet_plan *plan = NULL;
-  must(swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, "nonsense", &plan) == MPI_ERR_ARG, "spec");
+  must(swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, "nonsense", &plan) == MPI_ERR_ARG,
+       "spec");
   must(strstr(swapmeet_error_message(), "unknown algorithm") != NULL, "sentence");
-  must(swapmeet_plan_alltoall(out, rank ? 1 : -1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, NULL, &plan) == MPI_ERR_ARG, "count");
+  must(swapmeet_plan_alltoall(out, rank ? 1 : -1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, NULL, &plan) == MPI_ERR_ARG,
+       "count");
   must(swapmeet_plan_alltoall(out, 2, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, NULL, &plan) == MPI_ERR_ARG, "sizes");
   must(swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, rank ? "bruck" : "pairwise", &plan) ==
-           (ranks > 1 ? MPI_ERR_ARG : MPI_SUCCESS), "specs that differ");
+           (ranks > 1 ? MPI_ERR_ARG : MPI_SUCCESS),
+       "specs that differ");
   must(!swapmeet_plan_free(&plan), "free of what there is");
-  must(swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_NULL, NULL, &plan) == MPI_ERR_COMM, "communicator");
+  must(swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_NULL, NULL, &plan) == MPI_ERR_COMM,
+       "communicator");
   must(plan == NULL, "the plan is unchanged on an error");
   must(swapmeet_plan_start(NULL) == MPI_ERR_REQUEST && swapmeet_plan_wait(NULL) == MPI_ERR_REQUEST, "no plan");
   must(!swapmeet_plan_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, "pairwise", &plan), "plan");

@@ -1,5 +1,5 @@
-/* A tool as there are many: wraps MPI_ names and says at the end what it saw. It goes on by the PMPI_ names, as MPI means
- * it; or, with -DBY_DLSYM, by whoever has the MPI_ name next. */
+/* A tool as there are many: wraps MPI_ names and says at the end what it saw. It goes on by the PMPI_ names, as MPI
+ * means it; or, with -DBY_DLSYM, by whoever has the MPI_ name next. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #ifdef BY_DLSYM
-#define NEXT(name, arguments)                           \
-  static int (*next)();                                 \
-  void *found = dlsym(RTLD_NEXT, "MPI_" #name);         \
-  memcpy(&next, &found, sizeof next);                   \
+#define NEXT(name, arguments)                   \
+  static int (*next)();                         \
+  void *found = dlsym(RTLD_NEXT, "MPI_" #name); \
+  memcpy(&next, &found, sizeof next);           \
   return next arguments
 #else
 #define NEXT(name, arguments) return PMPI_##name arguments
@@ -18,12 +18,13 @@
 
 static int alltoalls, alltoallvs, alltoallws, nonblocking;
 
-#define UNIFORM const void *sent, int send_count, MPI_Datatype send_type, void *to, int count, MPI_Datatype type, MPI_Comm comm
-#define VECTOR                                                                                                           \
-  const void *sent, const int send_counts[], const int send_places[], MPI_Datatype send_type, void *to,                 \
+#define UNIFORM \
+  const void *sent, int send_count, MPI_Datatype send_type, void *to, int count, MPI_Datatype type, MPI_Comm comm
+#define VECTOR                                                                                          \
+  const void *sent, const int send_counts[], const int send_places[], MPI_Datatype send_type, void *to, \
       const int counts[], const int places[], MPI_Datatype type, MPI_Comm comm
-#define TYPED                                                                                                            \
-  const void *sent, const int send_counts[], const int send_places[], const MPI_Datatype send_type[], void *to,         \
+#define TYPED                                                                                                   \
+  const void *sent, const int send_counts[], const int send_places[], const MPI_Datatype send_type[], void *to, \
       const int counts[], const int places[], const MPI_Datatype type[], MPI_Comm comm
 #define UNIFORM_GIVEN sent, send_count, send_type, to, count, type, comm
 #define VECTOR_GIVEN sent, send_counts, send_places, send_type, to, counts, places, type, comm

@@ -75,9 +75,11 @@ int main(int argc, char **argv) {
     const int n = equals ? atoi(equals + 1) : 0;
     if (strncmp(argv[k], "derived=", 8) == 0) derived(n);
     else if (strncmp(argv[k], "in-place=", 9) == 0) vector(same, n, 1);
-    else if (strncmp(argv[k], "vectors=", 8) == 0) for (int i = 0; i < n; ++i) vector(to_zero, i + 1, 0);
+    else if (strncmp(argv[k], "vectors=", 8) == 0)
+      for (int i = 0; i < n; ++i) vector(to_zero, i + 1, 0);
     else if (strncmp(argv[k], "skew=", 5) == 0) vector(skewed, n, 0);
-    else if (strncmp(argv[k], "alternate=", 10) == 0) for (int i = 0; i < n; ++i) plain(), vector(skewed, 16, 0);
+    else if (strncmp(argv[k], "alternate=", 10) == 0)
+      for (int i = 0; i < n; ++i) plain(), vector(skewed, 16, 0);
     else if (strncmp(argv[k], "late=", 5) == 0) late(n);
     else if (strcmp(argv[k], "fork") == 0) {
       fflush(NULL);

@@ -5,7 +5,8 @@
  *   call            an MPI_Alltoall and an MPI_Alltoallv
  *   world self inter dup null-comm    the current communicator from now on
  *
- * Rank 0 prints what each set returns: success, argument, communicator or another, and whether all ranks got the same. */
+ * Rank 0 prints what each set returns: success, argument, communicator or another, and whether all ranks got the
+ * same. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -2,9 +2,10 @@
  *
  *   skewed small=N large=N from=R to=R [unit=BYTES] [gap=BYTES] [calls=N]
  *
- * MPI_Alltoallv in which every block has `small` units but that of rank `from` for rank `to`, which has `large`. A unit is
- * an MPI_BYTE, an MPI_INT64_T (unit=8), or a datatype of `unit` bytes side by side and `gap` bytes that are not sent. Each rank then says by how much its memory has grown at most during the
- * calls (VmHWM), what it had to send and to receive, and whether all of it was right. */
+ * MPI_Alltoallv in which every block has `small` units but that of rank `from` for rank `to`, which has `large`. A unit
+ * is an MPI_BYTE, an MPI_INT64_T (unit=8), or a datatype of `unit` bytes side by side and `gap` bytes that are not
+ * sent. Each rank then says by how much its memory has grown at most during the calls (VmHWM), what it had to send and
+ * to receive, and whether all of it was right. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

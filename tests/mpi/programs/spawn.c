@@ -1,5 +1,6 @@
-/* Spawns two ranks, which may not have the library that the parents have, and exchanges over all kinds of communicators:
- * the parents' world, the merged one, and halves of it. Every byte is checked. Prints "spawn: right" once. */
+/* Spawns two ranks, which may not have the library that the parents have, and exchanges over all kinds of
+ * communicators: the parents' world, the merged one, and halves of it. Every byte is checked. Prints "spawn: right"
+ * once. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

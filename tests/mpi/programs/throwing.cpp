@@ -1,5 +1,5 @@
-// Error handlers that never return: they throw a C++ exception, or jump. Whoever stands between the program and MPI must
-// let them pass, and serve what comes after.
+// Error handlers that never return: they throw a C++ exception, or jump. Whoever stands between the program and MPI
+// must let them pass, and serve what comes after.
 #include <mpi.h>
 
 #include <csetjmp>
@@ -37,9 +37,7 @@ int wrong_call(int collective, MPI_Comm comm, int* sent, int* received) {
   if (throws) {
     try {
       call(collective, -1, comm, sent, received);
-    } catch (int thrown) {
-      code = thrown;
-    }
+    } catch (int thrown) { code = thrown; }
   } else if (const int jumped = setjmp(back)) {
     code = jumped;
   } else {

@@ -1,4 +1,5 @@
-/* trials CALLS: many calls of each kind on two communicators, by turns, with every byte checked. Prints "trials: right". */
+/* trials CALLS: many calls of each kind on two communicators, by turns, with every byte checked. Prints "trials:
+ * right". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static int unequal(Group *group, int call) {
                 group->from_displacements, MPI_BYTE, group->comm);
   for (int peer = 0; peer < group->ranks; ++peer) {
     const unsigned char *const block = group->receive + group->from_displacements[peer];
-    wrong += wrong_in(block, group->from_counts[peer], call, peer, group->rank) + (block[group->from_counts[peer]] != POISON);
+    wrong += wrong_in(block, group->from_counts[peer], call, peer, group->rank) +
+             (block[group->from_counts[peer]] != POISON);
   }
   return wrong;
 }

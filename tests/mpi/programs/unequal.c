@@ -1,5 +1,5 @@
-/* unequal: MPI_Alltoall calls that receive less, and more, than is sent. Prints for each what MPI returns, by class, and
- * whether anything was written outside the receive buffer. */
+/* unequal: MPI_Alltoall calls that receive less, and more, than is sent. Prints for each what MPI returns, by class,
+ * and whether anything was written outside the receive buffer. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* One MPI_Alltoallv on the first P ranks, for each P, with blocks of a workload's sizes (src/workload/workload.h): so that
- * what the library counts can be compared with what the model counts. Every byte is checked.
+/* One MPI_Alltoallv on the first P ranks, for each P, with blocks of a workload's sizes (src/workload/workload.h): so
+ * that what the library counts can be compared with what the model counts. Every byte is checked.
  *
  *   workload TEXT SEED P... */
 #include <mpi.h>

@@ -285,7 +285,11 @@ def test_a_plan_of_16384_ranks_on_a_grid_takes_little_time(layout: str) -> None:
         ("bruck(layot=basic)", 7, 'unknown parameter "layot"; did you mean "layout"?'),
         ("bruck-zerocopy", 1, 'did you mean "bruck-zero-copy"?'),
         ("bruck(pack=types)", 12, "pack must be memcpy or datatype"),
-        ("bruck(order=shift)", 7, '"order" is no parameter of bruck'),
+        (
+            "bruck(order=random)",
+            13,
+            'order must be shift or topology(FILE[,routing=WAY][,place=PLACEMENT]), not "random"',
+        ),
         ("bruck(segment=8KiB)", 7, '"segment" is no parameter of bruck'),
         ("direct(radix=2)", 8, '"radix" is no parameter of direct'),
         ("pairwise(layout=basic)", 10, '"layout" is no parameter of direct'),

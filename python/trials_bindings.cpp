@@ -21,7 +21,7 @@ void bind_trials(nb::module_& m) {
       .def("begin", &Trials::begin, "arms"_a, "usual"_a)
       .def("next", &Trials::next)
       .def_prop_ro("usual", &Trials::usual)
-      .def("took", &Trials::took, "waiting_s"_a, "call_s"_a)
+      .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
       .def_prop_ro("round_over", &Trials::round_over)
       .def_prop_ro("times",
                    [](Trials& trials) { return std::vector<double>(trials.times().begin(), trials.times().end()); })

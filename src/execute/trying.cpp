@@ -22,7 +22,13 @@ std::string microseconds(double seconds) {
 
 Trying::Trying(Communicator& communicator, Collective collective, Decision& usual, std::uint64_t seed)
     : communicator_(communicator), collective_(collective), usual_(usual),
-      trials_(communicator.options().trials_share, seed), pause_(trials_.pause()) {}
+      trials_(communicator.options().trials_share, seed), pause_(trials_.pause()), paused_s_(PMPI_Wtime()) {}
+
+/// Calls go as usual from now on.
+void Trying::pause() {
+  pause_ = trials_.pause();
+  paused_s_ = PMPI_Wtime();
+}
 
 Decision& Trying::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   pause_ = 0;
@@ -31,7 +37,7 @@ Decision& Trying::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   if (pause_ > 0) return usual();
   if (trials_.wants_arms()) return prepare(), usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes))) {
-    pause_ = trials_.pause();
+    pause();
     return usual();
   }
   const int arm = trials_.next();
@@ -46,6 +52,7 @@ bool Trying::begin(double block_bytes, double sent_bytes) {
   const bool equal = collective_ == Collective::alltoall;
   if (equal && !like_others(block_bytes)) return false;
   const double before_s = PMPI_Wtime();
+  since_s_ = before_s - paused_s_;
   double all_bytes = sent_bytes;
   PMPI_Allreduce(MPI_IN_PLACE, &all_bytes, 1, MPI_DOUBLE, MPI_SUM, communicator_.user());
   waiting_s_ = PMPI_Wtime() - before_s;
@@ -65,7 +72,8 @@ bool Trying::like_others(double bytes) {
 
 void Trying::ends() {
   under_way_ = false;
-  trials_.took(waiting_s_, PMPI_Wtime() - began_s_);
+  paused_s_ = PMPI_Wtime();
+  trials_.took(waiting_s_, paused_s_ - began_s_, since_s_);
 }
 
 /// Collective.
@@ -73,7 +81,7 @@ void Trying::prepare() {
   const double ranks = communicator_.ranks(), blocks = collective_ == Collective::alltoall ? 1 : ranks * ranks;
   arms_ = communicator_.arms(collective_, static_cast<std::int64_t>(reference_bytes_ / blocks), usual_);
   trials_.begin(static_cast<int>(arms_.size()), arms_.front() == &usual_ ? 0 : 1);
-  pause_ = trials_.pause();
+  pause();
 }
 
 /// Collective.
@@ -85,7 +93,7 @@ void Trying::learn() {
                      communicator_.user()) != MPI_SUCCESS)
     std::ranges::fill(times, 0.0);
   trials_.learn();
-  pause_ = trials_.pause();
+  pause();
   if (trials_.usual() != before) communicator_.repeat() = {};
   if (arms_.empty() || (trials_.usual() == before && trials_.settled() == settled)) return;
   Decision& chosen = usual();

@@ -31,6 +31,7 @@ class Trying {
   void ends();
 
  private:
+  void pause();
   bool begin(double block_bytes, double sent_bytes);
   bool like_others(double bytes);
   void prepare();
@@ -45,7 +46,7 @@ class Trying {
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
   bool under_way_ = false;
-  double began_s_ = 0, waiting_s_ = 0;
+  double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
 };
 
 }  // namespace swapmeet

@@ -59,7 +59,7 @@ void Trials::plan_round(std::vector<int> arms, int samples, double share) {
     for (std::size_t i = arms.size(); i > 1; --i) std::swap(arms[i - 1], arms[random.below(i)]);
     round_.insert(round_.end(), arms.begin(), arms.end());
   }
-  times_.assign(2 * round_.size(), 0);
+  times_.assign(3 * round_.size(), 0);
   double calls = unknown_calls / share;  // that are worth one trial
   if (call_s_ > 0) {
     double cost_s = cost_s_ - share * call_s_ * static_cast<double>(calls_);  // not yet made up for
@@ -78,9 +78,17 @@ int Trials::next() {
   return round_[next_++];
 }
 
-void Trials::took(double waiting_s, double call_s) {
-  times_[2 * next_ - 2] = call_s;
-  times_[2 * next_ - 1] = -waiting_s;  // the most of any rank is then the least waiting: of who came last
+void Trials::took(double waiting_s, double call_s, double since_s) {
+  times_[3 * next_ - 3] = call_s;
+  times_[3 * next_ - 2] = -waiting_s;  // the most of any rank is then the least waiting: of who came last
+  times_[3 * next_ - 1] = -since_s;
+}
+
+/// What trials may cost is a share of this. A call for which ranks wait for one another may take far longer than others:
+/// where they share cores, until each has had its turn.
+void Trials::price_calls() {
+  call_s_ = std::max(seconds(usual_), 1e-9);
+  if (between_s_ > 0) call_s_ = std::min(call_s_, between_s_);
 }
 
 double Trials::seconds(int arm) const {
@@ -92,11 +100,14 @@ void Trials::learn() {
   if (stage_ == Stage::watching)
     for (std::vector<double>& samples : samples_) samples.clear();
   for (std::size_t i = 0; i < round_.size(); ++i)
-    samples_[static_cast<std::size_t>(round_[i])].push_back(times_[2 * i]);
-  call_s_ = std::max(seconds(usual_), 1e-9);
+    samples_[static_cast<std::size_t>(round_[i])].push_back(times_[3 * i]);
+  double paused_s = 0;
+  for (std::size_t i = 0; i < round_.size(); ++i) paused_s -= times_[3 * i + 2];
+  between_s_ = paused_s / static_cast<double>(pause_) / static_cast<double>(round_.size());
+  price_calls();
   for (std::size_t i = 0; i < round_.size(); ++i) {
-    waiting_s_ -= times_[2 * i + 1];
-    cost_s_ += std::max(0.0, times_[2 * i] - call_s_) - times_[2 * i + 1];
+    waiting_s_ -= times_[3 * i + 1];
+    cost_s_ += std::max(0.0, times_[3 * i] - call_s_) - times_[3 * i + 1];
   }
   if (stage_ == Stage::looking) {
     stage_ = Stage::preparing;
@@ -129,7 +140,7 @@ void Trials::change(double margin) {
   if (seconds(native) >= 0 && seconds(native) < native_margin * seconds(usual_)) usual_ = native;
   const int best = *std::ranges::min_element(alive_, {}, [this](int arm) { return seconds(arm); });
   if (seconds(best) < margin * seconds(usual_)) usual_ = best;
-  call_s_ = std::max(seconds(usual_), 1e-9);
+  price_calls();
 }
 
 void Trials::compare_again() {
@@ -140,7 +151,7 @@ void Trials::compare_again() {
     return plan_round(usual_ == native ? std::vector{native} : std::vector{native, usual_}, looks, share_ / 4);
   }
   if (seconds(native) < native_margin * now_s) usual_ = native;
-  call_s_ = std::max(seconds(usual_), 1e-9);
+  price_calls();
   for (std::vector<double>& samples : samples_) samples.clear();
   watch_calls_ = 0;
   start();

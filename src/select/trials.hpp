@@ -36,7 +36,8 @@ class Trials {
   int usual() const { return usual_; }
 
   /// What the trial took on this rank: to wait until all ranks had come, and then the call. (Not told: no time at all.)
-  void took(double waiting_s, double call_s);
+  /// `since_s`: from what ended the pause before until the trial began: more than the calls of the pause took.
+  void took(double waiting_s, double call_s, double since_s);
 
   /// Whether no trial of the round is left. Then all ranks are to replace each of times() by the most of any rank, and
   /// learn().
@@ -56,6 +57,7 @@ class Trials {
   enum class Stage { looking, preparing, trying, watching };
 
   void start();
+  void price_calls();
   void plan_round(std::vector<int> arms, int samples, double share);
   void drop_slow_arms(double factor);
   void change(double margin);
@@ -65,14 +67,15 @@ class Trials {
   double share_;
   std::uint64_t seed_;
   int usual_ = 0, round_number_ = 0, trials_ = 0;
-  std::size_t next_ = 0;                      ///< in round_
-  std::vector<int> round_;                    ///< arms in the order of their trials
-  std::vector<double> times_;                 ///< of each trial of the round: the call, and the waiting, negative
+  std::size_t next_ = 0;       ///< in round_
+  std::vector<int> round_;     ///< arms in the order of their trials
+  std::vector<double> times_;  ///< of each trial of the round: the call; the waiting and the pause before, negative
   std::vector<std::vector<double>> samples_;  ///< of each arm
   std::vector<int> alive_;
   std::int64_t pause_ = 0, calls_ = 0;
   std::int64_t watch_calls_ = 0;  ///< the least number of calls until the next comparison is over
-  double call_s_ = 0;             ///< as usual
+  double call_s_ = 0;             ///< as usual, where trials do not make ranks wait for one another; at most
+  double between_s_ = 0;          ///< two calls in pauses, the program's computing included; 0: not known
   double settled_s_ = 0, cost_s_ = 0, waiting_s_ = 0;
 };
 

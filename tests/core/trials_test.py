@@ -21,6 +21,8 @@ class Application:
     share: float = 0.01
     noise: float = 0.1
     waiting_s: float = 2e-6
+    alone_s: float = 0.0  #: that a call takes longer for which ranks have waited for one another
+    computing_s: float = 0.0  #: for each call
     seed: int = 1
     done: int = 0
     lost_s: float = 0.0
@@ -31,9 +33,10 @@ class Application:
         self.trials = _core.Trials(self.share, self.seed)
         self.random = random.Random(self.seed)
         self.prepared = False
+        self.since_s = 0.0
 
     def call(self, arm: int) -> float:
-        return self.call_s[arm] * self.random.lognormvariate(0, self.noise)
+        return self.alone_s + self.call_s[arm] * self.random.lognormvariate(0, self.noise)
 
     @property
     def now(self) -> int:
@@ -44,6 +47,7 @@ class Application:
         end = self.done + calls
         while self.done < end:
             pause = min(self.trials.pause, end - self.done)
+            self.since_s = pause * (self.call_s[self.now] + self.computing_s)
             self.spent_s += pause * self.call_s[self.now]
             self.done += pause
             if self.trials.pause > pause or self.done == end:
@@ -59,7 +63,7 @@ class Application:
         usual = self.now
         arm = self.trials.next() if self.prepared else (self.trials.next(), self.usual)[1]
         call_s = self.call(arm)
-        self.trials.took(self.waiting_s, call_s)
+        self.trials.took(self.waiting_s, call_s, self.since_s)
         self.arms.append(arm)
         self.lost_s += self.waiting_s + max(0.0, call_s - self.call_s[usual])
         self.spent_s += min(call_s, self.call_s[usual])
@@ -85,6 +89,20 @@ def test_a_program_that_ends_early_loses_little_too(share: float) -> None:
         for seed in range(10):
             app = Application([20e-6 * f for f in (1, 1.5, 0.7, 2)], seed=seed, share=share).run(calls)
             assert app.lost_s < 1.2 * share * app.spent_s + 40e-6, (calls, seed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_calls_that_wait_for_one_another_do_not_count_as_usual(seed: int) -> None:
+    """Where ranks share cores and spin, each trial lasts until all have had a turn, and others do not."""
+    app = Application([1e-5, 2e-5, 0.6e-5], usual=2, alone_s=4e-3, waiting_s=8e-3, seed=seed)
+    for calls in (10**4, 10**6, 10**8):
+        app.run(calls)
+        assert app.lost_s < 0.015 * app.spent_s + 40e-3, calls
+
+
+def test_computing_between_calls_is_not_spent_in_them() -> None:
+    app = Application([2e-5, 1.5e-5], computing_s=1e-3).run(10**6)
+    assert app.lost_s < 0.012 * app.spent_s
 
 
 def test_nothing_is_prepared_before_it_is_worth_it() -> None:
@@ -134,7 +152,7 @@ def test_ranks_with_other_clocks_do_the_same() -> None:
             prepared = True
         assert len({trials.next() for trials in ranks}) == 1
         for trials in ranks:
-            trials.took(draw.random() * 1e-5, draw.random() * 1e-4)
+            trials.took(draw.random() * 1e-5, draw.random() * 1e-4, draw.random())
         if ranks[0].round_over:
             most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
             for trials in ranks:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -29,15 +30,26 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine is not tested
         os.environ[name] = tempfile.gettempdir() + "/none"
     config.addinivalue_line("markers", "long: runs with --all only")
+    config.addinivalue_line("markers", "in_turn: without --all, half of the cases by MPICH, the others by Open MPI")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--all", default=False):  # not there when only a folder below is collected
         return
-    long = [item for item in items if item.get_closest_marker("long")]
+    long = {item for item in items if item.get_closest_marker("long") or not _in_turn(item)}
     if long:
-        config.hook.pytest_deselected(items=long)
+        config.hook.pytest_deselected(items=list(long))
         items[:] = [item for item in items if item not in long]
+
+
+def _in_turn(item: pytest.Item) -> bool:
+    """Whether it is the turn of the item's MPI."""
+    if not item.get_closest_marker("in_turn"):
+        return True
+    assert isinstance(item, pytest.Function)
+    wheel = item.callspec.params["wheel"]
+    case = item.callspec.id.replace(wheel, "")
+    return zlib.crc32(case.encode()) % 2 == (wheel == "mpich")
 
 
 @pytest.fixture(params=NAMES, scope="session")

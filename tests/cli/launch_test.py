@@ -309,3 +309,6 @@ def test_what_the_user_sets_for_the_launcher_stays(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "0")
     assert "OMPI_MCA_mpi_yield_when_idle" not in mpis.environment(openmpi, 1000)
     assert mpis.environment(openmpi, 2)["MPI4PY_LIBMPI"] == str(openmpi.libmpi)
+    mpich = mpis.find("mpich")
+    assert mpis.environment(mpich, 1000)["MPIR_CVAR_CH4_PROGRESS_THROTTLE"] == "1"
+    assert not any("THROTTLE" in name for name in mpis.environment(mpich, 1))

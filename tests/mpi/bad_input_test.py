@@ -29,6 +29,7 @@ def check_data(done: subprocess.CompletedProcess[str]) -> None:
 UNDERNEATH = "using the MPI underneath"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("name", "value", "problem", "instead"),
     [
@@ -78,6 +79,7 @@ def test_a_malformed_spec_leaves_all_calls_to_the_mpi_underneath(
         assert served_by(tmp_path / f"{rank}.json", tallies) == {"native"}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["4+", "0,1", "2/1"])
 @pytest.mark.parametrize(("algorithm", "served"), [("two-layer", set()), ("grid", {"Alltoall"})])
 def test_without_a_usable_node_map_the_mpi_underneath_serves_what_needs_nodes(
@@ -131,6 +133,7 @@ def per_rank(wheel: str, assignments: dict[int, str], argv: list[str | Path]) ->
     return ["sh", "-c", script, "sh", *map(str, argv)]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "assignments",
     [

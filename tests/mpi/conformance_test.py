@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from _pytest.mark import ParameterSet
 
-from swapmeet._core import parse_spec
 from swapmeet.catalogue import alias_names
 
 FAMILY = ["direct(order=xor)", "direct(order=random,window=3,complete=any,segment=512)"]
@@ -52,13 +51,9 @@ BETWEEN = [
 LIMIT_S = 400  #: more than the 300 s after which the suite names the case that hangs
 
 
-def is_direct(algorithm: str) -> bool:
-    return str(parse_spec(algorithm)).startswith("direct(")
-
-
 def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
     if mpi in SYSTEM:
-        slow = mpi == "mpich-system" and algorithm == "pairwise"  # a message at a time: minutes
+        slow = mpi == "mpich-system" and algorithm != "shared-memory"  # minutes
         return ranks == SYSTEM[mpi][0] and algorithm in ALWAYS and not slow
     if ranks == 16:
         return algorithm in SIXTEEN[mpi]
@@ -70,9 +65,7 @@ def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
         return mpi == "openmpi" and ranks == 3
     if algorithm in ALWAYS or (ranks == 4 and "xor" in algorithm):
         return True
-    if mpi == "mpich":
-        return ranks in ((2, 3) if is_direct(algorithm) else (3,))
-    return ranks in ((2, 5) if is_direct(algorithm) else (5,))
+    return ranks == {"mpich": 3, "openmpi": 5}[mpi]
 
 
 def matrix() -> Iterator[ParameterSet]:

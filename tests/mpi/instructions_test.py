@@ -71,6 +71,7 @@ def measure(launch, compiled, tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed: apt-get install valgrind")
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", LIMITS)
 def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: str) -> None:
     once, twice = (measure(wheel, algorithm, calls) for calls in (CALLS, 2 * CALLS))

@@ -223,6 +223,7 @@ def test_communicators_alive_at_finalize(launch, compiled, wheel: str, ranks: in
     assert done.stderr == ""
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise", "two-layer"])
 @pytest.mark.parametrize(

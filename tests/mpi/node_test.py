@@ -97,7 +97,7 @@ def test_who_waits_lets_the_mpi_go_on(
 ) -> None:
     """What the others need of this rank before they join (facts 18)."""
     argv = [compiled(wheel, "node_progress"), str(block_bytes), "3"]
-    by_ourselves(launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=explained(), timeout=60))
+    by_ourselves(launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=explained(), timeout=240))
 
 
 @pytest.mark.long

@@ -41,6 +41,7 @@ def plans(compiled):
     return plans
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("spec", "ranks"),
     [

@@ -137,6 +137,7 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
     }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("kind", list(hostile(Path())))
 def test_a_bad_file_costs_a_warning(exchange, wheel: str, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "network"

@@ -79,6 +79,7 @@ def compare(launch, compiled, tallies, folder: Path, mpi: str, spec: str, worklo
     return declined
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("spec", "workload"), CASES)
 def test_the_model_is_what_runs(
     launch, compiled, tallies, tmp_path: Path, wheel: str, spec: str, workload: str

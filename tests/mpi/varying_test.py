@@ -121,6 +121,7 @@ def test_a_block_beyond_two_gigabytes_is_passed_on(
 SIXTEEN_KIB = ("small=16", "large=16384", "from=1", "to=2")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["two-phase-bruck", "sloav", "tuna", "padded-bruck", "padded-alltoall"])
 def test_beyond_the_scratch_limit_the_mpi_underneath_serves(
     launch, compiled, tmp_path: Path, wheel: str, algorithm: str
@@ -162,6 +163,7 @@ def test_other_calls_stay_served(launch, compiled, tallies, tmp_path: Path, whee
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("algorithm", "said"),
     [
@@ -214,6 +216,7 @@ def mismatch(launch, compiled, mpi: str, algorithm: str, to: int, *sizes: str, t
     return [line.partition(": ")[2] for line in lines if "afterwards" not in line]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("to", [2, 3])  # one hop away in radix 2, or passed on by rank 1
 @pytest.mark.parametrize("algorithm", RELAYED + PADDED)
 def test_less_is_expected_than_is_sent(launch, compiled, wheel: str, algorithm: str, to: int) -> None:
@@ -228,6 +231,7 @@ def test_less_is_expected_than_is_sent(launch, compiled, wheel: str, algorithm: 
         assert "OVERRUN" not in truncated
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", RELAYED + PADDED)
 def test_nothing_is_expected_but_something_is_sent(launch, compiled, wheel: str, algorithm: str) -> None:
     said = mismatch(launch, compiled, wheel, algorithm, 3, "sent=100", "expected=0", "others=100")
@@ -282,6 +286,7 @@ def test_a_choice_may_be_left_to_the_library(launch, compiled, wheel: str) -> No
     assert "native (one of the first calls" in lines[0]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "spec", ["", "nonsense", "bruck(radix=1)", "pairwise(", "(" * 3000, "two-phase-bruck(direct=-1)"]
 )
@@ -311,6 +316,7 @@ def test_communicators_that_are_never_served(launch, compiled, wheel: str) -> No
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("algorithm", ["hybrid", "bruck(radix=2,sizes=ahead)", "padded-bruck"])
 def test_two_threads_with_two_communicators_each(launch, compiled, wheel: str, ranks: int, algorithm: str) -> None:

@@ -106,6 +106,9 @@ def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
         tuning["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # 4.x
         if crowded:
             tuning["OMPI_MCA_mpi_yield_when_idle"] = "1"
+    elif mpi.kind == "mpich" and crowded:  # seen to work in 5.0.2; where it is not known it does nothing
+        tuning["MPIR_CVAR_CH4_PROGRESS_THROTTLE"] = "1"
+        tuning["MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"] = "64"
     elif mpi.kind == "intel":
         tuning["I_MPI_ROOT"] = str(mpi.prefix)
         if crowded:

@@ -6,16 +6,15 @@ namespace swapmeet {
 
 const std::vector<Rule>& rules() {
   constexpr Range one_node{1, 1}, nodes{2, 16}, shared{2};
+  constexpr const char *node = "docs/measurements/node.md", *cluster = "docs/measurements/cluster.md";
+  constexpr const char* small = "two-layer(intra=shm,r1=all,r2=all)";
+  constexpr const char* small_ones = "two-layer(intra=shm,r1=all,r2=all,direct=1KiB)";  // larger blocks go straight
+  const auto spec = [](const char* text) { return *parse_spec(text); };
   static const std::vector<Rule> table = {
-      {Collective::alltoall, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
-      {Collective::alltoallv, {2, 64}, one_node, {}, *parse_spec("shared-memory"), "docs/measurements/node.md"},
-      {Collective::alltoall,
-       {8, 64},
-       nodes,
-       {0, 1024},
-       *parse_spec("two-layer(intra=shm,r1=all,r2=all)"),
-       "docs/measurements/cluster.md",
-       shared},
+      {Collective::alltoall, {2, 64}, one_node, {}, spec("shared-memory"), node},
+      {Collective::alltoallv, {2, 64}, one_node, {}, spec("shared-memory"), node},
+      {Collective::alltoall, {8, 64}, nodes, {0, 1024}, spec(small), cluster, shared},
+      {Collective::alltoallv, {8, 64}, nodes, {}, spec(small_ones), cluster, shared},
   };
   return table;
 }

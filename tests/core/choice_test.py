@@ -47,6 +47,9 @@ def test_small_blocks_go_in_two_layers_where_nodes_have_several_ranks_each() -> 
     assert chosen(16, 8, "1").family == "native", "a node of one rank has nobody to send for"
     assert chosen(16, 8, "8+7+1").family == "native"
     assert chosen(36, 8, "2").family == "native", "18 nodes are beyond what was measured"
+    few = _core.parse_spec("two-layer(intra=shm,r1=all,r2=all,direct=1KiB)")
+    assert _core.choose(_core.Collective.alltoallv, 16, 0, options(), nodes="4")[0] == few
+    assert _core.choose(_core.Collective.alltoallv, 16, 0, options(), nodes="1")[0].family == "native"
 
 
 @pytest.mark.parametrize("spec", ["direct(intra=shm)", "tra2(intra=auto)", "node-leaders(intra=cma)"])

@@ -9,7 +9,7 @@ from plain import BYTE_NS, LATENCY_US, MakeJob, MakePlatform
 
 from swapmeet.library import program
 from swapmeet.simulation import peers
-from swapmeet.simulation.job import Simulator
+from swapmeet.simulation.job import Simulator, _where
 from swapmeet.simulation.platform import platform
 
 SECONDS = ("longest", "shortest", "mean")
@@ -106,3 +106,12 @@ def test_the_conformance_suite_passes(simulator: Simulator) -> None:
                 {"SWAPMEET_ALGORITHM": spec},
             )  # fmt: skip
             assert done[0] == 0 and " 0 failed" in done[1] and not done[1].startswith("0 passed"), (spec, only, done)
+
+
+def test_a_failure_of_simgrid_is_one_line() -> None:
+    backtrace = (
+        "  ->  0# xbt_backtrace in /lib/libsimgrid.so\n  ->  1# simgrid::kernel::solve(double) const in /lib/x.so\n"
+    )
+    assert _where("", f"critical\n{backtrace}") == " in simgrid::kernel::solve"
+    assert _where("out\n", "no such host\n") == ": out\nno such host"
+    assert _where("", "") == ""

@@ -27,6 +27,7 @@ from swapmeet.simulation.platform import Platform
 
 ANSWER = re.compile(r"^measure: (\w+) ?(.*)$", re.MULTILINE)
 EXPLAINED = re.compile(r"^swapmeet: Alltoallv? on [^:]*: (\S+) \((.*)\)$", re.MULTILINE)
+FRAME = re.compile(r"^ *-> +\d+# ([\w:~]+)", re.MULTILINE)  #: of SimGrid's backtraces
 NOISE_LINES = 8  #: of a simulation that failed, told
 
 
@@ -223,6 +224,15 @@ def _order_of(spec: str) -> list[str]:
         return [os.environ.get("SWAPMEET_ORDER_TIME", "")]
 
 
+def _where(output: str, errors: str) -> str:
+    """In which of its functions SimGrid failed, if it says so; what it said last, if not."""
+    frames = [frame for frame in FRAME.findall(errors) if frame.startswith("simgrid::")]
+    if frames:
+        return f" in {frames[0]}"
+    said = [*output.splitlines(), *errors.splitlines()][-NOISE_LINES:]
+    return f": {chr(10).join(said)}" if said else ""
+
+
 def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: float, peak_bytes: int) -> Outcome:
     answers = dict(ANSWER.findall(output))
     explained = EXPLAINED.findall(errors)
@@ -234,8 +244,7 @@ def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: floa
         if kind in answers:
             return outcome(problem=answers[kind], wrong=kind == "wrong")
     if "ok" not in answers or "sample" not in answers:
-        tail = "\n".join([*output.splitlines(), *errors.splitlines()][-NOISE_LINES:])
-        return outcome(problem=f"SimGrid ended with status {status}: {tail}".strip())
+        return outcome(problem=f"SimGrid ended with status {status}{_where(output, errors)}")
     if spec == NATIVE and job.spec not in ("auto", NATIVE):
         return outcome(problem=f"left to the MPI underneath: {explained[-1][1]}")
     longest, shortest, mean = map(float, answers["sample"].split())

@@ -33,7 +33,7 @@ def measure(place: Place, problems: Sequence[Problem], ranks: Sequence[int], spe
             for number in ranks:
                 known = {point.key for point in read(file)}
                 todo = [spec for spec in specs if (place.name, problem.name, scaling, number, spec) not in known]
-                arguments = problem.arguments(scaling, number)
+                arguments = problem.arguments(scaling, number, place.real)
                 if not todo or arguments is None:
                     continue
                 what = f"{place.name}, {problem.name} {' '.join(arguments)}, {scaling}, P = {number}"
@@ -57,10 +57,10 @@ def places(arguments: argparse.Namespace) -> list[Place]:
     if arguments.where == "simulated":
         return [Simulated(name, arguments.per_node, arguments.limit) for name in arguments.platform.split(",")]
     if arguments.where == "machine":
-        return [Launched("this machine", ["run"], arguments.limit)]
+        return [Launched("this machine", ["run"], arguments.limit, arguments.rounds)]
     network = ["--nodes", str(arguments.nodes), "--latency", arguments.latency, "--rate", arguments.rate]
     name = f"{arguments.nodes} nodes in one machine, {arguments.latency}, {arguments.rate}"
-    return [Launched(name, ["cluster", "run", *network], arguments.limit)]
+    return [Launched(name, ["cluster", "run", *network], arguments.limit, arguments.rounds)]
 
 
 def chosen(names: str, simulated: bool) -> list[Problem]:
@@ -104,6 +104,8 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("--specs", default=SPECS, metavar="SPEC;SPEC", help=SPECS)
         command.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="for each run")
         command.add_argument("-o", "--output", type=Path, default=Path("scaling.jsonl"), metavar="FILE")
+        if where != "simulated":
+            command.add_argument("--rounds", type=int, default=5, help="the middle one counts")
         if where == "simulated":
             command.add_argument("--platform", default="cluster", metavar="NAME,NAME")
             command.add_argument("--per-node", type=int)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from records import Point
 
@@ -87,8 +88,16 @@ def tables(points: Sequence[Point]) -> str:
 def _row(name: str, ranks: int, by: dict[str, Point], others: Sequence[str]) -> str:
     plain = by["native"]
     cells = [name, str(ranks), duration(plain.seconds), f"{plain.share:.0%}"]
-    cells += [digits(by[spec].seconds / plain.seconds) if spec in by else "" for spec in others]
+    cells += [_over(by[spec], plain) if spec in by else "" for spec in others]
     return "| " + " | ".join(cells) + " |"
+
+
+def _over(one: Point, plain: Point) -> str:
+    """A point's time over another's: of rounds the median of the ratios, and the least and the greatest."""
+    if not one.rounds:
+        return digits(one.seconds / plain.seconds)
+    ratios = [above / below for above, below in zip(one.rounds, plain.rounds, strict=True)]
+    return f"{digits(median(ratios))} ({digits(min(ratios))}-{digits(max(ratios))})"
 
 
 def document(page: str, points: Sequence[Point]) -> str:

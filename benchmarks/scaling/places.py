@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Protocol
 
 from problems import Problem
@@ -31,15 +32,25 @@ class Spent:
     seconds: float
     all_to_all_seconds: float
     operations: int  #: as the program counts them
+    rounds: Sequence[float] = ()  #: seconds of each, where these are medians
+
+
+def middle(rounds: Sequence[Spent]) -> Spent:
+    """The medians of several runs of one program."""
+    seconds = [one.seconds for one in rounds]
+    return Spent(
+        median(seconds), median(one.all_to_all_seconds for one in rounds), rounds[0].operations, tuple(seconds)
+    )
 
 
 class Place(Protocol):
     """Where a program can run."""
 
     name: str
+    real: bool  #: time is: not simulated
 
     def runs(self, problem: Problem, arguments: Sequence[str], ranks: int, specs: Sequence[str]) -> list[Spent]:
-        """One run for each spec."""
+        """What each spec took."""
 
 
 def spent(text: str) -> list[Spent]:
@@ -69,6 +80,8 @@ def finished(words: Sequence[str], wanted: int, timeout_s: float) -> list[Spent]
 class Simulated:
     """A simulated machine: `swapmeet simulate`."""
 
+    real = False
+
     def __init__(self, platform: str, per_node: int | None, timeout_s: float) -> None:
         self.platform, self.per_node, self.timeout_s = platform, per_node, timeout_s
         self.name = f"simulated {platform}" + (f", {per_node} a node" if per_node else "")
@@ -84,18 +97,22 @@ class Simulated:
 class Launched:
     """Ranks of this machine: `swapmeet run`, or `swapmeet cluster run` with options."""
 
-    def __init__(self, name: str, command: Sequence[str], timeout_s: float, target: str = "mpich") -> None:
+    real = True
+
+    def __init__(self, name: str, command: Sequence[str], timeout_s: float, rounds: int, target: str = "mpich") -> None:
         self.name, self.command, self.timeout_s, self.target = name, command, timeout_s, mpi.find(target)
+        self.rounds = rounds
 
     def runs(self, problem: Problem, arguments: Sequence[str], ranks: int, specs: Sequence[str]) -> list[Spent]:
-        """One after the other."""
+        """In each round all of them, one after the other."""
         program = compiled(problem, self.target)
-        found = []
-        for spec in specs:
-            words = [*SWAPMEET, *self.command, "--mpi", self.target.name, "-n", str(ranks)]
-            words += ["--native"] if spec == NATIVE else ["--algorithm", spec]
-            found += finished([*words, "--", *program, *arguments], 1, self.timeout_s)
-        return found
+        found: list[list[Spent]] = [[] for _ in specs]
+        for _ in range(self.rounds):
+            for spec, runs in zip(specs, found, strict=True):
+                words = [*SWAPMEET, *self.command, "--mpi", self.target.name, "-n", str(ranks)]
+                words += ["--native"] if spec == NATIVE else ["--algorithm", spec]
+                runs += finished([*words, "--", *program, *arguments], 1, self.timeout_s)
+        return [middle(runs) for runs in found]
 
 
 def compiled_for_simulation(problem: Problem) -> Path:

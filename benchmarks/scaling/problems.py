@@ -19,16 +19,18 @@ class Problem:
     weak: Callable[[int], Sequence[object]] | None  #: None: no sizes keep the work of a rank
     #: What an operation that the program counts takes, for simulations: measured on one rank (docs/scaling.md).
     operation_ns: float = 0
+    #: More of the command line where time is real: to run long enough.
+    longer: Sequence[object] = ()
 
     @property
     def simulated(self) -> bool:
         """Whether smpicxx compiles it: Python does not run in a simulation."""
         return self.source.endswith(".cpp")
 
-    def arguments(self, scaling: str, ranks: int) -> list[str] | None:
+    def arguments(self, scaling: str, ranks: int, real: bool = False) -> list[str] | None:
         """The command line, without the program's name; None if it is not scaled so."""
         size = self.strong if scaling == STRONG else self.weak
-        return [str(word) for word in size(ranks)] if size else None
+        return [str(word) for word in [*size(ranks), *(self.longer if real else ())]] if size else None
 
 
 def _grows(least: float, ranks: int, power: float) -> int:
@@ -43,6 +45,7 @@ PROBLEMS = (
         lambda ranks: ["--check", 0, "--rows", max(1, 512 // ranks)],  # 2^18 numbers
         lambda ranks: ["--check", 0, "--rows", _grows(64, ranks, -1 / 2)],  # 16384 a rank, within 3 %
         operation_ns=0.52,
+        longer=["--repeat", 10],
     ),
     Problem(
         "fft3d",
@@ -50,6 +53,7 @@ PROBLEMS = (
         lambda ranks: ["--check", 0, "--x", 64, "--y", 64, "--z", 64],
         lambda ranks: ["--check", 0, "--x", 32, "--y", 32, "--z", 16 * ranks],
         operation_ns=0.37,
+        longer=["--repeat", 10],
     ),
     Problem(
         "closure",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from swapmeet.errors import SwapmeetError
 
 @dataclass(frozen=True)
 class Point:
-    """One run. Its time is what its ranks took on average, in seconds."""
+    """One run, or the median of several. Its time is what its ranks took on average, in seconds."""
 
     where: str
     program: str
@@ -23,6 +23,8 @@ class Point:
     seconds: float
     all_to_all_seconds: float
     operations: int
+    #: Of each round where several were run, in order; in a round all specs ran, one after the other.
+    rounds: Sequence[float] = ()
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:

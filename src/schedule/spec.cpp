@@ -98,7 +98,16 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
                  value.column};
 }
 
-std::optional<Problem> read_parameters(Word list, Spec& spec) {
+/// What an order of a network needs so that ranks that are late hold up few others, where a user says nothing of it: a
+/// queue, short enough for messages to stay near their slots (docs/networks.md).
+void queue_by_default(Spec& spec, const std::vector<std::string_view>& given) {
+  const auto says = [&](std::string_view key) { return std::ranges::count(given, key) > 0; };
+  if (spec.family != Family::direct || spec.order != Order::topology || says("window") || says("complete")) return;
+  spec.window = 8;
+  spec.completion = Completion::any;
+}
+
+std::optional<Problem> read_parameters(Word list, Spec& spec, bool of_family) {
   std::vector<std::string_view> seen;
   while (!list.text.empty()) {
     const std::size_t comma = outside(list.text, ',');
@@ -107,6 +116,7 @@ std::optional<Problem> read_parameters(Word list, Spec& spec) {
     list = list.part(comma + 1);
     if (list.text.empty()) return unknown_key(list);
   }
+  if (of_family) queue_by_default(spec, seen);
   return std::nullopt;
 }
 
@@ -138,7 +148,7 @@ Result<Spec> parse_spec(std::string_view text) {
   if (close + 1 != whole.text.size())
     return Problem{"nothing may follow the \")\"", 0, whole.column + static_cast<int>(close) + 1};
   const Word list = whole.part(open + 1, close - open - 1);
-  if (auto problem = read_parameters(list, spec)) return *problem;
+  if (auto problem = read_parameters(list, spec, named<Family>(name.text, family_names).has_value())) return *problem;
   return spec;
 }
 

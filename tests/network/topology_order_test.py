@@ -52,6 +52,20 @@ def test_text_of_a_spec_parses_back(network: str, routing: str, place: str, fami
     assert dict(spec.parameters)["window"] == "3"
 
 
+def test_an_order_of_a_network_is_a_queue_unless_a_spec_says_otherwise() -> None:
+    def policy(spec: str) -> tuple[str, str]:
+        said = dict(_core.parse_spec(spec).parameters)
+        return said["window"], said["complete"]
+
+    order = "order=topology(torus(dims=5))"
+    assert policy(f"direct({order})") == ("8", "any")
+    assert policy(f"direct({order},window=2)") == ("2", "all")
+    assert policy(f"direct(complete=test,{order})") == ("all", "test")
+    assert policy(f"direct({order},stride=all,complete=all)") == ("all", "all")
+    assert policy(f"spread-out({order})") == policy(f"two-layer({order})") == ("all", "all")
+    assert policy("direct(order=random)") == ("all", "all")
+
+
 @given(st.text(alphabet="topolgy(),=ruinplace hash:1", max_size=40))
 def test_no_source_crashes_the_parser(text: str) -> None:
     try:

@@ -89,29 +89,6 @@ static const Explanation *said_before(const Candidate *candidate, bool vector, l
   return NULL;
 }
 
-/* The automatic choice leaves the first calls of a communicator to the MPI underneath, until it sets up shared memory:
- * more than these are made here, of each kind, so that what is measured is what a program gets that makes many. */
-static void settle(const Candidates *all, Candidate *automatic) {
-  const int ranks = all->world->ranks;
-  char *send = calloc((size_t)ranks, 1), *receive = calloc((size_t)ranks, 1);
-  int *counts = malloc((size_t)ranks * sizeof(int)), *places = malloc((size_t)ranks * sizeof(int));
-  for (int i = 0; i < ranks; ++i) {
-    counts[i] = 1;
-    places[i] = i;
-  }
-  for (int vector = 0; vector < 2; ++vector)
-    for (int i = 0; i < 20; ++i) {
-      listen(all);
-      if (vector) MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, all->ours);
-      else MPI_Alltoall(send, 1, MPI_BYTE, receive, 1, MPI_BYTE, all->ours);
-      keep(all, automatic);
-    }
-  free(places);
-  free(counts);
-  free(receive);
-  free(send);
-}
-
 int candidates_add(Candidates *all, const char *spec, char *why, size_t why_bytes) {
   const bool native = !strcmp(spec, "native");
   if (all->count == MOST_CANDIDATES)
@@ -127,7 +104,6 @@ int candidates_add(Candidates *all, const char *spec, char *why, size_t why_byte
   Candidate *const made = all->candidate[all->count] = calloc(1, sizeof *made);
   made->spec = strdup(spec);
   made->native = native;
-  if (!strcmp(spec, "auto")) settle(all, made);
   return all->count++;
 }
 

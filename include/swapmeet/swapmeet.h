@@ -70,7 +70,8 @@ int swapmeet_trace(MPI_Comm comm, const char* file);
 
 /** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective
  *  over `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
- *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says
+ *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says.
+ *               "auto" is the automatic choice from the first call on: many are to come (docs/tuning.md, "Early calls")
  *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
  *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`. What Swapmeet never serves
  *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the MPI underneath.

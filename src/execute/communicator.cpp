@@ -92,6 +92,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     return;
   }
   std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
+  const double begin_s = PMPI_Wtime();
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
@@ -99,6 +100,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
   }
+  patience_.agreed_in(PMPI_Wtime() - begin_s);
   if (device > 0) leave_devices_alone(device_name(device));
   if (refusal_.empty()) return;
   calls_to_trace_ = 0;  // that takes all ranks
@@ -130,11 +132,11 @@ void Communicator::record(Recorder& recorder) {
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
-  if (!simulated && refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ &&
-      early_calls_ < most_early_calls && !tuned(collective, shape_, options_) &&
-      wants_nodes(collective, shape_, options_)) {
-    ++early_calls_;
-    return decline(collective, "one of the first calls: shared memory is set up if more follow");
+  if (refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ && !tuned(collective, shape_, options_) &&
+      wants_nodes(collective, shape_, options_) && !patience_.over(user_, options_.trials_share > 0)) {
+    Decision& early = decline(collective, "one of the first calls: shared memory is set up if more follow");
+    early.early = true;
+    return early;
   }
   auto decision = std::make_unique<Decision>();
   if (!refusal_.empty()) {
@@ -241,6 +243,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   std::uint64_t unused = 0;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_, unused) || !valid) return false;
   options_ = wanted;
+  if (options) patience_.end();
   repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();
   return true;

@@ -11,6 +11,7 @@
 #include "execute/neighbours.hpp"
 #include "execute/observer.hpp"
 #include "execute/ordering.hpp"
+#include "execute/patience.hpp"
 #include "execute/plan.hpp"
 #include "execute/planned.hpp"
 #include "execute/record.hpp"
@@ -33,6 +34,7 @@ struct Decision {
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
   const Spec& spec() const;                  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
+  bool early = false;                        ///< of calls that go to the MPI underneath until more follow
   Tally* tally = nullptr;                    ///< where such calls are counted
   /// of other algorithms, for each class of sizes; none: they are not tried
   std::vector<std::unique_ptr<Trying>> trying;
@@ -118,6 +120,9 @@ class Communicator {
   /// two; the first is the MPI underneath. Collective.
   std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
 
+  /// What is to be told of calls whose decision is `early`.
+  Patience& patience() { return patience_; }
+
   /// The decision to leave a call to the MPI underneath for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
@@ -190,9 +195,7 @@ class Communicator {
   Shape shape_;
   Rank rank_ = 0;
   MPI_Comm ours_;
-  /// By the automatic choice, a communicator is worth shared memory (milliseconds) only after some calls.
-  static constexpr int most_early_calls = 8;
-  int early_calls_ = 0;
+  Patience patience_;
   bool joined_ = false;  ///< or in vain
   Means means_;
   std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank

@@ -203,6 +203,10 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   Trying* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.plan || decision.varying;
+  if (decision.early) [[unlikely]] {
+    passed.early = &communicator.patience();
+    passed.early->begins();
+  }
   if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
     if (!ours || !run(call, communicator, decision, error)) return false;
     remember(call, communicator, decision, trying);

@@ -30,9 +30,11 @@ struct Passed {
   std::chrono::steady_clock::time_point begin{};
   Noted noted{};
   Observed observed{};
-  Trying* trial = nullptr;  ///< of an algorithm that the call may be
+  Trying* trial = nullptr;    ///< of an algorithm that the call may be
+  Patience* early = nullptr;  ///< of the communicator, if the call is one of the first
 
   void done() const {
+    if (early) early->ends();
     if (trial) trial->ends();
     if (noted.communicator) noted.done();
     if (decision || observed.communicator) count();

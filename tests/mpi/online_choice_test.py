@@ -17,7 +17,8 @@ def tried(launch, compiled, tallies, tmp_path: Path, wheel: str):
     def tried(ranks: int, calls: int, **env: str) -> tuple[dict[str, int], str]:
         statistics = tmp_path / "statistics.json"
         env = {"SWAPMEET_STATS": str(statistics), **env}
-        done = launch(ranks, [compiled(wheel, "trials"), str(calls)], mpi=wheel, env=env, timeout=300)
+        announced = ["announced"] * (ALWAYS.items() <= env.items())
+        done = launch(ranks, [compiled(wheel, "trials"), str(calls), *announced], mpi=wheel, env=env, timeout=300)
         assert done.returncode == 0 and done.stdout == "trials: right\n", done.stdout + done.stderr
         assert "warning" not in done.stderr
         served: dict[str, int] = {}
@@ -50,7 +51,7 @@ def test_without_trials_messages_are_the_same_in_each_run(tried) -> None:
 
 
 def test_short_programs_are_left_alone(tried) -> None:
-    assert len(tried(3, 50)[0]) == 2
+    assert len(tried(3, 50)[0]) <= 2
 
 
 def test_it_says_what_it_has_found(tried) -> None:

@@ -142,7 +142,7 @@ def test_explains_calls_left_to_the_mpi_underneath(launch, compiled, wheel: str)
     argv = [compiled(wheel, "calls"), "alltoall=3"]
     [chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
     assert ": native (one of the first calls" in chosen
-    env["SWAPMEET_NODES"] = "1"
+    env |= {"SWAPMEET_NODES": "1", "SWAPMEET_TRIALS": "0"}
     argv = [compiled(wheel, "calls"), "alltoall=20"]
     [_, chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
     assert ": native (no rule" in chosen
@@ -152,7 +152,7 @@ def test_ranks_of_a_node_share_memory_after_their_first_calls(
     launch, compiled, tallies, tmp_path: Path, wheel: str
 ) -> None:
     statistics = tmp_path / "statistics.json"
-    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_STATS": str(statistics)}
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_STATS": str(statistics), "SWAPMEET_TRIALS": "0"}
     argv = [compiled(wheel, "calls"), "alltoall=5", "alltoallv=5", "ints=1000", "alltoall=5"]
     early, early_vector, vector, plain = explanations(launch(RANKS, argv, mpi=wheel, algorithm="auto", env=env))
     for line in (early, early_vector):
@@ -166,6 +166,15 @@ def test_ranks_of_a_node_share_memory_after_their_first_calls(
         ("Alltoallv", True): 3,
         ("Alltoallv", False): 2,
     }
+
+
+def test_shared_memory_waits_for_calls_that_are_worth_it(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
+    """Calls of 64 MiB take milliseconds; after eight of them ranks look, and again after sixteen."""
+    statistics = tmp_path / "statistics.json"
+    argv = [compiled(wheel, "calls"), "ints=5592405", "alltoall=40"]
+    check(launch(RANKS, argv, mpi=wheel, algorithm="auto", env={"SWAPMEET_STATS": str(statistics)}))
+    calls = {tally["algorithm"] == "native": tally["calls"] for tally in tallies(statistics)}
+    assert calls[True] in (8, 16, 32) and calls[False] == 40 - calls[True]
 
 
 def test_intercommunicators_are_passed_on_with_a_reason(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:

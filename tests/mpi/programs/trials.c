@@ -1,5 +1,7 @@
-/* trials CALLS: many calls of each kind on two communicators, by turns, with every byte checked. Prints "trials:
- * right". */
+/* trials CALLS [announced]: many calls of each kind on two communicators, by turns, with every byte checked; announced
+ * by swapmeet_set_algorithm(). Prints "trials: right". */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,12 @@ static Group open_group(MPI_Comm comm) {
   group.from_counts = group.displacements + ranks;
   group.from_displacements = group.from_counts + ranks;
   return group;
+}
+
+static void announce(MPI_Comm comm) {
+  int (*const set)(MPI_Comm, const char *) =
+      (int (*)(MPI_Comm, const char *))dlsym(RTLD_DEFAULT, "swapmeet_set_algorithm");
+  if (set) set(comm, "auto");
 }
 
 static void close_group(Group *group) {
@@ -90,6 +98,7 @@ int main(int argc, char **argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[1]);
   Group groups[] = {open_group(comms[0]), open_group(comms[1])};
+  if (argc > 2) announce(comms[0]), announce(comms[1]);
   for (int call = 0; call < atoi(argv[1]); ++call)
     for (int g = 0; g < 2; ++g) {
       static const int bytes[] = {8, 200, 4096, 8}; /* and sometimes others of these classes */

@@ -1,0 +1,40 @@
+/// When a communicator is worth setting up shared memory, by the automatic choice.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "execute/mpi.hpp"
+
+namespace swapmeet {
+
+/// Setting up costs half a millisecond within a node and some dozens of messages between nodes, and what a call gains by
+/// it is not known before. So calls go to the MPI underneath until they have taken as long as that: then all together
+/// cost at most about twice what they would have without (the rule of who rents skis before buying them).
+class Patience {
+ public:
+  /// Counts a call. Whether shared memory is to be set up before it: the same on all ranks. By time, or by the number of
+  /// calls alone, which is the same in every run. Collective.
+  bool over(MPI_Comm comm, bool by_time);
+
+  /// Around a call that goes to the MPI underneath meanwhile.
+  void begins() { began_s_ = PMPI_Wtime(); }
+  void ends() { calls_s_ += PMPI_Wtime() - began_s_; }
+
+  /// Many calls will come: somebody said so.
+  void end() { ended_ = true; }
+
+  /// The ranks of the communicator agreed on something in so many seconds.
+  void agreed_in(double seconds);
+
+ private:
+  static constexpr std::int64_t first_look = 8;  ///< calls; again after twice as many
+
+  bool ended_ = false;
+  std::int64_t calls_ = 0, next_look_ = first_look;
+  double calls_s_ = 0, began_s_ = 0;
+  double agreement_s_ =
+      std::numeric_limits<double>::infinity();  ///< the shortest: a rank that is late makes others wait
+};
+
+}  // namespace swapmeet

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from plain import MakeJob
 
+from swapmeet.errors import SwapmeetError
+from swapmeet.simulation import application
 from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import platform
 
@@ -41,3 +45,25 @@ def test_ranks_may_begin_late(simulator: Simulator, make_job: MakeJob) -> None:
     assert times[0] < 1e-4 < times[1] < 1e-3 + 2 * times[0]
     assert late.name == f"cscs-slimfly {NETWORK} jitter=1000us"
     assert late.key != prompt.key
+
+
+def test_the_study_of_drift_runs(simulator: Simulator, tmp_path: Path) -> None:
+    """benchmarks/drift.c: barriers take more time than they save."""
+    slots = tmp_path / "slots"
+    made = subprocess.run(
+        [sys.executable, "-m", "swapmeet", "topology", NETWORK, "--slots", slots, "--moves", "1000"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    source = Path(__file__).parents[2] / "benchmarks" / "drift.c"
+    where = platform("cscs-slimfly", 8, NETWORK, 1)
+    times = {}
+    with application.compiled(simulator.target, str(source)) as program:
+        for policy in ("any 2 0", "all 1 0", "all 1 1"):
+            words = [str(slots), "65536", *policy.split(), "0", "0"]
+            output, _, _ = application.run(simulator, where, program, words, "native", "mpich")
+            times[policy] = float(output.split()[0])
+        with pytest.raises(SwapmeetError, match="the table is of another number of ranks"):
+            few = platform("cscs-slimfly", 4, NETWORK, 1)
+            application.run(simulator, few, program, words, "native", "mpich")
+    assert max(times["any 2 0"], times["all 1 0"]) < times["all 1 1"]

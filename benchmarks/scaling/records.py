@@ -26,6 +26,10 @@ class Point:
     #: Of each round where several were run, in order; in a round all specs ran, one after the other.
     rounds: Sequence[float] = ()
 
+    def __post_init__(self) -> None:
+        """Lists become tuples: points that are read equal those that were written."""
+        object.__setattr__(self, "rounds", tuple(self.rounds))
+
     @property
     def key(self) -> tuple[str, str, str, int, str]:
         """Of which there is one result."""

@@ -247,15 +247,17 @@ std::string mpi_signature(std::string_view library_version) {
   struct Known {
     std::string_view beginning, kind;
   };
-  constexpr std::array<Known, 4> known{{{"Open MPI v", "openmpi"},
+  constexpr std::array<Known, 5> known{{{"Open MPI v", "openmpi"},
                                         {"MPICH Version:", "mpich"},
                                         {"Intel(R) MPI Library ", "intel"},
-                                        {"MPICH ", "mpich"}}};
+                                        {"MPICH ", "mpich"},
+                                        {"SMPI Version ", "simgrid"}}};
   for (const auto& [beginning, kind] : known) {
     if (!library_version.starts_with(beginning)) continue;
     std::string_view version = library_version.substr(beginning.size());
     version.remove_prefix(std::min(version.find_first_not_of(" \t"), version.size()));
-    return std::string(kind) + ' ' + std::string(version.substr(0, version.find_first_not_of("0123456789.")));
+    version = version.substr(0, version.find_first_not_of("0123456789."));
+    return std::string(kind) + ' ' + std::string(version.substr(0, version.find_last_not_of('.') + 1));
   }
   return "";
 }

@@ -162,6 +162,7 @@ def test_standard_places(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Open MPI v5.0.11, package: Open MPI root@host Distribution, ident: 5.0.11", "openmpi 5.0.11"),
         ("MPICH Version:      5.0.2\nMPICH Release date: unreleased", "mpich 5.0.2"),
         ("Intel(R) MPI Library 2021.18 for Linux* OS\n", "intel 2021.18"),
+        ("SMPI Version 3.32. Copyright The SimGrid Team 2007-2022", "simgrid 3.32"),
         ("MVAPICH2 Version: 2.3.7", ""),
         ("", ""),
     ],

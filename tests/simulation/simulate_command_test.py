@@ -47,6 +47,33 @@ def simulate(*words: str, folder: Path, **variables: str) -> subprocess.Complete
     )  # fmt: skip
 
 
+def test_the_automatic_choice_follows_a_tuning_file(simulator: Simulator, tmp_path: Path) -> None:
+    rules = [
+        "swapmeet-tuning 1",
+        "mpi: openmpi 5.0.11",
+        "machine: another, 512 cores",
+        "rule: alltoall use=tra(r=3)",
+        "end",
+    ]
+    (tmp_path / "rules").write_text("\n".join(rules) + "\n")
+    words = ("-n", "9", "--per-node", "3", "-S", "64", "auto", "tra(r=3)", "-o")
+    plain = simulate(*words, "plain.jsonl", folder=tmp_path)
+    tuned = simulate(*words, "one.jsonl", "--tuning", "rules", folder=tmp_path)
+    assert plain.returncode == tuned.returncode == 0, plain.stderr + tuned.stderr
+    assert "1 simulations, 2 more are known" in tuned.stderr
+    results = read(tmp_path / "one.jsonl")
+    [cell] = results.cells()
+    asked, named = (float(results.samples(cell, spec)[0].longest[0]) for spec in ("auto", "tra(r=3)"))
+    assert asked == pytest.approx(named)
+    again = simulate(*words, "one.jsonl", folder=tmp_path)
+    assert again.returncode == 2 and "one.jsonl is there already: give another file" in again.stderr
+    (tmp_path / "rules").write_text("\n".join(rules[:-1]))
+    cut = simulate(*words, "cut.jsonl", "--tuning", "rules", folder=tmp_path)
+    assert cut.returncode == 2 and "--tuning rules: " in cut.stderr and "Traceback" not in cut.stderr
+    idle = simulate("-n", "9", "tra", "--tuning", "rules", folder=tmp_path)
+    assert idle.returncode == 2 and "give auto" in idle.stderr
+
+
 def test_results_are_those_of_bench(simulator: Simulator, tmp_path: Path) -> None:
     words = ("--platform", "theta", "-n", "8,12", "--per-node", "4", "-S", "64", "tra(r=2)", "native:ring")
     first = simulate(*words, "-o", "one.jsonl", folder=tmp_path)

@@ -57,6 +57,9 @@ def simulate(
         float,
         typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to so many microseconds late, at random."),
     ] = 0,
+    tuning: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rules that the automatic choice follows (docs/tuning.md).")
+    ] = None,
     score: Annotated[
         bool, typer.Option("--scoreboard", help="The automatic choice against the best of what four MPIs choose.")
     ] = False,
@@ -86,6 +89,8 @@ def simulate(
         raise SwapmeetError(f'--native "{native}": expected {", ".join(peers.SELECTORS)}')
     application = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     patterns = (specs or [])[: len(specs or []) - len(application)] or [AUTO]
+    if tuning and AUTO not in patterns and not score:
+        raise SwapmeetError(f"--tuning {tuning} is for the automatic choice: give {AUTO} among the SPECs")
     if score:
         patterns = list(dict.fromkeys([*scoreboard_specs(), *patterns]))
     for spec in patterns:
@@ -100,7 +105,7 @@ def simulate(
         _compare(against)
         return
     chosen = running.Chosen(
-        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter
+        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter, tuning
     )
     if estimated and (application or score or patterns == [AUTO]):
         wrong = "a program" if application else "--scoreboard" if score else "the automatic choice"

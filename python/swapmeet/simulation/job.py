@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swapmeet import _core
+from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.process import end_with_parent
 from swapmeet.errors import SwapmeetError
@@ -69,10 +70,12 @@ class Simulator:
         As `simgrid.find` returns it.
     timeout_s : float, optional
         After which a simulation is given up.
+    tuning : str, optional
+        What a tuning file says, which the automatic choice follows (`tuned.for_simulations`).
     """
 
-    def __init__(self, target: Mpi, timeout_s: float | None = None) -> None:
-        self.target, self.timeout_s = target, timeout_s
+    def __init__(self, target: Mpi, timeout_s: float | None = None, tuning: str = "") -> None:
+        self.target, self.timeout_s, self.tuning = target, timeout_s, tuning
         self.library, self.program = library(target), program(target, "simulated")
         if set(str(self.library)) & set(" :"):
             raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {self.library}: move it elsewhere")
@@ -147,6 +150,10 @@ class Simulator:
             environment |= {"SMPI_GLOBAL_SIZE": str(platform.ranks)}
             if preload:
                 environment["LD_PRELOAD"] = ":".join(preload)
+            if preload and self.tuning:
+                rules = Path(folder, "rules.tuning")
+                rules.write_text(self.tuning)
+                environment["SWAPMEET_TUNING_FILE"] = str(rules)
             with open(Path(folder, "out"), "w+b") as out, open(Path(folder, "err"), "w+b") as err:
                 process = self._start([*words, *arguments], environment, out.fileno(), err.fileno())
                 status, peak_bytes = self._wait(process)
@@ -192,6 +199,7 @@ class Simulator:
         parts: list[object] = [self.target.version, job.platform.key, asdict(job.cell), job.spec]
         parts += peers.options(job.spec, job.cell.collective, job.native)
         parts += _order_of(job.spec)
+        parts += [self.tuning] if self.tuning and job.spec == AUTO else []
         parts += [self._built[self.program]] + ([] if peers.is_peer(job.spec) else [self._built[self.library]])
         name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return cache_folder() / "simulated" / name[:2] / f"{name}.json"
@@ -208,7 +216,7 @@ class Simulator:
 
 
 def _choice(spec: str) -> dict[str, str]:
-    chosen = {} if spec == "auto" else {"SWAPMEET_ALGORITHM": spec}
+    chosen = {} if spec == AUTO else {"SWAPMEET_ALGORITHM": spec}
     seconds = {name: os.environ[name] for name in ("SWAPMEET_ORDER_TIME",) if name in os.environ}
     return {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_TUNING_FILE": "none", **seconds, **chosen}
 
@@ -245,7 +253,7 @@ def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: floa
             return outcome(problem=answers[kind], wrong=kind == "wrong")
     if "ok" not in answers or "sample" not in answers:
         return outcome(problem=f"SimGrid ended with status {status}{_where(output, errors)}")
-    if spec == NATIVE and job.spec not in ("auto", NATIVE):
+    if spec == NATIVE and job.spec not in (AUTO, NATIVE):
         return outcome(problem=f"left to the MPI underneath: {explained[-1][1]}")
     longest, shortest, mean = map(float, answers["sample"].split())
     return outcome(longest, shortest, mean)

@@ -20,7 +20,7 @@ from swapmeet.bench.results import Writer, read
 from swapmeet.bench.running import console, report
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import application as applications
-from swapmeet.simulation import estimate, peers, scoreboard, simgrid
+from swapmeet.simulation import estimate, peers, scoreboard, simgrid, tuned
 from swapmeet.simulation.campaign import Campaign, Settings, require_memory
 from swapmeet.simulation.expecting import Estimator
 from swapmeet.simulation.job import Job, Outcome, Simulator
@@ -43,6 +43,13 @@ class Chosen:
     limit: str
     budget: str
     jitter_us: float = 0
+    tuning: Path | None = None
+
+    def simulator(self) -> Simulator:
+        """What simulates."""
+        target = simgrid.find()
+        rules = tuned.for_simulations(self.tuning, target.version) if self.tuning else ""
+        return Simulator(target, parse_duration(self.limit, "--limit"), rules)
 
     def platforms(self, simulated: bool = True) -> tuple[Platform, ...]:
         """Each platform with each number of ranks, checked; that SimGrid can take, if they are `simulated`."""
@@ -81,16 +88,17 @@ def measure(
     bool
         Whether all data were right.
     """
-    limit_s = parse_duration(chosen.limit, "--limit")
+    if file is not None and file.exists():
+        raise SwapmeetError(f"{file} is there already: give another file (what was simulated is remembered anyway)")
     require_candidates(pattern for pattern in patterns if not pattern.startswith(peers.PREFIX))
     platforms = chosen.platforms(simulated=not estimated)
-    runner: Estimator | Simulator = Estimator() if estimated else Simulator(simgrid.find(), limit_s)
+    runner: Estimator | Simulator = Estimator() if estimated else chosen.simulator()
     settings = Settings(platforms, tuple(patterns), wanted, chosen.native, runner.label)
     jobs, impossible = settings.jobs()
     if isinstance(runner, Simulator):
         require_memory(jobs, chosen.jobs)
         todo = [job for job in jobs if runner.known(job) is None]
-        _announce(len(jobs), todo, chosen, limit_s)
+        _announce(len(jobs), todo, chosen)
         how = {"simulated": runner.target.version}
     else:
         jobs = todo = [job for job in jobs if job.spec != NATIVE]
@@ -111,8 +119,9 @@ def measure(
     return right
 
 
-def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen, limit_s: float) -> None:
+def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     """Say what is to come, and refuse what takes too long."""
+    limit_s = parse_duration(chosen.limit, "--limit")
     estimates = [estimate.of_job(job) for job in todo]
     each = [one.seconds for one in estimates]
     total = sum(each) / chosen.jobs
@@ -172,9 +181,8 @@ def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str]) -> N
     for spec in specs:
         if spec != "auto" and not peers.is_peer(spec):
             parse_spec(spec, "SPEC")
-    target, platforms = simgrid.find(), chosen.platforms()
-    simulator = Simulator(target, parse_duration(chosen.limit, "--limit"))
-    with applications.compiled(target, words[0]) as program:
+    simulator, platforms = chosen.simulator(), chosen.platforms()
+    with applications.compiled(simulator.target, words[0]) as program:
         for where in platforms:
             for spec in specs:
                 output, errors, seconds = applications.run(simulator, where, program, words[1:], spec, chosen.native)

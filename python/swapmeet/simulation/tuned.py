@@ -1,0 +1,31 @@
+"""A tuning file for simulated ranks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from swapmeet import _core
+from swapmeet.errors import SwapmeetError
+
+
+def for_simulations(file: Path, version: str) -> str:
+    """What a tuning file says, for this machine and SimGrid of this version, whatever it was made for.
+
+    Raises
+    ------
+    SwapmeetError
+        If the library would refuse it: with the line and the reason.
+    """
+    try:
+        text = file.read_text()
+        _core.parse_tuning(text)
+    except OSError as problem:
+        raise SwapmeetError(f"--tuning {file}: {problem.strerror}") from None
+    except ValueError as problem:  # not text, too
+        raise SwapmeetError(f"--tuning {file}: {problem}") from None
+    lines = {"mpi": f"simgrid {version}", "machine": _core.machine_signature()}
+    for key, value in lines.items():
+        line = f"{key}: {value}".replace("\\", r"\\")
+        text = re.sub(rf"(?m)^[ \t]*{key}:.*$", line, text)
+    return text

@@ -16,6 +16,7 @@ from swapmeet.specs import parse_bytes
 from swapmeet.tuning import native
 from swapmeet.tuning.foreign import Call
 
+MOST_RANKS = 1 << 24  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)
 
 
@@ -45,8 +46,8 @@ def explain(
     """
     if collective not in COLLECTIVES:
         raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')
-    if ranks < 1 or (per_node is not None and per_node < 1):
-        raise SwapmeetError("-P and -Q are numbers from 1 on")
+    if not all(1 <= number <= MOST_RANKS for number in (ranks, 1 if per_node is None else per_node)):
+        raise SwapmeetError(f"-P and -Q are numbers from 1 on, up to {MOST_RANKS}")
     size = parse_bytes(block, "-S")
     target = mpis.find(mpi) if mpi else mpis.default()
     theirs = native.chosen(target, Call(collective, ranks, size, per_node), imported)

@@ -116,8 +116,10 @@ def test_the_models_are_asked(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["explain", "-P", "0"], "numbers from 1 on"),
+        (["explain", "-P", "99999999999"], "numbers from 1 on"),
+        (["explain", "-P", "8", "-Q", "0"], "numbers from 1 on"),
         (["explain", "-P", "8", "--collective", "allgather"], "expected alltoall, alltoallv, alltoallw"),
-        (["explain", "-P", "8", "--import", "/nowhere"], "/nowhere: not a file"),
+        (["explain", "-P", "8", "--import", "/nowhere"], "/nowhere: cannot be read: No such file"),
         (["tune", "--export-mpich", "f"], "--export-mpich: openmpi is another MPI"),
         (["tune", "--from", "/nowhere", "--export-openmpi", "f"], "/nowhere: No such file"),
         (["explain", "-P", "8", "-S", "much"], '-S "much"'),

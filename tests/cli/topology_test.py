@@ -62,6 +62,10 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     broken.write_bytes(b"\xff\xfe")
     assert "it is not text" in refused(str(broken))
     assert "No such file" in refused(str(tmp_path / "none.txt"))
+    assert "not a file of up to 256 MiB" in refused("/dev/zero")
+    assert "100000 ranks: orders are compared and computed for up to 8192" in refused(
+        SMALL, "--compare", "-P", "100000"
+    )
     assert "is no file, and no network: expected a network" in refused("mesh")
     assert 'unknown host "x"' in refused(SMALL, "--place", "x")
     assert "expected destination, first, hash" in refused(SMALL, "--routing", "magic")

@@ -96,9 +96,11 @@ def load(name_or_file: str, option: str = "--machine") -> Machine:
         return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file, option)
     path = Path(name_or_file)
     try:
-        if path.stat().st_size > MOST_BYTES:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
             raise SwapmeetError(f'{option} "{path}": more than {MOST_BYTES} bytes: this describes no machine')
-        text = path.read_bytes().decode("utf-8")
+        text = content.decode("utf-8")
     except FileNotFoundError:
         raise SwapmeetError(
             f'{option} "{name_or_file}": no such file, and no built-in machine ({", ".join(names())})'

@@ -100,6 +100,8 @@ def topology(
     if check is not None:
         _check(check, placed)
         return
+    if compare or write or given is not None:
+        comparing.require_orders(placed)
     orders = [(spec, dict(spec.parameters)["order"]) for spec in comparing.specs_of(placed)]
     orders += zip(points, specs or [], strict=True)
     if given is not None:

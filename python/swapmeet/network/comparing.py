@@ -15,6 +15,7 @@ CONFLICT_FREE = "conflict-free"
 BY_BYTES = "conflict-free, by bytes"
 ORDERS = ("shift", "xor", "random", "scatter")
 Sizes = Sequence[Sequence[int]]  #: (P, P), bytes from each rank to each; or none
+MOST_RANKS = 8192  #: of orders: a table of all pairs takes a gigabyte
 LOOK_S = 0.2  #: how often Ctrl-C is looked for while the core computes
 
 
@@ -32,6 +33,18 @@ class Row:
     def ratio(self) -> float:
         """Slots over the bound; 1 where there is nothing to send."""
         return self.slots / self.bound if self.bound else 1.0
+
+
+def require_orders(placed: _core.PlacedNetwork) -> None:
+    """Refuse more ranks than orders are compared or computed for.
+
+    Raises
+    ------
+    SwapmeetError
+        With both numbers.
+    """
+    if len(placed.placement) > MOST_RANKS:
+        raise SwapmeetError(f"{len(placed.placement)} ranks: orders are compared and computed for up to {MOST_RANKS}")
 
 
 def specs_of(placed: _core.PlacedNetwork) -> list[_core.Spec]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.texts import MIB, text_of
 
 SPREADS = {"destination": _core.Spread.destination, "first": _core.Spread.first, "hash": _core.Spread.hash}
+MOST_BYTES = 256 * MIB  #: of a network or a table of slots
 NAME = re.compile(r"[a-z][a-z0-9-]*(\(.*)?", re.DOTALL)
 
 
@@ -26,7 +28,7 @@ def read_network(text: str) -> _core.Network:
             return _core.named_network(text)
         except ValueError as problem:
             raise SwapmeetError(f'"{text}" is no file, and no network: {problem}') from None
-    content = _content(path)
+    content = text_of(path, MOST_BYTES)
     try:
         return _core.parse_network(content)
     except ValueError as problem:
@@ -42,17 +44,9 @@ def read_slots(path: Path) -> _core.Slots:
         With the line and the problem.
     """
     try:
-        return _core.parse_slots(_content(path))
+        return _core.parse_slots(text_of(path, MOST_BYTES))
     except ValueError as problem:
         raise SwapmeetError(f"{path}: {problem}") from None
-
-
-def _content(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        raise SwapmeetError(f"{path}: cannot be read: {reason}") from None
 
 
 def place(network: _core.Network, routing: str, placement: str, ranks: int) -> _core.PlacedNetwork:

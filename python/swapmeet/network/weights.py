@@ -7,8 +7,10 @@ from pathlib import Path
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_bytes
+from swapmeet.texts import MIB, text_of
 
 OPTION = "--weights"
+MOST_BYTES = 1024 * MIB  #: of a recording or a matrix
 
 Sizes = list[list[int]]  #: (P, P), bytes from each rank to each
 
@@ -33,11 +35,7 @@ def read(text: str, ranks: int | None) -> Sizes | _core.Workload:
             return _core.parse_workload(text)
         except ValueError as problem:
             raise SwapmeetError(f'{OPTION} "{text}" is no file, and no workload: {problem}') from None
-    try:
-        content = path.read_text()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        raise SwapmeetError(f"{path}: cannot be read: {reason}") from None
+    content = text_of(path, MOST_BYTES)
     return recorded(path, ranks) if content.startswith("{") else parse(content, str(path))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.texts import MIB, text_of
 
 
 def for_simulations(file: Path, version: str) -> str:
@@ -17,12 +18,10 @@ def for_simulations(file: Path, version: str) -> str:
     SwapmeetError
         If the library would refuse it: with the line and the reason.
     """
+    text = text_of(file, MIB)
     try:
-        text = file.read_text()
         _core.parse_tuning(text)
-    except OSError as problem:
-        raise SwapmeetError(f"--tuning {file}: {problem.strerror}") from None
-    except ValueError as problem:  # not text, too
+    except ValueError as problem:
         raise SwapmeetError(f"--tuning {file}: {problem}") from None
     lines = {"mpi": f"simgrid {version}", "machine": _core.machine_signature()}
     for key, value in lines.items():

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.texts import MIB, text_of
 from swapmeet.tuning.rule import Rule
 
-MOST_BYTES = 1 << 20  #: of a file that is read
+MOST_BYTES = MIB  #: of a file that is read
 END = 2**63 - 1
 
 Algorithm = Callable[[str, str], str | None]
@@ -126,7 +127,7 @@ def rules_of(path: Path) -> list[Rule]:
         With the line and the reason if it cannot be used.
     """
     try:
-        tuning = _core.parse_tuning(text_of(path))
+        tuning = _core.parse_tuning(text_of(path, MOST_BYTES))
     except ValueError as problem:
         raise SwapmeetError(f"{path}: {problem}") from None
 
@@ -144,18 +145,6 @@ def rules_of(path: Path) -> list[Rule]:
         )
         for rule in tuning.rules
     ]
-
-
-def text_of(path: Path) -> str:
-    """What a file says, if it is one that a person or a program has written."""
-    try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise SwapmeetError(f"{path}: not a file of up to 1 MiB")
-        return path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise SwapmeetError(f"{path}: {problem.strerror}") from None
-    except ValueError:
-        raise SwapmeetError(f"{path}: not UTF-8 text") from None
 
 
 def lines_of(rows: Iterable[tuple[int, Sequence[Share]]]) -> Iterator[tuple[int, int | None, Sequence[Share]]]:

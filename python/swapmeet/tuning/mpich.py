@@ -14,6 +14,7 @@ from typing import Any
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
+from swapmeet.texts import text_of
 from swapmeet.tuning import foreign
 from swapmeet.tuning.foreign import Call, Share, Theirs
 from swapmeet.tuning.rule import Rule
@@ -114,7 +115,7 @@ def read(path: Path) -> Tree:
         If it is none.
     """
     try:
-        tree = json.loads(foreign.text_of(path))
+        tree = json.loads(text_of(path, foreign.MOST_BYTES))
     except json.JSONDecodeError as problem:
         raise SwapmeetError(f"{path}: line {problem.lineno}, column {problem.colno}: {problem.msg}") from None
     except (RecursionError, ValueError):

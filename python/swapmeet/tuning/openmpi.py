@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.texts import text_of
 from swapmeet.tuning import foreign
 from swapmeet.tuning.foreign import Call, Share, Theirs
 from swapmeet.tuning.rule import Rule
@@ -106,7 +107,7 @@ def read(path: Path) -> Rules:
     SwapmeetError
         With the line, if Open MPI would not take them.
     """
-    text = foreign.text_of(path)
+    text = text_of(path, foreign.MOST_BYTES)
     version = re.match(r"rule-file-version-(\d{1,3})\b", text)
     reader = _Reader(path, text[version.end() if version else 0 :], version is not None and int(version[1]) > 1)
     found: Rules = {}

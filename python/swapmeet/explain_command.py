@@ -16,7 +16,7 @@ from swapmeet.specs import parse_bytes
 from swapmeet.tuning import native
 from swapmeet.tuning.foreign import Call
 
-MOST_RANKS = 1 << 24  #: the node of each is looked at
+MOST_RANKS = 1 << 20  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)
 
 

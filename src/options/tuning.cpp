@@ -157,6 +157,7 @@ std::string folder_of(const char* variable) {
 Result<Tuning> parse_tuning(std::string_view text) {
   Tuning tuning;
   bool begun = false;
+  bool ended = false;
   int number = 0;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -169,6 +170,7 @@ Result<Tuning> parse_tuning(std::string_view text) {
       return line.problem("not text");
     const std::string_view key = line.word();
     if (key.empty() || key.starts_with('#')) continue;
+    if (ended) return line.problem(quoted(key, 40) + " after `end`, which is the last line");
     if (!begun) {
       if (content.starts_with(first_words) && content != first_line)
         return line.problem("of another version: " + quoted(content, 40) + ", where this library reads " +
@@ -192,12 +194,13 @@ Result<Tuning> parse_tuning(std::string_view text) {
     } else if (key == "end") {
       if (tuning.mpi.empty() || tuning.machine.empty())
         return line.problem("no line `mpi: ...`, or none `machine: ...`");
-      return tuning;
+      ended = true;
     } else {
       return line.problem(quoted(key, 40) + ": no such line; there are mpi:, machine:, rule: and end");
     }
   }
   if (!begun) return Problem{"no tuning file: it must begin with " + quoted(first_line, 40)};
+  if (ended) return tuning;
   return Problem{"it is cut off: the last line must be `end`", number};
 }
 

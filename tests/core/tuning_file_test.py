@@ -47,6 +47,8 @@ def test_what_is_written_is_read() -> None:
         (page().replace("swapmeet-tuning 1", "swapmeet-tuning 2"), "of another version"),
         (page(end=""), "it is cut off: the last line must be `end` (line 6"),
         (page()[:-40], "(line 6, column 6)"),
+        (page() + "rule: alltoallw use=pairwise\n", "after `end`, which is the last line (line 8, column"),
+        (page() + page(), "after `end`, which is the last line (line 8, column"),
         (page("rule: alltoall ranks=2 use=shared-memori\n"), "line 4"),
         (page("rule: alltoall ranks=2 use=bruck(radix=1)\n"), "line 4"),
         (page("rule: alltoall ranks=2\n"), "a rule without use=SPEC (line 4"),

@@ -125,6 +125,7 @@ def test_the_models_are_asked(tmp_path: Path) -> None:
         (["explain", "-P", "8", "-S", "much"], '-S "much"'),
         (["tune", "--budget", "soon"], '--budget "soon"'),
         (["tune", "-n", "two"], '-n "two"'),
+        (["tune", "-n", "1,2"], '-n "1,2": tune needs 2 ranks'),
         (["tune", "nonsense"], "nonsense"),
         (["tune", "--from", "/nowhere.jsonl"], "/nowhere.jsonl"),
     ],

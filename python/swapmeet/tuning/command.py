@@ -10,6 +10,7 @@ import typer
 
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
+from swapmeet.specs import parse_ranks
 
 SIZES = "8,64,512,2KiB,8KiB,32KiB,128KiB,512KiB"
 
@@ -80,6 +81,8 @@ def tune(
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
+    if not measured and ranks and parse_ranks(ranks, "-n")[0] < 2:
+        raise SwapmeetError(f'-n "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     for path in filter(None, (place, *exports.paths)):
         file.require_place(path)
     sources = list(measured or [])

@@ -71,7 +71,7 @@ def test_bad_input_is_one_line(words: list[str], problem: str) -> None:
 
 def test_a_file_is_compared_with_estimates(tmp_path: Path) -> None:
     file = tmp_path / "simulated.jsonl"
-    job_cells = [Cell("theta (SimGrid 3.32)", 64, "alltoall", size, nodes="16") for size in ("8", "512")]
+    job_cells = [Cell("theta (SimGrid 3.32)", 64, "alltoall", size, nodes="16") for size in ("8", "512", "0")]
     with Writer(file, {"simulated": "3.32"}) as writer:
         launch = writer.launch(
             block=0, mpi=job_cells[0].mpi, library="", ranks=64, nodes="16", command=[], environment={},
@@ -79,7 +79,7 @@ def test_a_file_is_compared_with_estimates(tmp_path: Path) -> None:
         )  # fmt: skip
         for cell in job_cells:
             for spec in ("tra(r=2)", "native:bruck"):
-                seconds = [1e-3] * 6
+                seconds = [0.0 if cell.sizes == "0" else 1e-3] * 6
                 writer.samples(launch, cell, spec, calls=1, round=0, longest=seconds, shortest=seconds, mean=seconds)
     found = deviations([file])
     assert found == deviations([file, file])

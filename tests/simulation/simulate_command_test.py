@@ -134,6 +134,21 @@ def test_bad_input_is_refused(simulator: Simulator, tmp_path: Path, words: list[
     assert not (tmp_path / "results.jsonl").exists()
 
 
+def test_a_deadlock_is_told(simulator: Simulator, tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(
+        "#include <mpi.h>\n"
+        "int main(int argc, char** argv) {\n"
+        "  int rank, nothing;\n"
+        "  MPI_Init(&argc, &argv);\n"
+        "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+        "  if (rank == 1) MPI_Recv(&nothing, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n"
+        "  MPI_Finalize();\n"
+        "}\n"
+    )
+    done = simulate("-n", "2", "native:bruck", "--", "app.c", folder=tmp_path)
+    assert done.returncode == 2 and "ended in a deadlock" in done.stderr, done.stderr
+
+
 def test_malformed_networks_are_refused(tmp_path: Path) -> None:
     link = {"latency_us": 1, "byte_ns": 0.1}
     network = {"topology": "torus(dims=1,hosts=4)", "link_byte_ns": 0, "hop_us": 0}

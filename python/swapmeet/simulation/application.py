@@ -18,6 +18,7 @@ from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import Platform
 
 TIMED = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
+DEADLOCK = "Deadlock detected"  #: what SimGrid says of ranks that wait for ever
 
 
 @contextmanager
@@ -82,8 +83,10 @@ def run(
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
     status, output, errors, _ = simulator.launch(platform, program, arguments, options, preload, variables)
     timed = TIMED.search(errors)
-    if status != 0 or not timed:
+    stuck = DEADLOCK in errors  # SimGrid then ends with status 0
+    if status != 0 or stuck or not timed:
         how = "was given up (--limit)" if status is None else f"ended with status {status}"
+        how = "ended in a deadlock" if stuck else how
         raise SwapmeetError(f"{program.name} by {spec} {how}:\n{output}{errors}".rstrip())
     theirs = errors[: timed.start()].splitlines()  # what follows is SimGrid's
     return output, "\n".join(line for line in theirs if not line.startswith("[")), float(timed[1])

@@ -50,6 +50,8 @@ class Deviation:
 def deviations(files: Sequence[Path]) -> list[Deviation]:
     """Of all that `swapmeet simulate` wrote into some files and that can be estimated, each once.
 
+    What took no time (blocks of 0 B) is left out: no error is relative to it.
+
     Raises
     ------
     SwapmeetError
@@ -64,7 +66,7 @@ def deviations(files: Sequence[Path]) -> list[Deviation]:
     platforms: dict[tuple[str, int, str], Platform] = {}
     for (cell, spec), seconds in simulated.items():
         label = LABEL.fullmatch(cell.mpi)
-        if label is None or not cell.nodes.isdecimal() or peers.is_peer(spec) or spec == AUTO:
+        if not seconds or label is None or not cell.nodes.isdecimal() or peers.is_peer(spec) or spec == AUTO:
             continue
         key = cell.mpi, cell.ranks, cell.nodes
         if key not in platforms:

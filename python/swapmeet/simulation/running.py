@@ -141,7 +141,8 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
             )
     total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs
     if total > parse_duration(chosen.budget, "--budget"):
-        raise SwapmeetError(f"that is about {_duration(total)}: give --budget, or choose fewer ranks, sizes or specs")
+        more = f"that is about {_duration(total)}, more than --budget {chosen.budget}"
+        raise SwapmeetError(f"{more}: give more, or choose fewer ranks, sizes or specs")
 
 
 def _duration(seconds: float) -> str:

@@ -31,7 +31,7 @@ def tune(
         str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
-    launches: Annotated[int, typer.Option(help="How often something is launched anew, at most.")] = 5,
+    launches: Annotated[int, typer.Option(min=1, max=1000, help="How often something is launched anew, at most.")] = 5,
     launcher: Annotated[
         str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
     ] = None,

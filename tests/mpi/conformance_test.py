@@ -19,7 +19,7 @@ SIXTEEN = {
     "mpich": set(),  # minutes on 2 cores
     "openmpi": {"random-segmented"},
 }
-#: The first in CI. Debian's MPICH 4.0.2 crawls where ranks share cores.
+#: The first in CI, but for Debian's MPICH 4.0.2, which crawls where ranks share cores (it serves in every_mpi_test.py).
 SYSTEM = {"mpich-system": [2], "openmpi-system": [3, 2, 4]}
 HUGE_RANKS = 2
 
@@ -53,8 +53,7 @@ LIMIT_S = 400  #: more than the 300 s after which the suite names the case that 
 
 def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
     if mpi in SYSTEM:
-        slow = mpi == "mpich-system" and algorithm != "shared-memory"  # minutes
-        return ranks == SYSTEM[mpi][0] and algorithm in ALWAYS and not slow
+        return mpi != "mpich-system" and ranks == SYSTEM[mpi][0] and algorithm in ALWAYS
     if ranks == 16:
         return algorithm in SIXTEEN[mpi]
     if mpi == "mpich" and ranks > 5:  # its ranks keep the cores that they share: minutes for each
@@ -87,11 +86,9 @@ def check(done, minimum: int) -> None:
 
 
 @pytest.mark.parametrize(("mpi", "ranks", "algorithm"), list(matrix()), indirect=["mpi"])
-def test_conforms(launch, built, request, mpi: str, ranks: int, algorithm: str) -> None:
-    few = mpi == "mpich-system" and not request.config.getoption("--all")  # all take a minute
-    argv = [built(mpi, "conformance"), *(["--only", "/int"] * few)]
-    done = launch(ranks, argv, mpi=mpi, algorithm=algorithm, timeout=LIMIT_S)
-    check(done, minimum=100 if few else 500)
+def test_conforms(launch, built, mpi: str, ranks: int, algorithm: str) -> None:
+    done = launch(ranks, [built(mpi, "conformance")], mpi=mpi, algorithm=algorithm, timeout=LIMIT_S)
+    check(done, minimum=500)
 
 
 def unequal_sizes(launch, built, mpi: str, ranks: int, algorithm: str, collective: str = "alltoallv") -> None:

@@ -169,9 +169,9 @@ def test_ranks_of_a_node_share_memory_after_their_first_calls(
 
 
 def test_shared_memory_waits_for_calls_that_are_worth_it(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
-    """Calls of 64 MiB take milliseconds; after eight of them ranks look, and again after sixteen."""
+    """Calls of 16 MiB take milliseconds; after eight of them ranks look, and again after sixteen."""
     statistics = tmp_path / "statistics.json"
-    argv = [compiled(wheel, "calls"), "ints=5592405", "alltoall=40"]
+    argv = [compiled(wheel, "calls"), "ints=1398101", "alltoall=40"]
     check(launch(RANKS, argv, mpi=wheel, algorithm="auto", env={"SWAPMEET_STATS": str(statistics)}))
     calls = {tally["algorithm"] == "native": tally["calls"] for tally in tallies(statistics)}
     assert calls[True] in (8, 16, 32, 40)  # the last where the machine is too busy to tell

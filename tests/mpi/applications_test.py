@@ -93,11 +93,8 @@ def compare(first: Path, second: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize(
-    # A message at a time takes minutes where ranks share cores with other tests.
-    "algorithm",
-    ["random-segmented", *(pytest.param(name, marks=pytest.mark.long) for name in ("spread-out", "pairwise"))],
-)
+@pytest.mark.long  # minutes where ranks share cores with other tests
+@pytest.mark.parametrize("algorithm", ["random-segmented", "spread-out", "pairwise"])
 def test_quantum_espresso(espresso, plain_espresso: Path, tallies, tmp_path: Path, algorithm: str) -> None:
     statistics = tmp_path / "statistics.json"
     ours = espresso(algorithm=algorithm, env={"SWAPMEET_STATS": str(statistics)})

@@ -11,7 +11,7 @@ import pytest
 LIMIT_S = 400  #: more than the 300 s after which the program names the step that hangs
 STEPS = 50  #: of an episode
 #: MPICH's ranks keep the cores that they share.
-EPISODES = {"mpich": {2: 200, 3: 60, 5: 20}, "openmpi": {2: 150, 3: 80, 5: 60}}
+EPISODES = {"mpich": {2: 200, 3: 60, 5: 20}, "openmpi": {2: 150, 3: 80, 5: 40}}
 LONG_SEEDS = range(2, 12)
 NODES = ["mpi", "1", "2", "1+2", "3", "cyclic:2", "cyclic:3", "1/2", "2/4"]
 LIMITS = ["0", "4KiB", "100KiB", "1GiB"]

@@ -21,6 +21,7 @@ struct Libraries {
   unsigned long long loads = 0;  ///< until we looked
   void* last = nullptr;          ///< of ours, that was loaded last
   bool never_last = false;       ///< there can be no such
+  int looks = 0;
   std::array<std::unique_ptr<DeviceDriver>, known_drivers.size()> drivers;
 };
 
@@ -61,7 +62,8 @@ Paths paths_of_drivers() {
 /// library of the C library's that nobody uses, which we load anew whenever others have followed. Without such a one
 /// (all are used, or another thread might be looking behind the one that we unload) the loader is asked.
 void become_last(Libraries& all) {
-  if (all.never_last) return;
+  constexpr int looks_worth_it = 64;  // to load a library takes as long as some hundred of them
+  if (all.never_last || ++all.looks < looks_worth_it) return;
   device_news = &always;
   if (all.last) dlclose(all.last);
   all.last = nullptr;

@@ -44,9 +44,10 @@ std::vector<std::string> loaded_objects() {
   return names;
 }
 
+constexpr const char* known = "PMPI_Comm_rank";  ///< of every MPI
+
 /// The MPI among all that is loaded. mpi4py loads it with RTLD_LOCAL, where RTLD_NEXT does not look.
 void* hidden_mpi() {
-  constexpr const char* known = "PMPI_Comm_rank";
   for (const std::string& name : loaded_objects()) {
     void* const object = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!object) continue;
@@ -122,7 +123,7 @@ std::string try_to_find() {
 void* mpi_symbol(const char* name) {
   if (void* const found = dlsym(RTLD_NEXT, name)) return found;
   static std::atomic<void*> hidden{nullptr};
-  if (!hidden) hidden = hidden_mpi();
+  if (!hidden && !dlsym(RTLD_NEXT, known)) hidden = hidden_mpi();
   return hidden ? dlsym(hidden, name) : nullptr;
 }
 

@@ -18,6 +18,7 @@ from swapmeet.tuning.surface import Fit, Sized, fitted
 
 CHANGE = math.log(1.02)  #: another spec at the next size must be worth so much
 NODES_NOTE = "nodes: "  #: begins the note of a launch that says how many nodes the MPI sees
+TIE = 0.97  #: what is no slower than that may be the noise of as fast
 MOST_LAUNCHES = 1 << 40  #: in one file, so that launches of several have numbers of their own
 REACH = 2  #: times the largest size measured that a rule holds for
 
@@ -211,13 +212,16 @@ def _chosen(speedups: Sequence[Mapping[str, Estimate]], change: float) -> list[s
 
 
 def _for_all_sizes(place: Place, ranks: tuple[int, int], cells: Mapping[Cell, Mapping[str, Estimate]]) -> Rule:
-    """Ranks do not know each other's sizes: one spec serves all, the best in the mean that is nowhere slower."""
+    """Ranks do not know each other's sizes: one spec serves all, the best in the mean that is nowhere slower.
+
+    Few launches leave wide intervals, in which much lies that is slower: so it must not look slower, either.
+    """
     best, gain = NATIVE, 1.0
     everywhere = set.intersection(*(set(found) for found in cells.values()))
     for spec in sorted(everywhere):
         estimates = [found[spec] for found in cells.values()]
         low = geometric_mean(estimates).low
-        if low > gain and all(estimate.high >= 1 for estimate in estimates):
+        if low > gain and all(estimate.high >= 1 and estimate.value >= TIE for estimate in estimates):
             best, gain = spec, low
     evidence = (
         f"{_gain(best, [found.get(best) for found in cells.values()])} at P = {place.ranks}, {len(cells)} workloads"

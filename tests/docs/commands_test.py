@@ -2,7 +2,7 @@
 
 In CI the options of all are looked at, and those that only compute are run, in this process. With --all the commands
 of each page are run in a shell, one after the other, in a folder in which the tree's files are, and ./app and
-./application are MPI programs (`closure` of examples/).
+./application are MPI programs (`closure` of examples/); those for Slurm in a job of one that runs for the tests only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import typer.main
+from docs import slurm
 from docs.pages import PAGES, ROOT, Command, commands, inline_calls
 from typer.testing import CliRunner
 
@@ -67,7 +69,13 @@ def test_options_exist(page: Path) -> None:
 def is_quick(command: Command) -> bool:
     """A single call of what only computes."""
     words = shlex.split(command.run)
-    return not command.skip and words[0] == "swapmeet" and words[1] in QUICK and not set("|;&$") & set("".join(words))
+    return (
+        not command.skip
+        and not command.slurm
+        and words[0] == "swapmeet"
+        and words[1] in QUICK
+        and not set("|;&$") & set("".join(words))
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -110,13 +118,35 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_all_run(page: Path, workplace: tuple[Path, dict[str, str]]) -> None:
     folder, environment = workplace
-    there = [command for command in commands(page) if not command.skip]
+    there = [command for command in commands(page) if not command.skip and not command.slurm]
     if not there:
         pytest.skip("no commands")
+    run_all(there, folder, environment)
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    slurm.require()
+    with slurm.running(tmp_path_factory.mktemp("slurm")) as environment:
+        yield environment
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("page", [page for page in PAGES if any(command.slurm for command in commands(page))], ids=str)
+def test_all_run_in_a_job(page: Path, workplace: tuple[Path, dict[str, str]], cluster: dict[str, str]) -> None:
+    """Of six ranks on three nodes."""
+    folder, environment = workplace
+    there = [command for command in commands(page) if command.slurm]
+    run_all(there, folder, {**environment, **cluster}, ["salloc", "--nodes=3", "--ntasks-per-node=2"])
+
+
+def run_all(there: list[Command], folder: Path, environment: dict[str, str], launcher: Sequence[str] = ()) -> None:
+    """Run commands one after the other; whoever fails does not stop the others."""
     script = "\n".join(f"{command.run} || echo {command.line} >>failed\n" for command in there)
     (folder / "failed").write_text("")
     done = subprocess.run(
-        ["bash", "-c", script],
+        [*launcher, "bash", "-c", script],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -2,8 +2,9 @@
 
 A comment `<!-- test: ... -->` right before a block is for tests only:
 
-    <!-- test: skip needs Slurm -->            its commands are not run, for this reason; their options are looked at
+    <!-- test: skip needs Apptainer -->        its commands are not run, for this reason; their options are looked at
     <!-- test: with -P 4096 => -P 64; ... -->  they are run with these words in place of those
+    <!-- test: slurm -n 256 => -n 6; ... -->   the same, in a job of a Slurm
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PAGES = [
 ]
 PROGRAMS = "(?:swapmeet|make|mpirun|mpiexec|mpicc|mpif90|cmake|git|pip|apt-get|srun|sbatch|cd) |library=|\\.venv/bin/"
 BEGINS = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:{PROGRAMS})")
-DIRECTIVE = re.compile(r"<!-- test: (skip|with) (.+?) -->", re.DOTALL)
+DIRECTIVE = re.compile(r"<!-- test: (skip|with|slurm) ?(.*?) -->", re.DOTALL)
 REMARK = re.compile(r" {3,}(?![ \\]).*$")
 ENDS = re.compile(r"[();<>|&]+")
 
@@ -40,6 +41,7 @@ class Command:
     text: str
     run: str
     skip: str  #: why it is not run; "" if it is
+    slurm: bool  #: it is run in a job of a Slurm
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}: {self.text}"
@@ -52,23 +54,24 @@ class Command:
 def commands(page: Path) -> list[Command]:
     """All commands in blocks of a page."""
     found: list[Command] = []
-    skip, replacements = "", list[tuple[str, str]]()
+    skip, slurm, replacements = "", False, list[tuple[str, str]]()
     for token in MarkdownIt().enable("table").parse(page.read_text()):
         if token.type == "html_block":
             for kind, text in DIRECTIVE.findall(token.content):
+                slurm |= kind == "slurm"
                 if kind == "skip":
                     skip = text
-                else:
+                elif text:
                     replacements += [_replacement(page, pair) for pair in text.split("; ")]
         elif token.type in ("fence", "code_block"):
             for line, text in _shell_lines(token):
                 run = text
                 for old, new in replacements:
                     run = run.replace(old, new)
-                found.append(Command(page, line, text, run, skip))
-            skip, replacements = "", []
+                found.append(Command(page, line, text, run, skip, slurm))
+            skip, slurm, replacements = "", False, []
         elif token.type != "paragraph_close":
-            skip, replacements = "", []
+            skip, slurm, replacements = "", False, []
     return found
 
 

@@ -149,6 +149,22 @@ def test_a_deadlock_is_told(simulator: Simulator, tmp_path: Path) -> None:
     assert done.returncode == 2 and "ended in a deadlock" in done.stderr, done.stderr
 
 
+def test_programs_that_abort_or_crash_are_told(simulator: Simulator, tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(
+        "#include <mpi.h>\n"
+        "#include <signal.h>\n"
+        "int main(int argc, char** argv) {\n"
+        "  MPI_Init(&argc, &argv);\n"
+        "  if (argc > 1) raise(SIGSEGV);\n"
+        "  MPI_Abort(MPI_COMM_WORLD, 3);\n"
+        "}\n"
+    )
+    aborted, crashed = (simulate("-n", "2", "--", "app.c", *more, folder=tmp_path) for more in ([], ["crash"]))
+    assert (aborted.returncode, crashed.returncode) == (2, 2)
+    assert "app by auto called MPI_Abort" in aborted.stderr and "Simulated time" not in aborted.stderr
+    assert "app by auto was killed by SIGSEGV" in crashed.stderr
+
+
 def test_malformed_networks_are_refused(tmp_path: Path) -> None:
     link = {"latency_us": 1, "byte_ns": 0.1}
     network = {"topology": "torus(dims=1,hosts=4)", "link_byte_ns": 0, "hop_us": 0}

@@ -43,7 +43,7 @@ def tables(results: Results) -> Iterator[Table | str]:
     if any(len(pairs) > 1 for pairs in ratios.values()):
         yield _means(ratios)
     if results.cells() and min(len(results.samples(cell, NATIVE)) for cell in results.cells()) < FEW_LAUNCHES:
-        yield "Few launches: intervals of one are about that one only, those of two say little. See --launches."
+        yield "Few launches (`bench --launches`): intervals of one are about that one only, those of two say little."
     yield from (f"not measured: {escape(problem.message)}" for problem in results.problems if problem.cell is None)
 
 

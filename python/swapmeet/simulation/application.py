@@ -14,11 +14,12 @@ from swapmeet.bench.candidates import AUTO
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
 from swapmeet.simulation import peers
-from swapmeet.simulation.job import Simulator
+from swapmeet.simulation.job import Simulator, ending
 from swapmeet.simulation.platform import Platform
 
 TIMED = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
-DEADLOCK = "Deadlock detected"  #: what SimGrid says of ranks that wait for ever
+#: What SimGrid says of programs that fail, and then ends with status 0; the cause first.
+FAILURES = {"MPI_Abort was called": "called MPI_Abort", "Deadlock detected": "ended in a deadlock"}
 
 
 @contextmanager
@@ -73,6 +74,7 @@ def run(
         "--cfg=smpi/privatization:dlopen",
         "--cfg=smpi/display-timing:yes",
         "--log=smpi_utils.thres:info",
+        "--log=smpi_pmpi.thres:warning",
         "--log=xbt_cfg.thres:critical",
     ]
     options += peers.options_of_application(spec, native)
@@ -83,10 +85,9 @@ def run(
     preload = [] if peers.is_peer(spec) else [str(simulator.library)]
     status, output, errors, _ = simulator.launch(platform, program, arguments, options, preload, variables)
     timed = TIMED.search(errors)
-    stuck = DEADLOCK in errors  # SimGrid then ends with status 0
-    if status != 0 or stuck or not timed:
-        how = "was given up (--limit)" if status is None else f"ended with status {status}"
-        how = "ended in a deadlock" if stuck else how
-        raise SwapmeetError(f"{program.name} by {spec} {how}:\n{output}{errors}".rstrip())
+    failures = [how for words, how in FAILURES.items() if words in errors]
+    if failures or status != 0 or not timed:
+        said = errors[: timed.start()].rpartition("\n")[0] if timed else errors  # what follows is no news then
+        raise SwapmeetError(f"{program.name} by {spec} {(failures or [ending(status)])[0]}:\n{output}{said}".rstrip())
     theirs = errors[: timed.start()].splitlines()  # what follows is SimGrid's
     return output, "\n".join(line for line in theirs if not line.startswith("[")), float(timed[1])

@@ -232,6 +232,13 @@ def _order_of(spec: str) -> list[str]:
         return [os.environ.get("SWAPMEET_ORDER_TIME", "")]
 
 
+def ending(status: int | None) -> str:
+    """How a simulation with such a status ended."""
+    if status is None:
+        return "was given up (--limit)"
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+
+
 def _where(output: str, errors: str) -> str:
     """In which of its functions SimGrid failed, if it says so; what it said last, if not."""
     frames = [frame for frame in FRAME.findall(errors) if frame.startswith("simgrid::")]
@@ -252,7 +259,7 @@ def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: floa
         if kind in answers:
             return outcome(problem=answers[kind], wrong=kind == "wrong")
     if "ok" not in answers or "sample" not in answers:
-        return outcome(problem=f"SimGrid ended with status {status}{_where(output, errors)}")
+        return outcome(problem=f"SimGrid {ending(status)}{_where(output, errors)}")
     if spec == NATIVE and job.spec not in (AUTO, NATIVE):
         return outcome(problem=f"left to the MPI underneath: {explained[-1][1]}")
     longest, shortest, mean = map(float, answers["sample"].split())

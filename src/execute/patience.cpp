@@ -18,9 +18,10 @@ void Patience::agreed_in(double seconds) {
 
 bool Patience::over(MPI_Comm comm, bool by_time) {
   if (ended_) return true;
-  if (calls_++ < next_look_) return false;
-  next_look_ *= 2;
-  if (!by_time) return true;
+  const std::int64_t before = calls_++;
+  if (!by_time) return before >= counted;
+  if (before < next_look_) return false;
+  next_look_ *= later;
   // The least of all ranks: the last one to come waits for nobody.
   double least[] = {calls_s_, agreements_s_ / std::max(agreements_, 1)};
   const double begin_s = PMPI_Wtime();

@@ -27,7 +27,9 @@ class Patience {
   void agreed_in(double seconds);
 
  private:
-  static constexpr std::int64_t first_look = 8;  ///< calls; again after twice as many
+  /// Calls, where only these count; where time does: before the ranks first agree on it, and until they do again. Where
+  /// calls are as short as the allreduce by which they agree, the first agreements are felt most.
+  static constexpr std::int64_t counted = 8, first_look = 32, later = 4;
 
   bool ended_ = false;
   std::int64_t calls_ = 0, next_look_ = first_look;

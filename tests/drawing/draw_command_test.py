@@ -45,6 +45,26 @@ def test_a_still_has_the_rounds_that_were_asked_for() -> None:
     assert titles == ["Round 2 of 4", "Round 4 of 4", "The end"]
 
 
+@pytest.mark.parametrize(("spec", "ranks", "rounds"), [("tra(r=3)", 1, []), ("tra", 2, [1]), ("pairwise", 8, [3, 5])])
+def test_nothing_written_on_a_narrow_still_is_cut_off(spec: str, ranks: int, rounds: list[int]) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from swapmeet import _core
+    from swapmeet.drawing.picture import take
+    from swapmeet.drawing.stills import still
+
+    figure = still(take(_core.parse_spec(spec), ranks), rounds)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    title, legend = (text.get_window_extent(renderer) for text in figure.texts)
+    assert min(title.x0, legend.x0, legend.y0) >= 0
+    assert max(title.x1, legend.x1) <= figure.bbox.x1
+    for axes in figure.axes:
+        assert not axes.get_tightbbox(renderer).overlaps(title)
+        assert not axes.get_tightbbox(renderer).overlaps(legend)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -16,6 +16,10 @@ MOST_LABELLED = 10  #: ranks whose blocks are named
 PALE = 0.25  #: of a block's colour is left where it has moved on
 EMPTY = "#eef0f3"
 INK, FAINT = "#1d2129", "#667085"
+LEGEND = (
+    "Below each circle: send buffer, receive buffer, working memory of each rank, as the round begins; "
+    "colour: destination; framed: leaves now; pale: has moved on."
+)
 
 
 class Contents:
@@ -45,24 +49,19 @@ def still(picture: Picture, rounds: Sequence[int]) -> Any:
     strip = 0.75 if MOST_LABELLED < picture.ranks <= 16 else 1.1
     columns = min(len(rounds) + 1, max(4, math.ceil(math.sqrt(1.6 * (len(rounds) + 1)))))
     lines = math.ceil((len(rounds) + 1) / columns)
-    width, height = columns * PANEL + 0.3, lines * (PANEL + strip + 0.5) + 0.6
+    width = columns * PANEL + 0.3
+    ranks = f"{picture.ranks} rank{'s' if picture.ranks != 1 else ''}"
+    nodes = f", nodes {picture.nodes}" if len(picture.nodes) in range(1, 30) else ""
+    title = wrapped(f"{picture.spec} on {ranks}{nodes}", int(width * 11))
+    legend = wrapped(LEGEND, int(width * 17))
+    above, below = (0.43 + 0.19 * (title.count("\n") + 1), 0.18 + 0.12 * (legend.count("\n") + 1))  # inches
+    height = lines * (PANEL + strip + 0.5) + above + below - 0.32
     figure = new_figure(width, height)
-    title = f"{picture.spec} on {picture.ranks} ranks" + (
-        f", nodes {picture.nodes}" if len(picture.nodes) in range(1, 30) else ""
-    )
-    lines_of_title = wrapped(title, int(width * 11))
-    figure.suptitle(lines_of_title, fontsize=11, color=INK, x=0.02, ha="left", y=1 - 0.12 / height, va="top")
-    figure.text(
-        0.02,
-        0.1 / height,
-        "Below each circle: send buffer, receive buffer, working memory of each rank, as the round begins; "
-        "colour: destination; framed: leaves now; pale: has moved on.",
-        fontsize=7,
-        color=FAINT,
-    )
+    figure.suptitle(title, fontsize=11, color=INK, x=0.02, ha="left", y=1 - 0.12 / height, va="top")
+    figure.text(0.02, 0.1 / height, legend, fontsize=7, color=FAINT)
     grid = figure.add_gridspec(
         2 * lines, columns, height_ratios=[PANEL, strip] * lines,
-        left=0.02, right=0.98, top=1 - 0.62 / height, bottom=0.3 / height, hspace=0.22, wspace=0.08,
+        left=0.02, right=0.98, top=1 - above / height, bottom=below / height, hspace=0.22, wspace=0.08,
     )  # fmt: skip
     cells = iter([(2 * line, column) for line in range(lines) for column in range(columns)])
 
@@ -170,4 +169,4 @@ def _outline(axes: Any, cells: set[tuple[int, int]]) -> None:
         for (right, down), ends in sides.items()
         if (x + right, y + down) not in cells
     ]
-    axes.add_collection(LineCollection(segments, colors=INK, linewidths=0.6, capstyle="projecting"))
+    axes.add_collection(LineCollection(segments, colors=INK, linewidths=0.6, capstyle="projecting", clip_on=False))

@@ -88,7 +88,7 @@ function draw() {
   const { position, rank, block } = chosen;
   const frame = frames[position - 1];
   byId("title").textContent = frame ? `${position}. ${frame.title}` : "Start";
-  byId("meaning").textContent = frame ? frame.meaning : `Each of ${P} ranks has a block for each rank in its send buffer.`;
+  byId("meaning").textContent = frame ? frame.meaning : `Each of ${count(P, "rank")} has a block for each rank in its send buffer.`;
   if (position === frames.length) byId("meaning").textContent += " Now every block is where it belongs.";
   byId("position").value = position;
   byId("position").setAttribute("aria-valuetext", byId("title").textContent);
@@ -179,7 +179,7 @@ function begin() {
   document.querySelector("main").classList.toggle("many", manyRanks);
   const map = data.nodes.length < 30 ? ` (${data.nodes})` : "";
   const nodes = hasNodes ? ` on ${new Set(nodeOf).size} nodes${map}` : "";
-  byId("summary").textContent = `${P} ranks${nodes}. A rank sends K = ${data.most.K} messages with D = ${data.most.D} blocks` +
+  byId("summary").textContent = `${count(P, "rank")}${nodes}. A rank sends K = ${data.most.K} messages with D = ${data.most.D} blocks` +
     `${new Set(data.D).size > 1 ? " at most" : ""}, and needs working memory for ${count(data.scratch, "block")}.`;
   byId("position").max = frames.length;
   byId("ticks").append(...frames.map((frame, i) => {

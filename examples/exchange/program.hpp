@@ -1,15 +1,30 @@
 /// What the programs of this folder share beside their exchanges: MPI's begin and end, options, the answer in a file.
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "computing.hpp"
 #include "exchange.hpp"
+
+/// The numbers of a text such as `grid:8` or `rmat:5:80`: of this kind, with so many of them. Otherwise none.
+inline std::vector<unsigned> numbers_of(std::string_view text, std::string_view kind, std::size_t count) {
+  if (text.substr(0, kind.size()) != kind) return {};
+  std::vector<unsigned> numbers;
+  const char *at = text.data() + kind.size(), *const end = text.data() + text.size();
+  while (at != end && *at == ':') {
+    const auto [next, problem] = std::from_chars(at + 1, end, numbers.emplace_back());
+    if (problem != std::errc()) return {};
+    at = next;
+  }
+  return at == end && numbers.size() == count ? numbers : std::vector<unsigned>();
+}
 
 class Program {
  public:
@@ -34,13 +49,14 @@ class Program {
     return standard;
   }
 
-  /// A whole number of at least `least`.
-  long long number(const std::string& name, long long standard, long long least) const {
+  /// A whole number from `least` to `most`. All ranks must ask for it.
+  long long number(const std::string& name, long long standard, long long least, long long most) const {
     const std::string text = option(name, std::to_string(standard));
-    char* end = nullptr;
-    const long long value = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || value < least)
-      refuse(name + " " + text + ": expected a number from " + std::to_string(least));
+    const char* const end = text.data() + text.size();
+    long long value = 0;
+    const auto [rest, problem] = std::from_chars(text.data(), end, value);
+    if (problem != std::errc() || rest != end || value < least || value > most)
+      refuse(name + " " + text + ": expected a number from " + std::to_string(least) + " to " + std::to_string(most));
     return value;
   }
 

@@ -95,10 +95,10 @@ double error_of(const std::vector<Complex>& found, std::vector<Complex> numbers)
 
 int main(int argc, char** argv) {
   const Program program(argc, argv, "--rows ROWS-OF-EACH-RANK --repeat TIMES --check 0|1 --output FILE");
-  const int m = static_cast<int>(program.number("--rows", 8, 1));
-  const long long repeat = program.number("--repeat", 1, 1);
-  if (static_cast<long long>(m) * program.ranks > 8192)
-    program.refuse("--rows: with so many ranks there are more than 2^26 numbers");
+  const bool check = program.number("--check", 1, 0, 1) != 0;
+  const int m = static_cast<int>(program.number("--rows", 8, 1, 8192));
+  const long long repeat = program.number("--repeat", 1, 1, 1LL << 40);
+  if (m * program.ranks > 8192) program.refuse("--rows: with so many ranks there are more than 2^26 numbers");
   double seconds = 0;
   std::vector<Complex> mine, found;
   {
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   }
   program.write(found.data(), found.size() * sizeof(Complex));
   const std::vector<Complex> all = program.gathered(mine);
-  const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || error_of(found, all) < 1e-14;
+  const bool right = program.rank != 0 || !check || error_of(found, all) < 1e-14;
   return program.end("fft1d of " + std::to_string(static_cast<long long>(m) * m * program.ranks * program.ranks), right,
                      seconds);
 }

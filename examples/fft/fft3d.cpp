@@ -168,11 +168,14 @@ std::pair<int, int> rows_and_columns(int ranks) {
 
 int main(int argc, char** argv) {
   const Program program(argc, argv, "--x POINTS --y POINTS --z POINTS --repeat TIMES --check 0|1 --output FILE");
+  const bool check = program.number("--check", 1, 0, 1) != 0;
+  const long long repeat = program.number("--repeat", 1, 1, 1LL << 40);
   const auto points = [&](const char* name, int standard) {
-    return static_cast<int>(std::min(2048LL, program.number(name, standard, 1)));
+    return static_cast<int>(program.number(name, standard, 1, 2048));
   };
   const auto [rows, columns] = rows_and_columns(program.ranks);
   const Pencils pencils{{points("--x", 20), points("--y", 18), points("--z", 15)}, rows, columns};
+  if (1LL * pencils.grid[0] * pencils.grid[1] * pencils.grid[2] > 1 << 26) program.refuse("more than 2^26 points");
   const int row = program.rank / columns, column = program.rank % columns;
   MPI_Comm in_row, in_column;
   MPI_Comm_split(MPI_COMM_WORLD, row, column, &in_row);
@@ -190,7 +193,7 @@ int main(int argc, char** argv) {
   double seconds = 0;
   {
     Redistribution z_to_y(first, second, in_row), y_to_x(third, fourth, in_column);
-    for (long long i = program.number("--repeat", 1, 1); i > 0; --i) {
+    for (long long i = repeat; i > 0; --i) {
       along_z.clear();
       by_z.for_each([&](int x, int y, int z) { along_z.push_back(value(pencils.grid, x, y, z)); });
       MPI_Barrier(MPI_COMM_WORLD);
@@ -208,7 +211,7 @@ int main(int argc, char** argv) {
   const std::vector<Complex> parts = program.gathered(along_x);
   const std::vector<Complex> found = program.rank == 0 ? assembled(pencils, parts) : parts;
   program.write(found.data(), found.size() * sizeof(Complex));
-  const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || error_of(pencils.grid, found) < 1e-14;
+  const bool right = program.rank != 0 || !check || error_of(pencils.grid, found) < 1e-14;
   const auto name = [&](int axis) { return std::to_string(pencils.grid[static_cast<std::size_t>(axis)]); };
   return program.end("fft3d of " + name(0) + " x " + name(1) + " x " + name(2), right, seconds);
 }

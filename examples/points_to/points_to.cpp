@@ -13,6 +13,7 @@
 ///          section 5.2 (program analysis). Compared with the same rules on one rank.
 #include <algorithm>
 #include <deque>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -110,28 +111,25 @@ bool read_line(std::string line, std::vector<Statement>& program) {
   line.resize(std::min(line.find('#'), line.size()));
   std::erase_if(line, [](char c) { return std::isspace(static_cast<unsigned char>(c)); });
   if (line.empty()) return true;
-  unsigned left = 0, right = 0;
-  int read = 0;
-  const auto matches = [&](const char* form) {
-    read = -1;
-    return std::sscanf(line.c_str(), form, &left, &right, &read) == 2 && read == static_cast<int>(line.size());
-  };
-  if (matches("p%u=&p%u%n")) program.push_back({Statement::address, left, right});
-  else if (matches("p%u=p%u%n")) program.push_back({Statement::copy, left, right});
-  else if (matches("p%u=*p%u%n")) program.push_back({Statement::load, left, right});
-  else if (matches("*p%u=p%u%n")) program.push_back({Statement::store, left, right});
-  else return false;
+  static const std::regex form(R"((\*?)p(\d{1,9})=([&*]?)p(\d{1,9}))");
+  std::smatch parts;
+  if (!std::regex_match(line, parts, form) || (parts[1].length() != 0 && parts[3].length() != 0)) return false;
+  const auto what = parts[1] == "*"   ? Statement::store
+                    : parts[3] == "*" ? Statement::load
+                    : parts[3] == "&" ? Statement::address
+                                      : Statement::copy;
+  const auto variable = [&](int part) { return static_cast<Variable>(std::stoul(parts[part])); };
+  program.push_back({what, variable(2), variable(4)});
   return true;
 }
 
 std::vector<Statement> statements_of(const Program& program) {
   const std::string text = program.option("--program", "random:200:300:1");
-  unsigned variables = 0, statements = 0, seed = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "random:%u:%u:%u%c", &variables, &statements, &seed, &rest) == 3 && variables > 0)
-    return random_program(variables, statements, seed);
+  if (const auto n = numbers_of(text, "random", 3); !n.empty() && n[0] > 0 && n[1] <= 1u << 24)
+    return random_program(n[0], n[1], n[2]);
   if (text.rfind("file:", 0) != 0)
-    program.refuse("--program " + text + ": expected random:VARIABLES:STATEMENTS:SEED or file:NAME");
+    program.refuse("--program " + text +
+                   ": expected random:VARIABLES:STATEMENTS:SEED (from 1, up to 2^24) or file:NAME");
   std::ifstream file(text.substr(5));
   if (!file) program.refuse("--program " + text + ": cannot be read");
   std::vector<Statement> found;
@@ -140,6 +138,7 @@ std::vector<Statement> statements_of(const Program& program) {
     if (!read_line(line, found))
       program.refuse("--program " + text + ", line " + std::to_string(number) +
                      ": expected p1 = &p2, p1 = p2, p1 = *p2 or *p1 = p2");
+  if (file.bad()) program.refuse("--program " + text + ": cannot be read");
   return found;
 }
 
@@ -160,6 +159,8 @@ std::vector<Pointer> alone(const std::vector<Statement>& program) {
 int main(int argc, char** argv) {
   const Program program(argc, argv,
                         "--program random:VARIABLES:STATEMENTS:SEED|file:NAME --check 0|1 --loads 0|1 --output FILE");
+  const bool check = program.number("--check", 1, 0, 1) != 0;
+  const bool tell_loads = program.number("--loads", 0, 0, 1) != 0;
   const std::vector<Statement> statements = statements_of(program);
   const auto home = [&](Variable variable) {
     return static_cast<int>(random_bits(7, variable) % static_cast<std::uint64_t>(program.ranks));
@@ -189,9 +190,9 @@ int main(int argc, char** argv) {
   std::vector<Pointer> pointers = program.gathered(knowledge.pointers());
   std::ranges::sort(pointers);
   program.write(pointers.data(), pointers.size() * sizeof(Pointer));
-  if (program.rank == 0 && program.number("--loads", 0, 0) != 0)
+  if (program.rank == 0 && tell_loads)
     for (const long long load : loads) std::printf("%lld\n", load);
-  const bool right = program.rank != 0 || program.number("--check", 1, 0) == 0 || pointers == alone(statements);
+  const bool right = program.rank != 0 || !check || pointers == alone(statements);
   return program.end("points_to of " + std::to_string(statements.size()) + " statements: " +
                          std::to_string(pointers.size()) + " pointers in " + std::to_string(loads.size()) + " rounds",
                      right, seconds);

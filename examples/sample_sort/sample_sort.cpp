@@ -81,13 +81,12 @@ std::vector<Key> sorted_by_all(std::vector<Key> keys, Mail<Key>& mail, int ranks
 
 int main(int argc, char** argv) {
   const Program program(argc, argv, "--keys OF-ALL-RANKS --kind uniform|skewed|sorted|backwards|equal --output FILE");
-  const std::uint64_t all = static_cast<std::uint64_t>(program.number("--keys", 10000, 0)),
+  const std::uint64_t all = static_cast<std::uint64_t>(program.number("--keys", 10000, 0, 1 << 27)),
                       ranks = static_cast<std::uint64_t>(program.ranks);
   const std::string kind = program.option("--kind", "uniform");
   if (const auto kinds = {"uniform", "skewed", "sorted", "backwards", "equal"};
       std::ranges::find(kinds, kind) == kinds.end())
     program.refuse("--kind " + kind + "?");
-  if (all > 1u << 27) program.refuse("--keys: more than 2^27");
   const std::uint64_t rank = static_cast<std::uint64_t>(program.rank);
   std::vector<Key> keys;
   for (std::uint64_t n = all * rank / ranks; n < all * (rank + 1) / ranks; ++n) keys.push_back(key(kind, n, all));

@@ -178,12 +178,43 @@ def test_keys_are_sorted(answer, kind: str, keys: int) -> None:
     [
         ("closure", ["--graph", "chain:x"], "--graph chain:x: expected chain:VERTICES"),
         ("closure", ["--graph", "file:/nowhere"], "--graph file:/nowhere: cannot be read"),
+        ("closure", ["--graph", "chain:4294967301"], "--graph chain:4294967301: expected chain:VERTICES"),
+        ("closure", ["--check", "maybe"], "--check maybe: expected a number from 0 to 1"),
         ("points_to", ["--program", "file:/nowhere"], "cannot be read"),
+        ("points_to", ["--program", "file:/"], "file:/: cannot be read"),
+        ("points_to", ["--program", "random:10:99999999999:0"], "expected random:VARIABLES:STATEMENTS:SEED"),
+        ("points_to", ["--loads", "all"], "--loads all: expected a number from 0 to 1"),
+        ("fft1d", ["--rows", "4294967297"], "--rows 4294967297: expected a number from 1 to 8192"),
+        ("fft3d", ["--x", "99999999999999999999"], "--x 99999999999999999999: expected a number from 1 to 2048"),
+        ("fft3d", ["--x", "2048", "--y", "2048", "--z", "2048"], "more than 2^26 points"),
         ("sample_sort", ["--keys", "many"], "--keys many: expected a number from 0"),
         ("sample_sort", ["--sorted", "yes"], "what is --sorted?"),
     ],
 )
 def test_mistakes_are_told_once(programs: Path, launch, name: str, arguments: list[str], message: str) -> None:
+    if not (programs / name).exists():
+        pytest.skip(f"{name} was not built: it takes FFTW 3 (Debian: libfftw3-dev)")
     done = launch(2, [programs / name, *arguments], mpi="mpich", preload=False)
     assert done.returncode == 2
     assert done.stderr.count(message) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "line"),
+    [
+        ("closure", "--graph", "1 2 3"),
+        ("closure", "--graph", "-1 3"),
+        ("closure", "--graph", "7"),
+        ("closure", "--graph", "4294967296 3"),
+        ("points_to", "--program", "*p1 = *p2"),
+        ("points_to", "--program", "p4294967297 = p2"),
+        ("points_to", "--program", "p-1 = &p2"),
+    ],
+)
+def test_lines_that_are_refused(programs: Path, launch, tmp_path: Path, name: str, option: str, line: str) -> None:
+    file = tmp_path / "lines.txt"
+    good = "1 2  # an edge" if name == "closure" else "p1 = p2  # a copy"
+    file.write_text(f"# a comment\n\n{good}\n{line}\n")
+    done = launch(2, [programs / name, option, f"file:{file}"], mpi="mpich", preload=False)
+    assert done.returncode == 2
+    assert done.stderr.count("line 4: expected") == 1

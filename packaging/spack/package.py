@@ -1,6 +1,10 @@
-"""Spack's recipe: copy it to packages/swapmeet/package.py of a `spack repo create`, then `spack install swapmeet`."""
+"""Recipe for Spack 1.0: copy it to packages/swapmeet/package.py of a `spack repo create`; `spack install swapmeet`.
+
+Older Spack has the classes of build systems in `spack.package`: leave out the line that takes them from `spack_repo`.
+"""
 
 from spack.package import *
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 
 class Swapmeet(CMakePackage):

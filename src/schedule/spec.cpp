@@ -46,6 +46,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 }
 
 Problem unknown_name(const Word& name) {
+  if (name.text == "auto")
+    return {"\"auto\" is a choice among specs, not one of them; `swapmeet explain` says which it takes", 0,
+            name.column};
   std::vector<std::string> names(family_names.begin(), family_names.end());
   for (const Alias& alias : aliases()) names.emplace_back(alias.name);
   std::string list;

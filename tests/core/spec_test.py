@@ -65,6 +65,7 @@ def test_bytes_have_units(text: str, value: str) -> None:
     ("text", "column", "words"),
     [
         ("", 1, "expected the name of an algorithm"),
+        ("auto", 1, '"auto" is a choice among specs, not one of them; `swapmeet explain`'),
         ("  pairwize", 3, 'unknown algorithm "pairwize"; did you mean "pairwise"?'),
         ("spredout", 1, 'did you mean "spread-out"?'),
         ("zzzzzzzzzzzzzzzz", 1, "known: native, direct"),

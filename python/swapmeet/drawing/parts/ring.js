@@ -10,6 +10,7 @@ function svg(parent, name, attributes = {}, text = "") {
 }
 
 const nodeGap = 0.8; // in steps from rank to rank
+const numbered = 4; // where circles are too small for numbers, one in so many ranks has its number beside it
 
 class Ring {
   constructor(element, choose) {
@@ -63,9 +64,16 @@ class Ring {
     const group = svg(this.element, "g", { class: "rank", transform: `translate(${x} ${y})`, "data-rank": rank });
     svg(group, "circle", { r: this.glyph, fill: data.fills[rank] });
     if (this.glyph >= 8) svg(group, "text", {}, String(rank)).style.fontSize = `${Math.min(12, this.glyph * 0.9)}px`;
+    else if (rank % numbered === 0) this.drawNumber(rank);
     svg(group, "title", {}, `rank ${rank}`);
     group.addEventListener("click", () => choose(rank));
     return group;
+  }
+
+  drawNumber(rank) {
+    const beside = hasNodes ? -this.glyph - 14 : this.glyph + 11;
+    const [x, y] = this.point(this.angles[rank], this.radius + beside);
+    svg(this.element, "text", { class: "nodename", x, y }, String(rank));
   }
 
   // From the rim of one rank to that of the other, bent towards the centre and to the left.

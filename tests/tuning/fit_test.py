@@ -117,9 +117,11 @@ def test_maps_with_as_many_nodes_share_rules_and_the_worst_counts(tmp_path: Path
 
 
 def test_several_files_of_a_cell_are_launches_of_one(tmp_path: Path) -> None:
-    def found(*gains: float) -> tuple[str, str]:
+    def found(*gains: float, launches: int = 2) -> tuple[str, str]:
         files = [
-            read(write(tmp_path / f"{i}", specs=("bruck",), sizes=(8,), launches=2, law=law_of(gain), noise=0.001))
+            read(
+                write(tmp_path / f"{i}", specs=("bruck",), sizes=(8,), launches=launches, law=law_of(gain), noise=0.001)
+            )
             for i, gain in enumerate(gains)
         ]
         (rule,) = fit.rules(files, MPI)
@@ -127,6 +129,7 @@ def test_several_files_of_a_cell_are_launches_of_one(tmp_path: Path) -> None:
 
     spec, evidence = found(1.5, 1.5)
     assert spec == "bruck" and "4 launches" in evidence
+    assert ", 1 launch)" in found(1.5, launches=1)[1]
     assert found(0.5, 1.5)[0] == found(1.5, 0.5)[0] == "native"  # in whatever order
 
 

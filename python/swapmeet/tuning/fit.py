@@ -236,5 +236,5 @@ def _gain(spec: str, estimates: Sequence[Estimate | None]) -> str:
     least, most = min(e.value for e in known), max(e.value for e in known)
     times = f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
     launches = max(e.launches for e in known)
-    of = f", {launches} launches" if launches else ""
+    of = f", {launches} launch{'es' * (launches > 1)}" if launches else ""
     return f"{times} times as fast as native (intervals from {min(e.low for e in known):.2f} on{of})"

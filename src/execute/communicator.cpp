@@ -98,7 +98,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
   } else if (!same_everywhere(options.fingerprint(), user, device)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-    warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment.");
+    warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment, and the same tuning file.");
   }
   patience_.agreed_in(PMPI_Wtime() - begin_s);
   if (device > 0) leave_devices_alone(device_name(device));

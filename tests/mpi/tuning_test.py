@@ -67,6 +67,7 @@ def test_ranks_with_other_rules_leave_all_to_the_mpi_underneath(launch, built, w
     done = launch(3, ["sh", "-c", script, "sh", built(wheel, "conformance"), *CASES], mpi=wheel)
     assert done.returncode == 0 and " 0 failed" in done.stdout, done.stdout + done.stderr
     assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr
+    assert "the same tuning file" in done.stderr
 
 
 def test_tune_as_a_whole(tmp_path: Path, wheel: str) -> None:

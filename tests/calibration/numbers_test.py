@@ -127,6 +127,15 @@ def test_errors_are_those_of_the_predictions() -> None:
     )
 
 
+def test_a_model_that_predicts_little_is_told() -> None:
+    def found(*errors: float) -> dict[str, float]:
+        some = [held_out.Prediction(held_out.Exchange("bruck", 8), 1.0, 1.0 + error) for error in errors]
+        return held_out.summary(some)
+
+    assert held_out.predicts_little(found(0.1, 0.6, 80.0))
+    assert not held_out.predicts_little(found(0.1, -0.3, 80.0))
+
+
 def test_the_order_of_specs_counts() -> None:
     def prediction(spec: str, measured: float, expected: float) -> held_out.Prediction:
         return held_out.Prediction(held_out.Exchange(spec, 8), measured, expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +30,7 @@ SPECS = (
 )
 SIZES = (32, 512, 8 << 10, 128 << 10)  #: none that the description is made of
 NEAR = (0.1, 0.25, 0.5)
+DOUBTFUL = 0.5  #: a median error above this
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,11 @@ def summary(found: Sequence[Prediction]) -> dict[str, float]:
     errors = np.abs([prediction.error for prediction in found])
     near = {f"within {share:.0%}": float(np.mean(errors <= share)) for share in NEAR}
     return {"exchanges": len(found), "median": float(np.median(errors)), "worst": float(errors.max()), **near}
+
+
+def predicts_little(found: Mapping[str, float]) -> bool:
+    """Whether a summary says that half of all are off by more than half."""
+    return found["median"] > DOUBTFUL
 
 
 def order(found: Sequence[Prediction]) -> dict[str, float]:

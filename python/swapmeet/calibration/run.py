@@ -136,3 +136,8 @@ def _report(
         f"{summary['median']:.0%} in the median and {summary['worst']:.0%} at worst; "
         f"it orders {summary.get('pairs in order', 1):.0%} of pairs of specs rightly."
     )
+    if held_out.predicts_little(summary):
+        print(
+            "swapmeet: warning: that is little. Something else ran here, or ranks share cores: measure again where "
+            "nothing does, or with a longer --budget"
+        )

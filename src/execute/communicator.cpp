@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -63,6 +64,19 @@ std::int64_t take_share(std::int64_t whole) {
   return half;
 }
 
+/// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
+void tell_problems(const Options& options, MPI_Comm user) {
+  constexpr int none = std::numeric_limits<int>::max();
+  int rank = 0;
+  PMPI_Comm_rank(user, &rank);
+  if (options.problems.empty()) rank = none;
+  if (-most_of_any_rank(-std::int64_t{rank}, user) != rank || rank == none) return;
+  const int world_rank = context().world_rank;
+  if (world_rank == 0) return;
+  for (const std::string& problem : options.problems)
+    say_once("warning: rank " + std::to_string(world_rank) + ": " + problem);
+}
+
 }  // namespace
 
 const Spec& Decision::spec() const {
@@ -99,6 +113,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
   } else if (!same_everywhere(options.fingerprint(), user, device)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the MPI underneath. Give every rank the same environment, and the same tuning file.");
+    tell_problems(options, user);
   }
   patience_.agreed_in(PMPI_Wtime() - begin_s);
   if (device > 0) leave_devices_alone(device_name(device));

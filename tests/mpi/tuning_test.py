@@ -59,15 +59,27 @@ def test_a_file_that_cannot_be_used_costs_one_warning(served, wheel: str) -> Non
 
 
 def test_ranks_with_other_rules_leave_all_to_the_mpi_underneath(launch, built, wheel: str, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(page(wheel, RULES))
-    (tmp_path / "b").write_text(page(wheel, RULES.replace("pairwise", "spread-out")))
+    done = _other_file_on_rank_1(launch, built, wheel, tmp_path, page(wheel, RULES.replace("pairwise", "spread-out")))
+    assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr
+    assert "the same tuning file" in done.stderr
+
+
+def test_a_file_that_only_another_rank_cannot_use_is_told(launch, built, wheel: str, tmp_path: Path) -> None:
+    done = _other_file_on_rank_1(launch, built, wheel, tmp_path, page(wheel, "rule: alltoall use=nonsense\n"))
+    assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "nonsense" in line]
+    assert f'rank 1: tuning file "{tmp_path}/1": ' in line and "(line 4, column" in line
+
+
+def _other_file_on_rank_1(launch, built, wheel: str, tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "0").write_text(page(wheel, RULES))
+    (tmp_path / "1").write_text(text)
     script = (
-        f'export SWAPMEET_TUNING_FILE={tmp_path}/$([ "${RANK_VARIABLE[wheel]}" = 1 ] && echo a || echo b); exec "$@"'
+        f'export SWAPMEET_TUNING_FILE={tmp_path}/$([ "${RANK_VARIABLE[wheel]}" = 1 ] && echo 1 || echo 0); exec "$@"'
     )
     done = launch(3, ["sh", "-c", script, "sh", built(wheel, "conformance"), *CASES], mpi=wheel)
     assert done.returncode == 0 and " 0 failed" in done.stdout, done.stdout + done.stderr
-    assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr
-    assert "the same tuning file" in done.stderr
+    return done
 
 
 def test_tune_as_a_whole(tmp_path: Path, wheel: str) -> None:

@@ -65,8 +65,7 @@ int HostCopy::copy(Direction direction) const {
     if (device_->copy(in ? ours : run.begin, in ? run.begin : ours, bytes, run.begin)) continue;
     say_once(
         "error: a buffer of an all-to-all is memory of a device that cannot be brought to the host and back. Use the "
-        "MPI "
-        "underneath (SWAPMEET_ALGORITHM=native), or memory of the host.");
+        "MPI underneath (SWAPMEET_ALGORITHM=native), or memory of the host.");
     return MPI_ERR_BUFFER;
   }
   return MPI_SUCCESS;

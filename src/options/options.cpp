@@ -103,14 +103,11 @@ std::vector<Option> make_table() {
        "using the MPI underneath", read_algorithm},
       {"SWAPMEET_NODES",
        "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as "
-       "0,1,0,2; "
-       "or several such levels, the innermost first, such as 2/8 (ranks of each socket, ranks of each node)",
+       "0,1,0,2; or several such levels, the innermost first, such as 2/8 (ranks of each socket, ranks of each node)",
        "mpi",
        "Which ranks of MPI_COMM_WORLD share a node; mpi: those that share memory. Algorithms with dims=nodes have a "
-       "dimension "
-       "more for each level; a node for shared memory (intra=, and the automatic choice) and for leaders is a group of "
-       "the "
-       "innermost level.",
+       "dimension more for each level; a node for shared memory (intra=, and the automatic choice) and for leaders is "
+       "a group of the innermost level.",
        "using the MPI underneath for algorithms that need nodes", read_nodes},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
@@ -121,8 +118,7 @@ std::vector<Option> make_table() {
        "no statistics", read_statistics},
       {"SWAPMEET_RECORD", "0, or a file or folder", "0",
        "Write down which all-to-alls are called, with their sizes and times, for `swapmeet profile --from`: each rank "
-       "a file, "
-       "its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
+       "a file, its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
        "not recording", read_record},
       {"SWAPMEET_PHASES", "0 or 1", "0",
        "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (docs/traces.md says what phases there "
@@ -131,10 +127,8 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return read_switch(text, options.phases); }},
       {"SWAPMEET_TRACE", "0, or a file name, then perhaps the number of a call, such as trace.json,call=100", "0",
        "Trace one all-to-all on all its ranks into a file for https://ui.perfetto.dev (docs/traces.md): the first, or "
-       "that of "
-       "the number given, of its communicator; of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so "
-       "far first. "
-       "Set it for all ranks.",
+       "that of the number given, of its communicator; of the communicator with rank 0 of MPI_COMM_WORLD in it that "
+       "gets so far first. Set it for all ranks.",
        "not tracing", read_trace},
       {"SWAPMEET_TUNING_FILE", "a file name, or none", "the usual places",
        "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
@@ -144,44 +138,34 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return options.tuning_file = text, std::string(); }},
       {"SWAPMEET_TRIALS", "a percentage, such as 1 or 0.5; 0: none", "1",
        "By the automatic choice, how much of the time of its all-to-alls a communicator may lose by trying other "
-       "algorithms now "
-       "and then, to use what turns out to be fastest here (docs/tuning.md). Kinds of calls for which a tuning file "
-       "has rules are "
-       "not tried. 0: the same messages in each run.",
+       "algorithms now and then, to use what turns out to be fastest here (docs/tuning.md). Kinds of calls for which a "
+       "tuning file has rules are not tried. 0: the same messages in each run.",
        "keeping 1", read_trials},
       {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
        "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that "
-       "nobody has computed "
-       "before, while the others wait (docs/networks.md). 0: as it comes first.",
+       "nobody has computed before, while the others wait (docs/networks.md). 0: as it comes first.",
        "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= "
-       "lets "
-       "smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: as "
-       "much as "
-       "the rank exchanges.)",
+       "lets smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: "
+       "as much as the rank exchanges.)",
        "keeping 1GiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},
       {"SWAPMEET_SHM_LIMIT", "bytes, such as 65536 or 64MiB", "64MiB",
        "Shared memory that the ranks of a node use together at most, for all communicators; what programs allocate by "
        "swapmeet_memory_allocate is not counted. A communicator takes half of what is left at most. One that gets too "
-       "little "
-       "goes without; 0: all do.",
+       "little goes without; 0: all do.",
        "keeping 64MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
       {"SWAPMEET_DEVICE", "native or host", "native",
        "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first "
-       "seen. native: "
-       "all goes to the MPI underneath, which may know what to do with the memory of devices; host: all is served, and "
-       "what "
-       "lies in such memory is brought to the host and back (docs/devices.md).",
+       "seen. native: all goes to the MPI underneath, which may know what to do with the memory of devices; host: all "
+       "is served, and what lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
       {"SWAPMEET_NONBLOCKING", "native or thread", "native",
        "What MPI_Ialltoall, MPI_Alltoall_init and their siblings are left to. native: the MPI underneath; thread: in "
-       "programs "
-       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a "
-       "core busy "
-       "while exchanges are under way (docs/plans.md). Set it for all ranks, before MPI_Init.",
+       "programs that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which "
+       "keeps a core busy while exchanges are under way (docs/plans.md). Set it for all ranks, before MPI_Init.",
        "keeping native", read_nonblocking},
   };
 }

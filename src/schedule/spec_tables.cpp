@@ -223,10 +223,8 @@ std::vector<Parameter> make_parameters() {
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
       {"order", "", "shift, xor, random, scatter or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random "
-       "(rows "
-       "of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that messages do "
-       "not "
-       "meet on the links of a network: docs/networks.md)",
+       "(rows of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that "
+       "messages do not meet on the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
       {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a node meets the others, as of direct (bruck: dims=nodes, r2=all)", packing, false,
@@ -250,8 +248,7 @@ std::vector<Parameter> make_parameters() {
        [](const Spec& spec) { return spec.leaders == 0 ? "all" : std::to_string(spec.leaders); }},
       {"intra", "transport", "mpi, shm, cma or auto",
        "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's "
-       "memory), "
-       "auto (by size)",
+       "memory), auto (by size)",
        scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
        [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
@@ -267,9 +264,8 @@ std::vector<Parameter> make_parameters() {
        [](const Spec& spec) { return std::string(grouping_names[static_cast<std::size_t>(spec.grouping)]); }},
       {"sizes", "", "auto, padded, ahead, combined or total",
        "Alltoallv: how sizes get to ranks that do not know them: padded (all blocks as large as the largest), ahead "
-       "(sent "
-       "ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: known "
-       "ones, or combined",
+       "(sent ahead of each message), combined (with it), total (its length ahead of it, the sizes with it); auto: "
+       "known ones, or combined",
        all, false, [](std::string_view text, Spec& spec) { return read_name(text, sizes_names, spec.sizes); },
        [](const Spec& spec) { return std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]); }},
       {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",

@@ -31,8 +31,7 @@ std::vector<std::int32_t> numbers(std::string_view text, char separator, std::in
 Result<std::vector<std::int32_t>> parse_level(std::string_view text, Rank ranks) {
   const Problem problem{
       "expected the ranks of each node, such as 8 or 4+2, or cyclic:3, or each rank's node, such as 0,1,0,2; or "
-      "several "
-      "such levels between \"/\", the innermost first"};
+      "several such levels between \"/\", the innermost first"};
   if (text.find(',') != std::string_view::npos) {
     std::vector<std::int32_t> groups = numbers(text, ',', 0);
     if (groups.empty()) return problem;

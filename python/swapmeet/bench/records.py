@@ -104,6 +104,11 @@ class Results:
         """The campaign line that the file begins with."""
         return self.campaigns[0]
 
+    @property
+    def measured(self) -> bool:
+        """Whether they are times of a real machine: not simulated, nor estimated."""
+        return not self.header.get("options", {}).keys() & {"simulated", "estimated"}
+
     def cells(self) -> list[Cell]:
         """The cells with samples, small sizes first."""
         return sorted(self.series, key=_cell_order)

@@ -30,6 +30,7 @@ def tables(results: Results) -> Iterator[Table | str]:
         table = Table(title=heading, title_justify="left")
         limits = {limit.cell: limit.seconds for limit in results.limits}
         columns = ["block", "spec", "µs a call (95 %)", "speed-up (95 %)", "", "samples"]
+        columns = columns if results.measured else ["block", "spec", "µs a call", "speed-up", ""]
         columns += [*LIMITS, "over limit"] if any(cell in limits for cell in cells) else []
         for column in columns:
             table.add_column(column, justify="left" if column in ("spec", "") else "right", no_wrap=column != "spec")
@@ -42,7 +43,8 @@ def tables(results: Results) -> Iterator[Table | str]:
         yield table
     if any(len(pairs) > 1 for pairs in ratios.values()):
         yield _means(ratios)
-    if results.cells() and min(len(results.samples(cell, NATIVE)) for cell in results.cells()) < FEW_LAUNCHES:
+    launches = [len(runs) for cell in results.cells() if (runs := results.samples(cell, NATIVE))]
+    if launches and min(launches) < FEW_LAUNCHES:
         yield "Few launches (`bench --launches`): intervals of one are about that one only, those of two say little."
     yield from (f"not measured: {escape(problem.message)}" for problem in results.problems if problem.cell is None)
 
@@ -61,7 +63,8 @@ def _rows(results: Results, cell: Cell, ratios: Ratios, limits: Mapping[str, flo
             ratios.setdefault(spec, []).append((cell, speedup))
             word = verdict(speedup)
             row += [factor(speedup), coloured(word)]
-        row += [f"{found.samples} in {len(runs)}" if len(runs) > 1 else str(found.samples)]
+        if results.measured:
+            row += [f"{found.samples} in {len(runs)}" if len(runs) > 1 else str(found.samples)]
         yield [*row, *(_over(found, limits) if limits else [])]
 
 
@@ -96,15 +99,21 @@ def coloured(word: str) -> str:
 
 
 def microseconds(seconds: Estimate) -> str:
-    """A time and its interval."""
+    """A time and its interval, if it has one: simulated times are the same every time."""
     value, low, high = (_time(1e6 * number) for number in (seconds.value, seconds.low, seconds.high))
-    return f"{value} ({low}-{high})" if _known(seconds) else f"{value} (?)"
+    return value if _exact(seconds) else f"{value} ({low}-{high})" if _known(seconds) else f"{value} (?)"
 
 
 def factor(speedup: Estimate) -> str:
-    """A ratio and its interval."""
+    """A ratio and its interval, if it has one."""
     value = f"{speedup.value:.2f}"
+    if _exact(speedup):
+        return value
     return f"{value} ({speedup.low:.2f}-{speedup.high:.2f})" if _known(speedup) else f"{value} (?)"
+
+
+def _exact(estimate: Estimate) -> bool:
+    return estimate.low == estimate.high
 
 
 def _known(estimate: Estimate) -> bool:

@@ -136,7 +136,7 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
     """
     mpi = f"{target.kind} {target.version}"
     results = [read(path) for path in {path.resolve(): path for path in files}.values()]
-    simulated = {cell.mpi for one in results if "simulated" in one.header.get("options", {}) for cell in one.cells()}
+    simulated = {cell.mpi for one in results if not one.measured for cell in one.cells()}
     rules = fit.rules(results, simulated.pop() if len(simulated) == 1 else mpi)
     if not rules:
         raise SwapmeetError(

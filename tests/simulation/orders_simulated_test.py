@@ -14,6 +14,7 @@ from swapmeet.simulation import application
 from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import platform
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 NETWORK = "torus(dims=4,hosts=2)"
 ORDER = f"direct(order=topology({NETWORK}),window=2,complete=any)"
 
@@ -55,10 +56,9 @@ def test_the_study_of_drift_runs(simulator: Simulator, tmp_path: Path) -> None:
         capture_output=True, text=True,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
-    source = Path(__file__).parents[2] / "benchmarks" / "drift.c"
     where = platform("cscs-slimfly", 8, NETWORK, 1)
     times = {}
-    with application.compiled(simulator.target, str(source)) as program:
+    with application.compiled(simulator.target, str(BENCHMARKS / "drift.c")) as program:
         for policy in ("any 2 0", "all 1 0", "all 1 1"):
             words = [str(slots), "65536", *policy.split(), "0", "0"]
             output, _, _ = application.run(simulator, where, program, words, "native", "mpich")
@@ -67,3 +67,17 @@ def test_the_study_of_drift_runs(simulator: Simulator, tmp_path: Path) -> None:
             few = platform("cscs-slimfly", 4, NETWORK, 1)
             application.run(simulator, few, program, words, "native", "mpich")
     assert max(times["any 2 0"], times["all 1 0"]) < times["all 1 1"]
+
+
+@pytest.mark.parametrize("spec", [ORDER, "random-sendrecv", "native:pair"])
+def test_folded_buffers_take_the_same_time(simulator: Simulator, make_job: MakeJob, spec: str) -> None:
+    """benchmarks/folded.c: of one size for all after the other."""
+    where = platform("cscs-slimfly", 8, NETWORK, 1)
+    with application.compiled(simulator.target, str(BENCHMARKS / "folded.c")) as program:
+        output, _, _ = application.run(simulator, where, program, ["65536", "512"], spec, "mpich")
+        with pytest.raises(SwapmeetError, match="BYTES are numbers"):
+            application.run(simulator, where, program, ["0"], spec, "mpich")
+    for line, size in zip(output.splitlines(), ("65536", "512"), strict=True):
+        expected = 1e6 * simulator.run(make_job(where, spec, size)).longest
+        before, _, microseconds = line.removesuffix(" us").rpartition(" ")
+        assert before == f"{size} B:" and float(microseconds) == pytest.approx(expected, rel=0.01)

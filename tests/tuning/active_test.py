@@ -18,7 +18,7 @@ from swapmeet.bench.request import Request
 from swapmeet.bench.results import Writer, read
 from swapmeet.bench.statistics import Estimate
 from swapmeet.calibration.description import standard_place
-from swapmeet.tuning import active, measuring, pruning
+from swapmeet.tuning import active, command, measuring, pruning
 
 UNCLEAR, CLEAR = 1024, 64
 
@@ -108,6 +108,18 @@ def test_the_first_look_is_at_everything_and_the_others_at_what_is_unclear(stand
     measuring.measure(plan, files)  # as after an interruption: the looks are taken, and nothing is worth more
     assert [request.launches for request in stand.asked[asked:] if request.collective == "alltoall"][0] == 1
     assert len(read(files[0]).launches) <= 6
+
+
+def test_an_interruption_tells_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measuring, "measure", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        command.tune(into="mine", output=tmp_path / "a.tuning")
+    assert "--into mine" in capsys.readouterr().err
 
 
 def test_models_leave_out_what_is_far_from_the_best() -> None:

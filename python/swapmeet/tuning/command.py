@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -90,7 +91,12 @@ def tune(
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
         sources = [Path(f"{name}-{collective}.jsonl") for collective in ("alltoall", "alltoallv")]
         known = pruning.find_machine(machine, target)
-        measuring.measure(measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher, known), sources)
+        plan = measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher, known)
+        try:
+            measuring.measure(plan, sources)
+        except KeyboardInterrupt:
+            print(f"swapmeet: go on by the same command with --into {name}", file=sys.stderr)
+            raise
     for path in exports.write(sources, target):
         print(f"swapmeet: {exports.advice(path)}")
     if place is None:

@@ -17,7 +17,10 @@ MOST_RANKS = 1 << 16
 def calibrate(
     ranks: Annotated[int | None, typer.Option("-n", "--ranks", help="How many. Default: the cores.")] = None,
     mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 30s or 5m.")] = "1m",
+    budget: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="For all of it, as in 30s or 5m. The least that is measured may take 30 s."),
+    ] = "1m",
     launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
     launcher: Annotated[
         str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")

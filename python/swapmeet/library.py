@@ -12,12 +12,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi, cache_folder, find
 
+TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
 SIMULATED = ("swapmeet", "simulated", "conformance")  #: targets that can be simulated
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
@@ -72,7 +74,7 @@ def build(mpi: Mpi) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise SwapmeetError(f"cannot build in {folder}: {problem.strerror}") from None
-    with _locked(folder):
+    with _telling(mpi), _locked(folder):
         stamp = folder / "swapmeet-mpi.txt"
         identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n{source_tree()}\n"
         if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
@@ -126,6 +128,18 @@ def _run(words: Sequence[str], log: Path, mpi: Mpi) -> None:
         output.seek(0)
         tail = "".join(output.readlines()[-TAIL_LINES:])
     raise SwapmeetError(f"building libswapmeet for {mpi.name} failed; the end of {log}:\n{tail.rstrip()}")
+
+
+@contextlib.contextmanager
+def _telling(mpi: Mpi) -> Iterator[None]:
+    """Tell what is going on, unless it is over soon."""
+    words = f"swapmeet: building libswapmeet for {mpi.name}, which may take minutes"
+    timer = threading.Timer(TELL_AFTER_S, print, [words], {"file": sys.stderr, "flush": True})
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -59,6 +59,7 @@ def test_estimates_are_results(tmp_path: Path) -> None:
     "words, problem",
     [
         (["--estimate"], "the automatic choice can only be simulated"),
+        (["--estimate", "tra", "auto"], "the automatic choice can only be simulated"),
         (["--estimate", "--scoreboard", "tra"], "--scoreboard can only be simulated"),
         (["--against", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--against", "nowhere.jsonl", "tra"], "give nothing else"),

@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from swapmeet.bench.reading import read
-from swapmeet.simulation import peers, scoreboard
+from swapmeet.cli import app
+from swapmeet.simulation import job, peers, scoreboard
 from swapmeet.simulation.job import Simulator
 from swapmeet.tuning import fit
 
@@ -47,6 +49,20 @@ def simulate(*words: str, folder: Path, **variables: str) -> subprocess.Complete
     )  # fmt: skip
 
 
+def test_a_dry_run_builds_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], simulator: Simulator
+) -> None:
+    def build(*_: object) -> Path:
+        raise AssertionError
+
+    monkeypatch.setattr(job, "built", lambda target: None)
+    monkeypatch.setattr(job, "library", build)
+    monkeypatch.setattr(job, "program", build)
+    done = CliRunner().invoke(app, ["simulate", "-n", "4", "--per-node", "2", "tra(r=2)", "-S", "8", "--dry-run"])
+    assert done.exit_code == 0, done.output
+    assert "2 simulations, 0 more are known" in done.output + capsys.readouterr().err
+
+
 def test_the_automatic_choice_follows_a_tuning_file(simulator: Simulator, tmp_path: Path) -> None:
     rules = [
         "swapmeet-tuning 1",
@@ -60,7 +76,7 @@ def test_the_automatic_choice_follows_a_tuning_file(simulator: Simulator, tmp_pa
     plain = simulate(*words, "plain.jsonl", folder=tmp_path)
     tuned = simulate(*words, "one.jsonl", "--tuning", "rules", folder=tmp_path)
     assert plain.returncode == tuned.returncode == 0, plain.stderr + tuned.stderr
-    assert "1 simulations, 2 more are known" in tuned.stderr
+    assert "1 simulation, 2 more are known" in tuned.stderr
     results = read(tmp_path / "one.jsonl")
     [cell] = results.cells()
     asked, named = (float(results.samples(cell, spec)[0].longest[0]) for spec in ("auto", "tra(r=3)"))

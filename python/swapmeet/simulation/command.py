@@ -107,9 +107,9 @@ def simulate(
     chosen = running.Chosen(
         platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter, tuning
     )
-    if estimated and (application or score or patterns == [AUTO]):
+    if estimated and (application or score or AUTO in patterns):
         wrong = "a program" if application else "--scoreboard" if score else "the automatic choice"
-        raise SwapmeetError(f"--estimate: {wrong} can only be simulated; give SPECs")
+        raise SwapmeetError(f"--estimate: {wrong} can only be simulated; give other SPECs")
     if application:
         running.application(chosen, application, patterns)
         return

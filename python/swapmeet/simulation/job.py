@@ -21,7 +21,7 @@ from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.process import end_with_parent
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library, program
+from swapmeet.library import built, library, program
 from swapmeet.mpi import Mpi, cache_folder
 from swapmeet.simulation import peers
 from swapmeet.simulation.platform import Platform
@@ -76,13 +76,27 @@ class Simulator:
 
     def __init__(self, target: Mpi, timeout_s: float | None = None, tuning: str = "") -> None:
         self.target, self.timeout_s, self.tuning = target, timeout_s, tuning
-        self.library, self.program = library(target), program(target, "simulated")
-        if set(str(self.library)) & set(" :"):
-            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {self.library}: move it elsewhere")
-        self._built = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (self.library, self.program)}
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._stopped = False
+
+    @functools.cached_property
+    def library(self) -> Path:
+        """What is preloaded; built when it is first asked for, as the program is."""
+        path = library(self.target)
+        if set(str(path)) & set(" :"):
+            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {path}: move it elsewhere")
+        return path
+
+    @functools.cached_property
+    def program(self) -> Path:
+        """Whose exchanges are timed."""
+        return program(self.target, "simulated")
+
+    @functools.cached_property
+    def _built(self) -> dict[Path, str]:
+        """Digests of the two."""
+        return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (self.library, self.program)}
 
     def label(self, platform: Platform) -> str:
         """What stands for the MPI in results: that all of it is simulated."""
@@ -96,7 +110,9 @@ class Simulator:
         ]
 
     def known(self, job: Job) -> Outcome | None:
-        """What came of it before, here or in another run."""
+        """What came of it before, here or in another run; nothing is known before the library has been built."""
+        if built(self.target) is None:
+            return None
         try:
             return Outcome(**json.loads(self._place(job).read_text()))
         except (OSError, ValueError, TypeError):
@@ -104,16 +120,14 @@ class Simulator:
 
     def run(self, job: Job) -> Outcome:
         """Simulate, and remember what came of it unless it was given up."""
-        begun = time.monotonic()
         preload = [] if peers.is_peer(job.spec) else [str(self.library)]
         variables = {} if peers.is_peer(job.spec) else _choice(job.spec)
         exchange = [job.cell.collective, job.cell.sizes, str(job.cell.seed), job.cell.datatype, "1"]
         exchange.append(f"{job.platform.jitter_us:g}")
         words = ["--cfg=smpi/privatization:no", *peers.options(job.spec, job.cell.collective, job.native)]
         words += ["--cfg=smpi/test:0"] * bool(variables)  # our library lets time pass by itself when it has tested all
-        status, output, errors, peak_bytes = self.launch(
-            job.platform, self.program, exchange, words, preload, variables
-        )
+        program, begun = self.program, time.monotonic()
+        status, output, errors, peak_bytes = self.launch(job.platform, program, exchange, words, preload, variables)
         outcome = _judged(job, status, output, errors, time.monotonic() - begun, peak_bytes)
         if status is not None and not self._stopped:
             self._remember(job, outcome)

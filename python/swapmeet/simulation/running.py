@@ -102,7 +102,7 @@ def measure(
         how = {"simulated": runner.target.version}
     else:
         jobs = todo = [job for job in jobs if job.spec != NATIVE]
-        print(f"swapmeet: {len(jobs)} estimates", file=sys.stderr)
+        print(f"swapmeet: {_counted(len(jobs), 'estimate')}", file=sys.stderr)
         how = {"estimated": __version__}
     if file is None:
         return True
@@ -128,8 +128,8 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     total = max(total, max(each, default=0))
     most = sum(sorted((one.bytes for one in estimates), reverse=True)[: chosen.jobs])
     print(
-        f"swapmeet: {len(todo)} simulations, {jobs - len(todo)} more are known: about {_duration(total)} by "
-        f"{chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
+        f"swapmeet: {_counted(len(todo), 'simulation')}, {jobs - len(todo)} more are known: about {_duration(total)} "
+        f"by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
         file=sys.stderr,
     )
     for job, seconds in zip(todo, each, strict=True):
@@ -143,6 +143,10 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     if total > parse_duration(chosen.budget, "--budget"):
         more = f"that is about {_duration(total)}, more than --budget {chosen.budget}"
         raise SwapmeetError(f"{more}: give more, or choose fewer ranks, sizes or specs")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _duration(seconds: float) -> str:

@@ -113,7 +113,8 @@ def factor(speedup: Estimate) -> str:
 
 
 def _exact(estimate: Estimate) -> bool:
-    return estimate.low == estimate.high
+    """Whether its interval has no width, but for rounding."""
+    return estimate.high <= estimate.low * (1 + 1e-9)
 
 
 def _known(estimate: Estimate) -> bool:

@@ -28,7 +28,7 @@ SPECS = (
     "two-layer",
     "node-leaders",
 )
-SIZES = (32, 512, 8 << 10, 128 << 10)  #: none that the description is made of
+SIZES = (48, 768, 12 << 10, 192 << 10)  #: between those that the description is made of
 NEAR = (0.1, 0.25, 0.5)
 DOUBTFUL = 0.5  #: a median error above this
 

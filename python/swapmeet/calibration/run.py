@@ -118,7 +118,8 @@ def _report(
         listing.add_column(column, justify="right")
     listing.add_column("measured by")
     for place, number in numbers.items():
-        listing.add_row(place, *(f"{value:.4g}" for value in (number.value, number.low, number.high)), number.source)
+        form = "{:.0f}" if place.endswith("_bytes") else "{:.4g}"
+        listing.add_row(place, *map(form.format, (number.value, number.low, number.high)), number.source)
     crowd = Table("way", "ranks of a node", "GB/s", "messages/us")
     for row in evidence["by_ranks_of_a_node"]:
         crowd.add_row(*map(str, row.values()))

@@ -32,6 +32,7 @@ const std::vector<Rule>& trial_rules() {
       all.push_back(rule(collective, {3}, any, {}, "pairwise"));
       all.push_back(rule(collective, {8}, any, {512}, "random-sendrecv"));
       all.push_back(rule(collective, {4}, nodes, {0, 65536}, "two-layer(intra=auto,r1=all,r2=all)"));
+      all.push_back(rule(collective, {65}, nodes, {0, 128}, "two-layer(intra=auto,r1=all,r2=root)"));
       all.push_back(rule(collective, {4}, nodes, {0, 4096}, "node-leaders"));
       all.push_back(rule(collective, {6}, any, {0, 2048}, "bruck(radix=root,layout=zero-rotation,window=all)"));
       all.push_back(rule(collective, {12}, any, {0, 128}, "bruck(radix=2,layout=zero-rotation)"));

@@ -144,5 +144,7 @@ def test_candidates_are_proved_and_suit_the_nodes(collective: _core.Collective, 
             ranks > 5 and block_bytes < 4096 or ranks > 2 and nodes in ("2+3", "8", "16", "64") and block_bytes <= 65536
         )
         assert ("leaders" in families) == (nodes in ("2+3", "8") and block_bytes <= 4096)
+        few_messages = _core.parse_spec("two-layer(intra=auto,r1=all,r2=root)")
+        assert (few_messages in found) == (nodes in ("16", "64") and block_bytes <= 128)
     without = _core.candidates(collective, ranks, 8, shared_memory=False, nodes=nodes)
     assert not any("intra=" in str(spec) for spec in without)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from plain import MakeJob
 from typer.testing import CliRunner
 
 from swapmeet.bench.reading import read
 from swapmeet.cli import app
 from swapmeet.simulation import job, peers, scoreboard
 from swapmeet.simulation.job import Simulator
+from swapmeet.simulation.platform import platform
 from swapmeet.tuning import fit
 
 APPLICATION = """
@@ -136,6 +140,7 @@ def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
         (["-n", "1024", "-S", "1GiB"], "GiB are available"),
         (["-n", "512", "direct(window=8)", "-S", "8", "--budget", "1s"], "more than --budget 1s"),
         (["--", "no-such-program"], "is no file"),
+        (["--"], "nothing behind --"),
         (["--", sys.executable], "not linked with SimGrid"),
     ],
 )
@@ -148,6 +153,34 @@ def test_bad_input_is_refused(simulator: Simulator, tmp_path: Path, words: list[
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert problem in done.stderr.splitlines()[-1]
     assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_what_the_compiler_says_may_be_no_text(simulator: Simulator, tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_bytes(b"int main(void) { return \xff\xfe; }\n")
+    done = simulate("-n", "2", "--", "app.c", folder=tmp_path)
+    assert done.returncode == 2 and "smpicc does not compile app.c" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_interrupted_command_can_be_given_again(simulator: Simulator, tmp_path: Path) -> None:
+    results = tmp_path / "one.jsonl"
+    words = ["-n", "64", "-j", "1", "-S", "8,16,32,64,128,256,512,1KiB", "pairwise", "tra", "-o", str(results)]
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "swapmeet", "simulate", *words], stderr=subprocess.PIPE, cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )  # fmt: skip
+    while not results.exists():
+        time.sleep(0.01)
+    begun.send_signal(signal.SIGINT)
+    assert begun.communicate(timeout=60)[1].decode().endswith("swapmeet: interrupted\n") and begun.returncode == 130
+    assert not results.exists()
+
+
+def test_a_death_is_not_remembered(simulator: Simulator, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "terminate called after throwing an instance of 'std::bad_alloc'"
+    monkeypatch.setattr(simulator, "launch", lambda *_: (-6, "", told, 0))
+    one = make_job(platform("cluster", 4), "tra(r=3)", "17")
+    assert simulator.run(one).problem == "SimGrid was killed by SIGABRT: there is not enough memory for it"
+    assert simulator.known(one) is None
 
 
 def test_a_deadlock_is_told(simulator: Simulator, tmp_path: Path) -> None:
@@ -189,7 +222,8 @@ def test_malformed_networks_are_refused(tmp_path: Path) -> None:
         ({**network, "hop_us": -1}, "network.hop_us"),
         ({**network, "bandwidth": 1}, "network.bandwidth: not one of"),
         ({"topology": "x", "hop_us": 0}, "network.link_byte_ns: is missing"),
-        ({**network, "topology": "torus(dims=0)"}, "no network"),
+        ({**network, "topology": "torus(dims=0)"}, '--platform "machine.json": network.topology: '),
+        ({**network, "topology": "a\x1b[31m"}, "network.topology: holds what cannot be printed"),
     ]
     for value, problem in bad:
         description = {"format": "swapmeet-machine", "version": 1, "between": link, "network": value}

@@ -114,4 +114,5 @@ def test_a_failure_of_simgrid_is_one_line() -> None:
     )
     assert _where("", f"critical\n{backtrace}") == " in simgrid::kernel::solve"
     assert _where("out\n", "no such host\n") == ": out\nno such host"
+    assert _where("", "no stack\n ->  7# 0x00007F52F78F8E28 in /lib/x.so\n") == ": no stack"
     assert _where("", "") == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import resource
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,11 @@ def header(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def available_bytes() -> int:
-    """Memory that programs may still take on this machine; of all if the kernel does not say."""
+    """Memory that programs may still take on this machine, no more than `ulimit -v` lets one; of all if nobody says."""
     words = (_field("/proc/meminfo", "MemAvailable") or "").split()
-    return int(words[0]) << 10 if words else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    available = int(words[0]) << 10 if words else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return available if limit == resource.RLIM_INFINITY else min(available, limit)
 
 
 def tuning(variables: dict[str, str]) -> dict[str, str]:

@@ -74,7 +74,9 @@ class Writer:
         if not os.fstat(self._file).st_size:
             return None
         if not resume:
-            raise SwapmeetError(f"{self._path} is there already: go on with it by --resume, or give another file")
+            raise SwapmeetError(
+                f"{self._path} is there already: give another file, or have bench go on with it by --resume"
+            )
         with os.fdopen(os.dup(self._file), "rb") as file:
             results, self._end = read_open(self._path, file)
             file.seek(max(0, self._end - 1))

@@ -40,11 +40,10 @@ def compiled(target: Mpi, source: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
         made = Path(folder, path.stem)
-        done = subprocess.run(
-            [*target.compiler, "-O2", str(path), "-o", str(made), "-lm"], capture_output=True, text=True
-        )
+        done = subprocess.run([*target.compiler, "-O2", str(path), "-o", str(made), "-lm"], capture_output=True)
         if done.returncode != 0:
-            raise SwapmeetError(f"smpicc does not compile {source}:\n{done.stderr.rstrip()}")
+            said = done.stderr.decode(errors="replace").rstrip()  # it may quote what is no text
+            raise SwapmeetError(f"smpicc does not compile {source}:\n{said}")
         yield made
 
 
@@ -88,6 +87,7 @@ def run(
     failures = [how for words, how in FAILURES.items() if words in errors]
     if failures or status != 0 or not timed:
         said = errors[: timed.start()].rpartition("\n")[0] if timed else errors  # what follows is no news then
-        raise SwapmeetError(f"{program.name} by {spec} {(failures or [ending(status)])[0]}:\n{output}{said}".rstrip())
+        how, heard = (failures or [ending(status)])[0], f"{output}{said}".rstrip()
+        raise SwapmeetError(f"{program.name} by {spec} {how}" + (f":\n{heard}" if heard else ""))
     theirs = errors[: timed.start()].splitlines()  # what follows is SimGrid's
     return output, "\n".join(line for line in theirs if not line.startswith("[")), float(timed[1])

@@ -88,6 +88,8 @@ def simulate(
     if native not in peers.SELECTORS:
         raise SwapmeetError(f'--native "{native}": expected {", ".join(peers.SELECTORS)}')
     application = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    if "--" in sys.argv and not application:
+        raise SwapmeetError("nothing behind --: give a program, or leave it out")
     patterns = (specs or [])[: len(specs or []) - len(application)] or [AUTO]
     if tuning and AUTO not in patterns and not score:
         raise SwapmeetError(f"--tuning {tuning} is for the automatic choice: give {AUTO} among the SPECs")

@@ -29,6 +29,7 @@ from swapmeet.simulation.platform import Platform
 ANSWER = re.compile(r"^measure: (\w+) ?(.*)$", re.MULTILINE)
 EXPLAINED = re.compile(r"^swapmeet: Alltoallv? on [^:]*: (\S+) \((.*)\)$", re.MULTILINE)
 FRAME = re.compile(r"^ *-> +\d+# ([\w:~]+)", re.MULTILINE)  #: of SimGrid's backtraces
+OUT_OF_MEMORY = ("bad_alloc", "Cannot allocate memory")
 NOISE_LINES = 8  #: of a simulation that failed, told
 
 
@@ -129,7 +130,7 @@ class Simulator:
         program, begun = self.program, time.monotonic()
         status, output, errors, peak_bytes = self.launch(job.platform, program, exchange, words, preload, variables)
         outcome = _judged(job, status, output, errors, time.monotonic() - begun, peak_bytes)
-        if status is not None and not self._stopped:
+        if status is not None and status >= 0 and not self._stopped:  # a signal may come for lack of memory, say
             self._remember(job, outcome)
         return outcome
 
@@ -255,10 +256,13 @@ def ending(status: int | None) -> str:
 
 def _where(output: str, errors: str) -> str:
     """In which of its functions SimGrid failed, if it says so; what it said last, if not."""
+    if any(words in errors for words in OUT_OF_MEMORY):
+        return ": there is not enough memory for it"
     frames = [frame for frame in FRAME.findall(errors) if frame.startswith("simgrid::")]
     if frames:
         return f" in {frames[0]}"
-    said = [*output.splitlines(), *errors.splitlines()][-NOISE_LINES:]
+    lines = [*output.splitlines(), *errors.splitlines()]
+    said = [line for line in lines if not FRAME.match(line)][-NOISE_LINES:]
     return f": {chr(10).join(said)}" if said else ""
 
 

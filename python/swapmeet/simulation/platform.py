@@ -140,7 +140,10 @@ def platform(
             f'--platform "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
         )
     text = topology or (machine.network.topology if machine.network else "")
-    network = read_network(text)
+    try:
+        network = read_network(text)
+    except SwapmeetError as problem:
+        raise problem if topology else SwapmeetError(f'--platform "{name}": network.topology: {problem}') from None
     each = per_node or machine.ranks_per_node or ranks
     wanted = math.ceil(ranks / each)
     if wanted > network.hosts:

@@ -112,7 +112,11 @@ def measure(
         for job, why in impossible:
             writer.problem(None, job.cell, job.spec, why)
             print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
-        Campaign(runner, writer, told).run(jobs, chosen.jobs)
+        try:
+            Campaign(runner, writer, told).run(jobs, chosen.jobs)
+        except BaseException:  # the same command then goes on: what was simulated is remembered
+            file.unlink(missing_ok=True)
+            raise
     right = report(file, None)
     if score:
         console().print(scoreboard.table(scoreboard.scores(read(file))))

@@ -20,6 +20,7 @@ from swapmeet.errors import SwapmeetError
 FORMAT = "swapmeet-machine"
 VERSION = 1
 MOST_BYTES = 1 << 20  #: of a file
+MOST_TITLE = 200  #: characters of a name
 MOST_VALUE = 1e9  #: of a number, in its unit
 MOST_RANKS_PER_NODE = 1 << 20
 LINKS = ("shared", "within", "between")  #: each is as the next one where a file leaves it out
@@ -198,6 +199,8 @@ class _Reader:
     def text(self, value: Any, place: str) -> str:
         if not isinstance(value, str):
             raise self.problem(place, f"expected a text, not {_brief(value)}")
+        if not value.isprintable():
+            raise self.problem(place, f"holds what cannot be printed: {_brief(value)}")
         return value
 
     def machine(self, document: Any) -> Machine:
@@ -239,6 +242,8 @@ class _Reader:
         ranks = table.get("ranks_per_node", 1)
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
         title = self.text(table.get("name", Path(self.name).stem), "name")
+        if len(title) > MOST_TITLE:
+            raise self.problem("name", f"has {len(title)} characters; {MOST_TITLE} at most")
         note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
         network = self.network(table["network"]) if "network" in table else None
         off_by = self.ratios_off_by(table.get("measured", {}))

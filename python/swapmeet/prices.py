@@ -21,6 +21,7 @@ PARTS = ("latency", "overhead", "gap", "bandwidth", "pack", "call")
 RUNNERS_UP = 7
 STANDARD_MODEL = "max-rate"
 MOST_UNEQUAL = 1 << 22  #: ranks times rounds of candidates whose nodes are unequal: others are left out
+MOST_LED_UNEQUAL = 1 << 18  #: ranks, of candidates with leaders of unequal nodes
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,13 @@ def candidates(ranks: int, nodes: str, per_node: int | None) -> list[_core.Spec]
 
 def _quick(spec: _core.Spec, ranks: int, nodes: str) -> bool:
     """Whether its work is counted at once: where nodes are unequal, ranks are looked at one by one."""
-    if spec.family != "bruck" or not nodes or dict(spec.parameters)["dims"] != "nodes":
+    two_layers = spec.family == "bruck" and dict(spec.parameters)["dims"] == "nodes"
+    if not nodes or not (two_layers or spec.family == "leaders"):
         return True
     sizes = _core.grid_sizes(nodes, ranks)
-    return math.prod(sizes) == ranks or math.prod(sizes) * sum(sizes) <= MOST_UNEQUAL
+    if math.prod(sizes) == ranks:
+        return True
+    return ranks <= MOST_LED_UNEQUAL if spec.family == "leaders" else math.prod(sizes) * sum(sizes) <= MOST_UNEQUAL
 
 
 @dataclass(frozen=True)

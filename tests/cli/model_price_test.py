@@ -50,6 +50,12 @@ def test_candidate_radices() -> None:
     assert prices.roots(5**6)[-3:] == [25, 125, 15625] and 5 in prices.roots(5**6)
 
 
+@pytest.mark.parametrize(("ranks", "leaders"), [(6_400, 3), (6_401, 3), (640_000, 3), (640_001, 0)])
+def test_candidates_whose_work_takes_long_to_count_are_left_out(ranks: int, leaders: int) -> None:
+    found = prices.candidates(ranks, "64", 64)
+    assert len([spec for spec in found if spec.family == "leaders"]) == leaders
+
+
 def test_regret() -> None:
     words = ("-P", "64,100", "-S", "8,1KiB", "--machine", "theta,fat-tree", "--regret")
     found = rows(*words)

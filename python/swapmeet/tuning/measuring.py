@@ -139,8 +139,10 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
     simulated = {cell.mpi for one in results if not one.measured for cell in one.cells()}
     rules = fit.rules(results, simulated.pop() if len(simulated) == 1 else mpi)
     if not rules:
+        held = ", ".join(sorted({cell.mpi for one in results for cell in one.cells()})) or "nothing"
         raise SwapmeetError(
-            f"{', '.join(map(str, files))}: nothing is measured there of {mpi}: choose another by --mpi"
+            f"{', '.join(map(str, files))}: nothing is measured there of {mpi}, but of {held}: choose another by "
+            "--mpi, or results of a single simulated machine"
         )
     page = file.text(rules, mpi, _core.machine_signature(), [path.name for path in files], f"{datetime.date.today()}")
     table = Table(

@@ -162,6 +162,14 @@ def test_another_mpi_is_not_meant(tmp_path: Path) -> None:
         measuring.fitted([path], target)
 
 
+def test_a_single_launch_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for launches in (1, 2):
+        path = write(tmp_path / f"{launches}", specs=("bruck-modified",), law=crossing, launches=launches)
+        measuring.fitted([path], mpis.find("openmpi"))
+        warned = "alltoall at P = 4: launched once only" in capsys.readouterr().err
+        assert warned == (launches == 1)
+
+
 def test_the_library_reads_what_is_written(tmp_path: Path) -> None:
     rules = fitted(tmp_path, specs=("bruck-modified", "pairwise"), law=crossing, ranks=(2, 4))
     page = file.text(rules, MPI, "a machine, 4 cores", ["results.jsonl"], f"{datetime.date(2026, 1, 2)}")

@@ -118,6 +118,15 @@ def measured(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dic
     }
 
 
+def launched_once(results: Iterable[Results], mpi: str) -> list[str]:
+    """Of what nothing was launched twice, in words: the rules that it makes may be noise."""
+    return [
+        f"{place.collective} at P = {place.ranks}"
+        for place, cells in sorted(measured(results, mpi).items())
+        if not any(estimate.launches > 1 for found in cells.values() for estimate in found.values())
+    ]
+
+
 def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, list[Run]]]]:
     """All that was measured of bytes by this MPI; launches of several files have numbers of their own."""
     runs: dict[Place, dict[Cell, dict[str, list[Run]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))

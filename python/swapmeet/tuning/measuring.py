@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -137,7 +138,15 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
     mpi = f"{target.kind} {target.version}"
     results = [read(path) for path in {path.resolve(): path for path in files}.values()]
     simulated = {cell.mpi for one in results if not one.measured for cell in one.cells()}
-    rules = fit.rules(results, simulated.pop() if len(simulated) == 1 else mpi)
+    wanted = simulated.pop() if len(simulated) == 1 else mpi
+    rules = fit.rules(results, wanted)
+    once = fit.launched_once(results, wanted)
+    if once:
+        print(
+            f"swapmeet: warning: {', '.join(once)}: launched once only, and launches differ more than calls do: "
+            "measure longer, with --into and more --budget",
+            file=sys.stderr,
+        )
     if not rules:
         held = ", ".join(sorted({cell.mpi for one in results for cell in one.cells()})) or "nothing"
         raise SwapmeetError(

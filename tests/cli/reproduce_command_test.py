@@ -119,6 +119,11 @@ def test_a_figure_goes_to_a_folder(tmp_path: Path) -> None:
     assert "### radix:fig2a: " in shown.stdout and "### tra:fig4" not in shown.stdout
 
 
+def test_what_was_not_run_is_not_judged(tmp_path: Path) -> None:
+    done = swapmeet("reproduce", "slimfly:fig2", "--quick", "-o", str(tmp_path))
+    assert done.returncode == 0 and done.stdout.startswith("slimfly:fig2: not run yet\n"), done.stdout
+
+
 def test_quick_keeps_simulations(tmp_path: Path) -> None:
     (figure,) = registry.find(["nonuniform:fig2"])
     row = {"by": SIMULATION, "machine": "theta", "P": 256, "sizes": "32 B", "bytes": 32, "role": "basic", "us": 1.0}

@@ -140,4 +140,7 @@ def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
     text = "\n".join(page.section(figure, results, picture.name if picture.exists() else ""))
     (folder / f"{figure.stem}.md").write_text(text + "\n", encoding="utf-8")
     verdicts = Counter(judgement.verdict for judgement in page.judged(figure, results))
-    print(f"{figure.key}: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}", flush=True)
+    told = (
+        [f"{count} {verdict}" for verdict, count in verdicts.items()] if rows or not figure.sources else ["not run yet"]
+    )
+    print(f"{figure.key}: {', '.join(told)}", flush=True)

@@ -15,7 +15,7 @@ PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantu
 
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options select transport network,src/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help
@@ -67,8 +67,15 @@ $(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
 	command -v ninja >/dev/null || $(PIP) ninja
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.tools $(CORE)
-	$(PIP) --no-build-isolation --editable '.[bench,demo,docs,plot,test,tune]'
+# What knows no MPI is compiled here, once: for Python's module, and by `swapmeet lib` for every MPI.
+$(VENV)/.core: $(VENV)/.tools $(CORE)
+	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null && \
+		cmake --build build/core
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.core
+	$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_CORE=$(CURDIR)/build/core \
+		--editable '.[bench,demo,docs,plot,test,tune]'
 	@touch $@
 
 $(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)

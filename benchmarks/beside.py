@@ -4,7 +4,7 @@
 
 Prints a Markdown table: ratios of medians over interleaved samples of one run, with 95 % bootstrap intervals (10000
 resamples). `direct` compares with spread-out and pairwise loops, `bruck` with a radix-r modified Bruck for r = 2, the
-root of P and P. Beside the MPI underneath: `swapmeet bench`.
+root of P and P. Beside the host MPI: `swapmeet bench`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@
 #include "options/options.hpp"
 #include "schedule/relay.hpp"
 #include "schedule/text.hpp"
-#include "select/select.hpp"
+#include "choose/select.hpp"
 #include "topology/arrangement.hpp"
 #include "topology/node_map.hpp"
 #include "verify/checks.hpp"
@@ -178,7 +178,7 @@ using RoundRow = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32
 
 std::vector<RoundRow> rounds_of(const Spec& spec, Rank ranks, std::string_view nodes) {
   std::vector<RoundRow> rows;
-  for (const Round& r : count_rounds(spec, shape_to_count(spec, ranks, nodes)))
+  for (const RoundCounts& r : count_rounds(spec, shape_to_count(spec, ranks, nodes)))
     rows.emplace_back(r.dimension, r.digit, r.weight, r.value, r.messages, r.blocks);
   return rows;
 }

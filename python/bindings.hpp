@@ -7,9 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "algorithms/suitable.hpp"
 #include "network/order.hpp"
 #include "schedule/spec.hpp"
-#include "topology/meeters.hpp"
+#include "topology/endpoints.hpp"
 #include "topology/node_map.hpp"
 
 namespace swapmeet {
@@ -28,14 +29,14 @@ inline Shape shape_of(Rank ranks, std::string_view nodes = "") {
 
 /// Raises where generate() would have no answer.
 inline void require_schedule(const Spec& spec, Shape shape) {
-  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
+  if (spec.family == Family::native) throw std::invalid_argument("native is the host MPI: it has no schedule");
   const std::string problem = unsuitable(spec, shape);
   if (!problem.empty()) throw std::invalid_argument(problem);
 }
 
 /// The ranks or nodes that an order is of.
 inline Members members_of(const Spec& spec, const Shape& shape) {
-  return {{}, meeters(spec, shape).first_ranks, shape.ranks};
+  return {{}, endpoints(spec, shape).first_ranks, shape.ranks};
 }
 
 /// The shape that generate() wants: with the order of the topology, if `spec` asks for one. Raises where there is none.

@@ -73,7 +73,7 @@ void require_rank(const SlotTable& slots, Rank rank) {
 }
 
 void require_suitable(const PlacedNetwork& placed, const Spec& spec) {
-  if (spec.family == Family::native) throw std::invalid_argument("native is the MPI underneath: it has no schedule");
+  if (spec.family == Family::native) throw std::invalid_argument("native is the host MPI: it has no schedule");
   const std::string problem = unsuitable(spec, {static_cast<Rank>(placed.placement.size()), {placed.placement}});
   if (!problem.empty()) throw std::invalid_argument(problem);
 }

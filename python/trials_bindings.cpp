@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
-#include "select/trials.hpp"
+#include "choose/trials.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -14,7 +14,7 @@ namespace swapmeet {
 
 void bind_trials(nb::module_& m) {
   nb::class_<Trials>(m, "Trials",
-                     "Finds the fastest of several algorithms while an application runs (src/select/trials.hpp).")
+                     "Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp).")
       .def(nb::init<double, std::uint64_t>(), "share"_a, "seed"_a)
       .def_prop_ro("pause", &Trials::pause)
       .def_prop_ro("wants_arms", &Trials::wants_arms)

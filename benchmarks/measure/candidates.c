@@ -28,7 +28,7 @@ struct Candidates {
   int count, selected; /* the one whose spec is in force, or -1 */
   Candidate *candidate[MOST_CANDIDATES];
   MPI_Comm native, ours;
-  Alltoall *alltoall; /* of the MPI underneath; NULL: its library was not found */
+  Alltoall *alltoall; /* of the host MPI; NULL: its library was not found */
   Alltoallv *alltoallv;
   int (*set_algorithm)(MPI_Comm, const char *); /* NULL: libswapmeet.so is not preloaded */
 };
@@ -94,7 +94,7 @@ int candidates_add(Candidates *all, const char *spec, char *why, size_t why_byte
   if (all->count == MOST_CANDIDATES)
     return snprintf(why, why_bytes, "there are %d candidates already", MOST_CANDIDATES), -1;
   if (native && (!all->alltoall || !all->alltoallv))
-    return snprintf(why, why_bytes, "the library of the MPI underneath was not found"), -1;
+    return snprintf(why, why_bytes, "the library of the host MPI was not found"), -1;
   if (!native && !all->set_algorithm) return snprintf(why, why_bytes, "libswapmeet.so is not preloaded"), -1;
   if (!native) {
     all->selected = -1;
@@ -150,7 +150,7 @@ void candidates_call(const Candidates *all, int candidate, const Cell *cell) {
 }
 
 /* The library never puts one algorithm in the place of another that was asked for: it serves a call by that, or leaves
- * it to the MPI underneath. So only the automatic choice can be unknown. */
+ * it to the host MPI. So only the automatic choice can be unknown. */
 static void find_out(const Candidates *all, Candidate *candidate, const Cell *cell) {
   const int before = measure_passed();
   listen(all);

@@ -1,4 +1,4 @@
-/* What is compared: the MPI underneath, and algorithms of libswapmeet.so. */
+/* What is compared: the host MPI, and algorithms of libswapmeet.so. */
 #ifndef MEASURE_CANDIDATES_H
 #define MEASURE_CANDIDATES_H
 
@@ -8,7 +8,7 @@ enum { MOST_CANDIDATES = 4096, TEXT = 400 };
 
 typedef struct Candidates Candidates;
 
-/* Looks for the MPI underneath, and for libswapmeet.so. Collective. */
+/* Looks for the host MPI, and for libswapmeet.so. Collective. */
 Candidates* candidates_begin(const World* world);
 void candidates_end(Candidates* all);
 

@@ -63,7 +63,7 @@ void answer_phases(const World *world, Candidates *all, int candidate, const Cel
 void answer_trace(const World *world, Candidates *all, int candidate, const Cell *cell, const char *file) {
   int (*trace)(MPI_Comm, const char *);
   *(void **)&trace = dlsym(RTLD_DEFAULT, "swapmeet_trace");
-  if (candidates_is_native(all, candidate)) return answer(world, "unknown the MPI underneath cannot be traced");
+  if (candidates_is_native(all, candidate)) return answer(world, "unknown the host MPI cannot be traced");
   if (!trace) return answer(world, "unknown libswapmeet.so has no traces");
   candidates_select(all, candidate, cell);
   char why[TEXT];

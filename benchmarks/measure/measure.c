@@ -7,7 +7,7 @@
  * message; or "wrong", with what is wrong in the data. It begins with lines that describe the run, up to "ready RANKS".
  * At the end of the input it ends.
  *
- *   candidate SPEC            ok NUMBER. SPEC: one of the library's, "auto", or "native": the MPI underneath, past the
+ *   candidate SPEC            ok NUMBER. SPEC: one of the library's, "auto", or "native": the host MPI, past the
  *                             library
  *   call COLLECTIVE SIZES SEED DATATYPE     the exchange that all below is about: "alltoall 64 0 byte",
  *                             "alltoallv uniform:max=1024 7 byte". SIZES: bytes of data of every block, or a workload's
@@ -32,7 +32,7 @@
  * Are the candidates in the same situation? They send from and receive into the same memory, on page boundaries. All of
  * the library's run on one communicator: each would otherwise have a share of the node's shared memory that depends on
  * how many came before it. So each sample begins with one call that is not timed: it brings back the plan, which is
- * kept, and the caches hold what this candidate left there, not the one before. The MPI underneath gets the same call,
+ * kept, and the caches hold what this candidate left there, not the one before. The host MPI gets the same call,
  * and is called where the library itself would find it: no code of ours is in between.
  *
  * What is a sample? All ranks meet in a barrier; each reads its clock, makes so many calls back to back and reads its

@@ -1,4 +1,4 @@
-/* Between libswapmeet.so and the MPI: counts the calls that the library leaves to the MPI underneath. The measuring
+/* Between libswapmeet.so and the MPI: counts the calls that the library leaves to the host MPI. The measuring
  * program is linked to it ahead of the MPI, so the library, which looks for PMPI_ names behind itself, finds these
  * first. */
 #define _GNU_SOURCE

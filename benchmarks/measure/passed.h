@@ -1,4 +1,4 @@
-/* How many calls libswapmeet.so has left to the MPI underneath. */
+/* How many calls libswapmeet.so has left to the host MPI. */
 #ifndef MEASURE_PASSED_H
 #define MEASURE_PASSED_H
 

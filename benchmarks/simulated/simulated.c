@@ -65,7 +65,7 @@ static void time_calls(const World *world, const Cell *cell, int calls, double j
   }
 }
 
-/* The automatic choice leaves early calls to the MPI underneath, unless it is told that many will follow. */
+/* The automatic choice leaves early calls to the host MPI, unless it is told that many will follow. */
 static void expect_many_calls(void) {
   const char *const algorithm = getenv("SWAPMEET_ALGORITHM");
   int (*set)(MPI_Comm, const char *) = dlsym(RTLD_DEFAULT, "swapmeet_set_algorithm");

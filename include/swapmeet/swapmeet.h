@@ -23,12 +23,12 @@ const char* swapmeet_built_for(void);
  *  @since 0.1 */
 enum {
   SWAPMEET_PHASE_PACK,     /**< gathering blocks that leave in one message */
-  SWAPMEET_PHASE_TRANSFER, /**< handing messages to the MPI underneath; moving them within the node; MPI_Sendrecv */
+  SWAPMEET_PHASE_TRANSFER, /**< handing messages to the host MPI; moving them within the node; MPI_Sendrecv */
   SWAPMEET_PHASE_WAIT,     /**< for messages, and nothing moves that this rank would have to move */
   SWAPMEET_PHASE_UNPACK,   /**< scattering blocks that came in one message */
   SWAPMEET_PHASE_COPY,     /**< the own block, rotations, copies of derived types and for MPI_IN_PLACE */
   SWAPMEET_PHASE_METADATA, /**< sizes that travel ahead of blocks, and agreements on sizes, waiting included */
-  SWAPMEET_PHASE_NATIVE,   /**< in an all-to-all of the MPI underneath */
+  SWAPMEET_PHASE_NATIVE,   /**< in an all-to-all of the host MPI */
   SWAPMEET_PHASE_OTHER,    /**< the rest: choosing; the first time also planning and setting up shared memory */
   SWAPMEET_PHASES          /**< how many phases there are */
 };
@@ -74,7 +74,7 @@ int swapmeet_trace(MPI_Comm comm, const char* file);
  *               "auto" is the automatic choice from the first call on: many are to come (docs/tuning.md, "Early calls")
  *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
  *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`. What Swapmeet never serves
- *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the MPI underneath.
+ *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the host MPI.
  *  @since 0.1 */
 int swapmeet_set_algorithm(MPI_Comm comm, const char* spec);
 
@@ -176,12 +176,12 @@ int swapmeet_plan_free(swapmeet_plan** plan);
 
 /** What a plan does, on this rank. */
 typedef struct {
-  /** The algorithm with all its parameters, "native": the MPI underneath. Valid as long as the plan. */
+  /** The algorithm with all its parameters, "native": the host MPI. Valid as long as the plan. */
   const char* spec;
   /** Why that was chosen. Valid as long as the plan. */
   const char* reason;
-  /** That this rank sends, K; at most, for messages without data are left out. -1: not known, as of the MPI
-   *  underneath. */
+  /** That this rank sends, K; at most, for messages without data are left out. -1: not known, as of the
+   *  host MPI. */
   long long messages;
   /** That it sends in these, blocks of other ranks included (D times the size of a block, if all are of one size). -1:
    *  not known; of unequal blocks before the first exchange is complete, then as of the last. */

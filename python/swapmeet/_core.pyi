@@ -256,10 +256,10 @@ class VaryingCounts:
         """Of the blocks for other ranks, empty ones included."""
     @property
     def declined(self) -> bool:
-        """Working memory would exceed the limit: the MPI underneath serves the call, and nothing is counted."""
+        """Working memory would exceed the limit: the host MPI serves the call, and nothing is counted."""
     @property
     def plan_known(self) -> bool:
-        """False: the MPI underneath exchanges the padded blocks."""
+        """False: the host MPI exchanges the padded blocks."""
     @property
     def ranks(self) -> list[RankCounts]:
         """Of each rank."""
@@ -391,7 +391,7 @@ class Rule:
         """Where the thresholds come from."""
 
 class Trials:
-    """Finds the fastest of several algorithms while an application runs (src/select/trials.hpp)."""
+    """Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp)."""
 
     def __init__(self, share: float, seed: int) -> None: ...
     @property

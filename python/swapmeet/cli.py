@@ -288,7 +288,7 @@ def conformance_command(
     algorithm: Annotated[
         list[str] | None, typer.Option(help="A spec, or auto; may be repeated. Default: all aliases.")
     ] = None,
-    native: Annotated[bool, typer.Option("--native", help="The MPI underneath alone, without Swapmeet.")] = False,
+    native: Annotated[bool, typer.Option("--native", help="The host MPI alone, without Swapmeet.")] = False,
     timeout: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Limit of each run.")] = 600,
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[ARGS]...", help="For the suite, behind `--`.")

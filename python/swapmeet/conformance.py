@@ -48,7 +48,7 @@ def run(
     ranks : sequence of int
         Numbers of ranks.
     native : bool
-        Run the MPI underneath alone, with nothing preloaded.
+        Run the host MPI alone, with nothing preloaded.
     arguments : sequence of str
         For the conformance program.
     timeout_s : float

@@ -74,14 +74,14 @@ def explain(
         print(f"native is: the MPI's own choice; {imported} has no rule for it")
     if machine is not None:
         pricing = prices.Pricing(machines.load(machine))
-        priced = [] if spec.family == "native" else [spec]  # the models know nothing of the MPI underneath
+        priced = [] if spec.family == "native" else [spec]  # the models know nothing of the host MPI
         tables_console().print(
             *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
         )
 
 
 def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Spec]:
-    """What the running application may find to be faster, the MPI underneath first (docs/tuning.md)."""
+    """What the running application may find to be faster, the host MPI first (docs/tuning.md)."""
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []

@@ -21,7 +21,7 @@ from swapmeet.mpi import Mpi, cache_folder, find
 
 TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
-SIMULATED = ("swapmeet", "simulated", "conformance")  #: targets that can be simulated
+CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 
 
@@ -33,12 +33,12 @@ def library(mpi: Mpi) -> Path:
     SwapmeetError
         If CMake, Ninja or the source is missing, or the build fails: with the end of its output and the log's path.
     """
-    return build(mpi) / "lib" / "libswapmeet.so"
+    return build(mpi, "swapmeet") / "lib" / "libswapmeet.so"
 
 
 def program(mpi: Mpi, name: str) -> Path:
-    """One of the programs that are built along with the library, such as `conformance`; brought up to date."""
-    return build(mpi) / "bin" / name
+    """One of the programs for tests and measurements, such as `conformance`; brought up to date."""
+    return build(mpi, name) / "bin" / name
 
 
 @functools.cache
@@ -60,42 +60,57 @@ def build_folder(mpi: Mpi) -> Path:
     if not SYSTEM_NAME.fullmatch(key) and not mpi.mpicc.is_relative_to(source):  # names say too little there
         readable = key if os.sep not in key else f"{mpi.kind}-{mpi.version}"
         key = f"{readable}-{hashlib.sha256(str(mpi.mpicc).encode()).hexdigest()[:8]}"
+    return _builds() / key
+
+
+def _builds() -> Path:
+    source = source_tree()
     if os.access(source, os.W_OK):
-        return source / "build" / key
-    return cache_folder() / hashlib.sha256(str(source).encode()).hexdigest()[:8] / key
+        return source / "build"
+    return cache_folder() / hashlib.sha256(str(source).encode()).hexdigest()[:8]
 
 
 @functools.cache
-def build(mpi: Mpi) -> Path:
-    """Build everything for `mpi`; quick if nothing has changed. Returns the build folder."""
+def build(mpi: Mpi, target: str) -> Path:
+    """Build one target for `mpi`, and what it needs; quick if nothing has changed. Returns the build folder."""
     folder = build_folder(mpi)
     mpi = _built_for(mpi)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SwapmeetError(f"cannot build in {folder}: {problem.strerror}") from None
-    with _telling(mpi), _locked(folder):
-        stamp = folder / "swapmeet-mpi.txt"
-        identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n{source_tree()}\n"
-        if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
-            _configure(mpi, folder)
-            stamp.write_text(identity)
-        wanted = ["--target", *SIMULATED] if mpi.kind == "simgrid" else []
-        _run([_tool("cmake"), "--build", str(folder), *wanted], folder / "build.log", mpi)
+    with _telling(mpi):
+        core = _core()
+        with _locked(folder):
+            words = [f"-DSWAPMEET_MPICC={_described_by(mpi, folder)}", f"-DSWAPMEET_CORE={core}"]
+            identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n"
+            _make(folder, [target], words, identity, mpi.name)
     return folder
+
+
+def _core() -> Path:
+    """Where the libraries lie that know no MPI: brought by the package, or brought up to date in the source tree."""
+    package = Path(__file__).resolve().parent
+    if source_tree() == package / "source" and (package / "lib" / f"lib{CORE[0]}.a").exists():
+        return package / "lib"
+    folder = _builds() / "core"
+    with _locked(folder):
+        _make(folder, CORE, [], "", "all MPIs")
+    return folder
+
+
+def _make(folder: Path, targets: Sequence[str], options: Sequence[str], identity: str, of: str) -> None:
+    stamp = folder / "swapmeet-build.txt"
+    identity += f"{source_tree()}\n"
+    if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+        shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
+        words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja"]
+        words += ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", *options]
+        _run(words, folder / "configure.log", of)
+        stamp.write_text(identity)
+    _run([_tool("cmake"), "--build", str(folder), "--target", *targets], folder / "build.log", of)
 
 
 def _built_for(mpi: Mpi) -> Mpi:
     """The MPI with whose compiler the library for `mpi` is built: one build serves all that have the MPI-5 ABI."""
     return find("abi") if mpi.standard_abi and os.sep not in mpi.name else mpi
-
-
-def _configure(mpi: Mpi, folder: Path) -> None:
-    (folder / "CMakeCache.txt").unlink(missing_ok=True)
-    shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
-    words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    words += [f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", f"-DSWAPMEET_MPICC={_described_by(mpi, folder)}"]
-    _run(words, folder / "configure.log", mpi)
 
 
 def _described_by(mpi: Mpi, folder: Path) -> Path:
@@ -120,14 +135,14 @@ def _tool(name: str) -> str:
     return path
 
 
-def _run(words: Sequence[str], log: Path, mpi: Mpi) -> None:
+def _run(words: Sequence[str], log: Path, of: str) -> None:
     with open(log, "w+", errors="replace") as output:
         status = subprocess.run(words, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
         if status == 0:
             return
         output.seek(0)
         tail = "".join(output.readlines()[-TAIL_LINES:])
-    raise SwapmeetError(f"building libswapmeet for {mpi.name} failed; the end of {log}:\n{tail.rstrip()}")
+    raise SwapmeetError(f"building libswapmeet for {of} failed; the end of {log}:\n{tail.rstrip()}")
 
 
 @contextlib.contextmanager
@@ -144,7 +159,11 @@ def _telling(mpi: Mpi) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One build in a folder at a time, over all processes."""
+    """One build in a folder, made if need be, at a time, over all processes."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SwapmeetError(f"cannot build in {folder}: {problem.strerror}") from None
     with open(folder / "build.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

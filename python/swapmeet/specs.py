@@ -64,10 +64,10 @@ def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
 
 
 def require_schedule(spec: _core.Spec, text: str) -> None:
-    """Refuse the MPI underneath where a schedule is needed."""
+    """Refuse the host MPI where a schedule is needed."""
     if spec.family == "native":
         raise SwapmeetError(
-            f'"{text}" is the MPI underneath and has no schedule: `swapmeet algorithms` lists those that do'
+            f'"{text}" is the host MPI and has no schedule: `swapmeet algorithms` lists those that do'
         )
 
 

@@ -66,7 +66,7 @@ class Point:
 
     @property
     def known(self) -> bool:
-        """Whether it is ours to count: the MPI underneath may have to serve it, or the padded blocks of it."""
+        """Whether it is ours to count: the host MPI may have to serve it, or the padded blocks of it."""
         return self.counts.plan_known and not self.counts.declined
 
     @property
@@ -103,7 +103,7 @@ class Point:
         )
 
     def cells(self) -> list[object]:
-        """The numbers of its line; UNKNOWN where the MPI underneath sends."""
+        """The numbers of its line; UNKNOWN where the host MPI sends."""
         counts = self.counts
         if counts.declined:
             return [*[UNKNOWN] * 5, counts.agreement_bytes, UNKNOWN]
@@ -211,9 +211,9 @@ def tables(points: Sequence[Point], workload: _core.Workload, seed: int) -> Iter
         f"beta = {machine.beta_ns:g} ns/B; without the agreement (bytes of an allreduce)."
     )
     if any(point.counts.declined for point in points):
-        yield "native: beyond the standard SWAPMEET_SCRATCH_LIMIT, so the MPI underneath serves the call."
+        yield "native: beyond the standard SWAPMEET_SCRATCH_LIMIT, so the host MPI serves the call."
     if any(not point.counts.plan_known for point in points):
-        yield "?: the MPI underneath exchanges the padded blocks."
+        yield "?: the host MPI exchanges the padded blocks."
     yield "\nThe model of `nonuniform`: equations 1 (padded: blocks of N bytes), 2 (two-phase: of the mean), 3 (faster)"
     yield papers_table(points)
 

@@ -21,7 +21,7 @@
 /// Messages within a node that do not go by MPI (intra != mpi) take blocks as they lie: no packing.
 ///
 /// Each message has a height, the same at both ends: the digit's value, or between nodes with order=topology the slot
-/// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/meeters.hpp).
+/// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
 #include "algorithms/bruck.hpp"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include <swapmeet/swapmeet.h>
 
 #include "api/export.hpp"
-#include "execute/context.hpp"
-#include "execute/simulation.hpp"
+#include "session/context.hpp"
+#include "mpi/simulation.hpp"
 
 namespace swapmeet {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "execute/context.hpp"
+#include "session/context.hpp"
 
 namespace swapmeet {
 

@@ -10,11 +10,11 @@
 
 #include "api/export.hpp"
 #include "api/failure.hpp"
-#include "execute/context.hpp"
+#include "session/context.hpp"
 
 using swapmeet::Collective;
 using swapmeet::failed;
-using swapmeet::KeptBlocks;
+using swapmeet::OwnedBlocks;
 using swapmeet::Planned;
 
 struct swapmeet_plan {

@@ -1,7 +1,7 @@
 /// What the library says of itself.
 #include <swapmeet/swapmeet.h>
 
-#include "execute/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 #define SWAPMEET_TEXT(x) SWAPMEET_QUOTED(x)
 #define SWAPMEET_QUOTED(x) #x

@@ -1,8 +1,8 @@
-/// Whether the arguments of a call look right. Those that cannot be right go to the MPI underneath, which says so in
+/// Whether the arguments of a call look right. Those that cannot be right go to the host MPI, which says so in
 /// its own way.
 #pragma once
 
-#include "execute/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "schedule/schedule.hpp"
 
 namespace swapmeet {
@@ -14,7 +14,7 @@ inline bool usable(const void* receive, MPI_Datatype type, MPI_Comm comm) {
 /// Whether MPICH refuses the call because its buffers coincide. Where displacements keep blocks apart that is legal,
 /// and then a rank must not leave the others: so only what MPICH itself refuses.
 inline bool refused_as_aliased(const void* send, const void* receive, bool same_counts, bool same_types) {
-  return mpich_underneath && send == receive && send != nullptr && same_counts && same_types;
+  return host_is_mpich && send == receive && send != nullptr && same_counts && same_types;
 }
 
 /// Those of an exchange of equal blocks. Inline: it is on the way of every such call.

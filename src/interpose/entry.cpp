@@ -1,7 +1,7 @@
 /// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools
-/// call the latter. Arguments that cannot be right go to the MPI underneath, which says so in its own way.
+/// call the latter. Arguments that cannot be right go to the host MPI, which says so in its own way.
 #include "api/export.hpp"
-#include "execute/native.hpp"
+#include "mpi/native.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/serve.hpp"
@@ -12,7 +12,7 @@ namespace swapmeet {
 
 namespace {
 
-// All return false if the MPI underneath is to do it, and `passed` to be told when that is done.
+// All return false if the host MPI is to do it, and `passed` to be told when that is done.
 
 template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "api/export.hpp"
-#include "execute/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
@@ -19,7 +19,7 @@ Type as(Handle handle) {
   else return static_cast<Type>(reinterpret_cast<std::intptr_t>(handle));
 }
 
-/// Calls a function of the MPI underneath, by its address or its name.
+/// Calls a function of the host MPI, by its address or its name.
 template <class... Arguments>
 int pass_on(void* function, Arguments... arguments) {
   return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);

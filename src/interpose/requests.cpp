@@ -30,7 +30,7 @@ int find_start(MPI_Request*);
 int find_startall(int, MPI_Request*);
 int find_free(MPI_Request*);
 
-// What the entry points do: find the MPI underneath at first, then call it, and look for our requests if there are any.
+// What the entry points do: find the host MPI at first, then call it, and look for our requests if there are any.
 std::atomic<OfOne> start{find_start};
 std::atomic<OfSeveral> startall{find_startall};
 std::atomic<OfOne> free_request{find_free};

@@ -105,7 +105,7 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
 
 /// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
 [[gnu::noinline]] Decision& tried(const Call& call, Communicator& communicator, std::int64_t block_bytes,
-                                  Trying& trying, Trying*& trial) {
+                                  OnlineTuning& trying, OnlineTuning*& trial) {
   if (!trying.due()) return trying.usual();
   Decision& decision = trying.next(block_bytes, bytes_of(call, communicator.ranks()));
   if (trying.under_way()) trial = &trying;
@@ -114,7 +114,7 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
 
 /// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if
 /// anything does.
-Decision& decide(const Call& call, Communicator& communicator, Trying*& trying, Trying*& trial) {
+Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
   if (!decision->trying.empty()) [[unlikely]]
@@ -145,7 +145,7 @@ void note(const Call& call, Communicator& communicator, Passed& passed) {
 }
 
 /// Remembers a call that was served, if the next one may do without a decision.
-void remember(const Call& call, Communicator& communicator, const Decision& decision, Trying* trying) {
+void remember(const Call& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
   Repeat& repeat = communicator.repeat();
   if (!decision.plan || call.collective != Collective::alltoall || call.in_place) return;
   const Blocks &send = call.send, &receive = call.receive;
@@ -154,7 +154,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows, trying};
 }
 
-/// Whether `error` leaves nothing to do for the MPI underneath: it is raised on the communicator, if it is one.
+/// Whether `error` leaves nothing to do for the host MPI: it is raised on the communicator, if it is one.
 bool finished(MPI_Comm comm, bool touched, int error) {
   if (error == MPI_SUCCESS) return true;
   if (!touched) return false;
@@ -200,7 +200,7 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]
     communicator.call_begins();
-  Trying* trying = nullptr;
+  OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.plan || decision.varying;
   if (decision.early) [[unlikely]] {

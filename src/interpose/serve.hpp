@@ -1,10 +1,10 @@
-/// One intercepted call: served by a schedule, or left to the MPI underneath.
+/// One intercepted call: served by a schedule, or left to the host MPI.
 #pragma once
 
 #include <chrono>
 
-#include "execute/blocks.hpp"
-#include "execute/context.hpp"
+#include "buffers/blocks.hpp"
+#include "session/context.hpp"
 
 namespace swapmeet {
 
@@ -23,15 +23,15 @@ struct Observed {
   std::uint64_t bytes = 0;
 };
 
-/// A call that is left to the MPI underneath, to be counted, recorded or observed when that is done; or none.
+/// A call that is left to the host MPI, to be counted, recorded or observed when that is done; or none.
 struct Passed {
   Decision* decision = nullptr;
   std::uint64_t bytes = 0;
   std::chrono::steady_clock::time_point begin{};
   Noted noted{};
   Observed observed{};
-  Trying* trial = nullptr;    ///< of an algorithm that the call may be
-  Patience* early = nullptr;  ///< of the communicator, if the call is one of the first
+  OnlineTuning* trial = nullptr;  ///< of an algorithm that the call may be
+  SetupPolicy* early = nullptr;   ///< of the communicator, if the call is one of the first
 
   void done() const {
     if (early) early->ends();
@@ -44,8 +44,8 @@ struct Passed {
   void count() const;
 };
 
-/// Serves `call`. True: done, with MPI's result in `error` (raised on the communicator if it is one). False: the MPI
-/// underneath is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
+/// Serves `call`. True: done, with MPI's result in `error` (raised on the communicator if it is one). False: the
+/// host MPI is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
 /// so.
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error);
 

@@ -58,7 +58,7 @@ Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, co
                       receive_displacements, receive_types, send_types == receive_types);
 }
 
-// Both return false if the MPI underneath is to do it.
+// Both return false if the host MPI is to do it.
 
 template <class... Arguments>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, Arguments... arguments) {

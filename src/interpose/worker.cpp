@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "execute/native_start.hpp"
+#include "session/native_start.hpp"
 #include "interpose/workers.hpp"
 #include "interpose/serve.hpp"
 

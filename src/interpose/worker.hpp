@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "execute/planned.hpp"
+#include "session/planned.hpp"
 
 namespace swapmeet {
 

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "execute/agreement.hpp"
-#include "execute/context.hpp"
-#include "execute/report.hpp"
-#include "execute/world_ranks.hpp"
+#include "mpi/agreement.hpp"
+#include "session/context.hpp"
+#include "mpi/report.hpp"
+#include "mpi/world_ranks.hpp"
 #include "interpose/requests.hpp"
 
 namespace swapmeet {
@@ -24,7 +24,7 @@ constexpr const char* variable = "SWAPMEET_NONBLOCKING";
 int close_worker(MPI_Comm, int, void* attribute, void*) {
   Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
   if (!worker) return MPI_SUCCESS;
-  if (!mpich_underneath) worker->wait_for_others();
+  if (!host_is_mpich) worker->wait_for_others();
   worker->close();
   return MPI_SUCCESS;
 }
@@ -113,7 +113,7 @@ bool wanted_everywhere(const Options& options, MPI_Comm comm) {
   if (least[0] == ~least[1] && least[2]) return true;
   warn_once(
       "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
-      "non-blocking and persistent all-to-alls to the MPI underneath");
+      "non-blocking and persistent all-to-alls to the host MPI");
   return false;
 }
 

@@ -108,7 +108,7 @@ CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vec
         now[from].messages += staggered ? blocks : 1;
         now[from].blocks += blocks;
       }
-      Round round{static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0};
+      RoundCounts round{static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0};
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         round.messages = std::max(round.messages, now[rank].messages);
         round.blocks = std::max(round.blocks, now[rank].blocks);

@@ -18,7 +18,7 @@ struct Digit {
 /// The largest numbers of any rank.
 struct CarriedCounts {
   std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
-  std::vector<Round> rounds;
+  std::vector<RoundCounts> rounds;
 };
 
 CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);

@@ -97,12 +97,12 @@ Counts count(const Spec& spec, const Shape& shape) {
   return counts;
 }
 
-std::vector<Round> count_rounds(const Spec& spec, const Shape& shape) {
+std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::leaders) return leader_rounds(spec, shape);
   const Extent grid = grid_of(spec, shape);
   const std::vector<Digit> digits = digits_along(spec, grid.sizes);
   if (grid.places != shape.ranks) return count_carried(spec, shape, digits).rounds;
-  std::vector<Round> rounds;
+  std::vector<RoundCounts> rounds;
   for (const Digit& digit : digits) {
     const std::int64_t size = grid.sizes[digit.dimension];
     for (std::int32_t z = 1; z < digit.radix; ++z) {

@@ -29,7 +29,7 @@
 namespace swapmeet {
 
 /// The messages of a rank for the value z of one digit.
-struct Round {
+struct RoundCounts {
   std::int32_t dimension = 0;
   std::int32_t digit = 0;     ///< x, within the dimension; 0 is the least significant
   std::int32_t weight = 1;    ///< in places along the dimension; r^x if all radices are equal
@@ -57,6 +57,6 @@ Counts count(const Spec& spec, const Shape& shape);
 
 /// The same, round by round, in the order in which the digits go by. O(rounds). A direct exchange has a round for each
 /// peer.
-std::vector<Round> count_rounds(const Spec& spec, const Shape& shape);
+std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -179,7 +179,7 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
 }
 
 /// By height: what the rank that does most sends.
-std::vector<Round> leader_rounds(const Spec& spec, const Shape& shape) {
+std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
   const Counting counting(spec, shape);
   const LeaderMap& map = counting.map();
   const auto none = [](std::int32_t heights) {
@@ -206,7 +206,7 @@ std::vector<Round> leader_rounds(const Spec& spec, const Shape& shape) {
   }
   for (std::vector<Tally>* phase : {&gather, &scatter})
     for (std::size_t i = phase->size() - 1; i-- > 0;) keep_most((*phase)[i], (*phase)[i + 1]);
-  std::vector<Round> rounds;
+  std::vector<RoundCounts> rounds;
   const auto add = [&](std::int32_t dimension, std::int32_t digit, const std::vector<Tally>& phase) {
     for (std::size_t i = 1; i < phase.size(); ++i)
       if (const auto height = static_cast<std::int32_t>(i); phase[i].messages > 0)

@@ -7,6 +7,6 @@ namespace swapmeet {
 
 Counts count_leaders(const Spec& spec, const Shape& shape);
 
-std::vector<Round> leader_rounds(const Spec& spec, const Shape& shape);
+std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -4,6 +4,7 @@
 #include <climits>
 #include <tuple>
 
+#include "algorithms/suitable.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
 #include "schedule/size_format.hpp"
@@ -101,7 +102,7 @@ std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
 
 }  // namespace
 
-/// One rank in one call, without the blocks that go straight: in the order of Relaying (execute/varying.cpp).
+/// One rank in one call, without the blocks that go straight: in the order of Relaying (engine/varying.cpp).
 class VaryingWalk {
  public:
   VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank,
@@ -217,7 +218,7 @@ class VaryingWalk {
 
 std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::native && spec.sizes != Sizes::padded)
-    return "what the MPI underneath sends is not known; choose an algorithm, or native(sizes=padded)";
+    return "what the host MPI sends is not known; choose an algorithm, or native(sizes=padded)";
   if (shape.ranks > UINT16_MAX)
     return "the sizes of the blocks of more than 65535 ranks are too many to look at: choose fewer";
   std::string problem = unsuitable(spec, shape);

@@ -1,4 +1,4 @@
-/// What an exchange of blocks of unequal size costs each rank: what execute/varying.hpp would send and keep, counted
+/// What an exchange of blocks of unequal size costs each rank: what engine/varying.hpp would send and keep, counted
 /// without sending. The same relays are walked with real sizes, so for one call messages, bytes and working memory are
 /// what
 /// SWAPMEET_STATS reports (docs/statistics.md).                              [checked by tests/mpi/traffic_test.py]
@@ -48,9 +48,9 @@ struct VaryingCounts {
   std::int64_t bound_bytes = 0;      ///< no rank's working_bytes is more
   std::int64_t largest_bytes = 0;    ///< of a block for another rank
   double mean_bytes = 0;             ///< of the blocks for other ranks, empty ones included
-  /// beyond the limit of working memory: the MPI underneath serves the call, the rest is void
+  /// beyond the limit of working memory: the host MPI serves the call, the rest is void
   bool declined = false;
-  bool plan_known = true;  ///< false: the MPI underneath exchanges the padded blocks
+  bool plan_known = true;  ///< false: the host MPI exchanges the padded blocks
   std::vector<RankCounts> ranks;
 };
 

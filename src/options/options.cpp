@@ -99,8 +99,8 @@ std::string read_nonblocking(std::string_view text, Options& options) {
 std::vector<Option> make_table() {
   return {
       {"SWAPMEET_ALGORITHM", "auto, or a spec such as pairwise or direct(order=random,window=8)", "auto",
-       "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the MPI underneath.",
-       "using the MPI underneath", read_algorithm},
+       "The algorithm of every all-to-all. A spec that cannot serve a communicator leaves it to the host MPI.",
+       "using the host MPI", read_algorithm},
       {"SWAPMEET_NODES",
        "mpi, or ranks of each node, such as 8 or 4+2 (the last is repeated), cyclic:3, or each rank's node, such as "
        "0,1,0,2; or several such levels, the innermost first, such as 2/8 (ranks of each socket, ranks of each node)",
@@ -108,7 +108,7 @@ std::vector<Option> make_table() {
        "Which ranks of MPI_COMM_WORLD share a node; mpi: those that share memory. Algorithms with dims=nodes have a "
        "dimension more for each level; a node for shared memory (intra=, and the automatic choice) and for leaders is "
        "a group of the innermost level.",
-       "using the MPI underneath for algorithms that need nodes", read_nodes},
+       "using the host MPI for algorithms that need nodes", read_nodes},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
@@ -146,7 +146,7 @@ std::vector<Option> make_table() {
        "nobody has computed before, while the others wait (docs/networks.md). 0: as it comes first.",
        "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
-       "Calls that would need more working memory a rank than this go to the MPI underneath. An Alltoallv with direct= "
+       "Calls that would need more working memory a rank than this go to the host MPI. An Alltoallv with direct= "
        "lets smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: "
        "as much as the rank exchanges.)",
        "keeping 1GiB",
@@ -159,11 +159,11 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
       {"SWAPMEET_DEVICE", "native or host", "native",
        "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first "
-       "seen. native: all goes to the MPI underneath, which may know what to do with the memory of devices; host: all "
+       "seen. native: all goes to the host MPI, which may know what to do with the memory of devices; host: all "
        "is served, and what lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
       {"SWAPMEET_NONBLOCKING", "native or thread", "native",
-       "What MPI_Ialltoall, MPI_Alltoall_init and their siblings are left to. native: the MPI underneath; thread: in "
+       "What MPI_Ialltoall, MPI_Alltoall_init and their siblings are left to. native: the host MPI; thread: in "
        "programs that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which "
        "keeps a core busy while exchanges are under way (docs/plans.md). Set it for all ranks, before MPI_Init.",
        "keeping native", read_nonblocking},
@@ -190,7 +190,7 @@ std::string read_algorithm(std::string_view text, Options& options) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   if (text == "auto") return options.algorithm.reset(), "";
   const Result<Spec> spec = parse_spec(text);
-  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the MPI underneath
+  options.algorithm = spec ? *spec : Spec{};  // a malformed one: the host MPI
   return spec ? "" : spec.problem().text();
 }
 

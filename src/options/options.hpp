@@ -31,7 +31,7 @@ struct Options {
   } trace;
   Rank world_ranks = 1;                      ///< in MPI_COMM_WORLD, which node maps are of
   std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
-  Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the MPI underneath
+  Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the host MPI
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
   bool nonblocking_by_threads = false;  ///< MPI's non-blocking and persistent all-to-alls are served, too

@@ -19,7 +19,7 @@ bool same_messages(const Schedule& a, std::span<const Message> x, const Schedule
 
 }  // namespace
 
-std::uint32_t Step::in_flight() const {
+std::uint32_t Round::in_flight() const {
   const std::uint32_t most = std::max({send_count, receive_count, 1u});
   return window == 0 ? most : std::min(most, static_cast<std::uint32_t>(window));
 }
@@ -34,7 +34,7 @@ std::span<const Message> Schedule::receives_of(const Step& step) const {
   return slice(receives, step.first_receive, step.receive_count);
 }
 std::span<const Run> Schedule::runs_of(const Message& message) const {
-  return slice(runs, message.first_run, message.run_count);
+  return slice(runs, message.first, message.count);
 }
 
 std::int64_t Schedule::block_count(const Message& message) const {

@@ -67,12 +67,12 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-/// Blocks that travel together to or from `peer`: runs [first_run, first_run + run_count) of the schedule, in this
-/// order. The n-th send of rank a to rank b is received by the n-th receive of b from a: there are no tags.
+/// Blocks that travel together to or from `peer`: of a schedule runs [first, first + count), of a flow so many blocks.
+/// The n-th send of rank a to rank b is received by the n-th receive of b from a: there are no tags.
 struct Message {
   Rank peer = 0;
-  std::uint32_t first_run = 0;
-  std::uint32_t run_count = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
   /// Every block of it ends at its receiver, which therefore knows their sizes. Both ends agree on that.
   bool last = false;
 };
@@ -105,20 +105,24 @@ enum class Purpose : std::uint8_t {
   unpack,  ///< blocks out of messages
 };
 
-/// Operations that are independent of one another: no block that one of them writes is touched by another, so they may
-/// run in any order and overlap. Messages start in list order, at most `window` sends and `window` receives at a time.
-/// A step begins when the previous one has finished on this rank.
-struct Step {
-  std::uint32_t first_copy = 0, copy_count = 0;
+/// Messages that are independent of one another. They start in list order, at most `window` sends and `window` receives
+/// at a time. A round begins when the previous one is over on this rank.
+struct Round {
   std::uint32_t first_send = 0, send_count = 0;
   std::uint32_t first_receive = 0, receive_count = 0;
   std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
-  Purpose purpose = Purpose::copy;
 
   /// The window in messages, never 0 and never more than there are.
   std::uint32_t in_flight() const;
+};
+
+/// A round, and copies. All of these operations are independent of one another: no block that one of them writes is
+/// touched by another, so they may run in any order and overlap.
+struct Step : Round {
+  std::uint32_t first_copy = 0, copy_count = 0;
+  Purpose purpose = Purpose::copy;
 };
 
 /// What one rank does. Made by ScheduleBuilder; read by everybody.

@@ -22,7 +22,7 @@
 namespace swapmeet {
 
 enum class Family : std::uint8_t {
-  native,   ///< the MPI underneath
+  native,   ///< the host MPI
   direct,   ///< every block goes straight from its source to its destination
   bruck,    ///< blocks travel digit by digit, in few large messages, through other ranks
   leaders,  ///< blocks for other nodes are gathered by some ranks of a node, sent, and scattered again
@@ -50,7 +50,7 @@ enum class Packing : std::uint8_t { memcpy, datatype };
 inline constexpr std::array<std::string_view, 2> packing_names{"memcpy", "datatype"};
 
 /// How blocks of unequal size are exchanged (Alltoallv), where their sizes are not known at both ends. See
-/// execute/varying.hpp.
+/// engine/varying.hpp.
 enum class Sizes : std::uint8_t {
   automatic,  ///< direct exchange: each end knows the size; bruck: as `combined`
   padded,     ///< all blocks are made as large as the largest, then exchanged as equal ones
@@ -67,7 +67,7 @@ enum class Grouping : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
 
-/// How messages between ranks of a node travel. See transport/node.hpp.
+/// How messages between ranks of a node travel. See node/node.hpp.
 enum class Transport : std::uint8_t {
   mpi,
   shm,        ///< through shared memory: two copies, no system call
@@ -159,11 +159,5 @@ std::string_view to_text(Order order);
 
 /// Whether blocks of unequal size take more than the schedule: their sizes are known at too few ranks, or padded.
 bool needs_sizes(const Spec& spec);
-
-/// Why `spec` cannot exchange blocks of unequal size; "" if it can.
-std::string unsuitable_for_sizes(const Spec& spec);
-
-/// Why `spec` cannot serve a communicator of this shape; "" if it can.
-std::string unsuitable(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

@@ -29,7 +29,7 @@ void check_messages(const Schedule& schedule, std::size_t step, std::span<const 
     if (message.peer < 0 || message.peer >= schedule.ranks)
       add("rank " + std::to_string(message.peer) + ", which does not exist");
     if (message.peer == schedule.rank) add("itself; use a copy");
-    if (message.run_count == 0) add("rank " + std::to_string(message.peer) + " carries no block");
+    if (message.count == 0) add("rank " + std::to_string(message.peer) + " carries no block");
     for (const Run& run : schedule.runs_of(message)) {
       if (!in_bounds(schedule, run)) add(to_text(run) + ", which is out of bounds");
       if (!sends && run.buffer == Buffer::send) add(to_text(run) + " writes to the send buffer");

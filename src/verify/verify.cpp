@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "algorithms/suitable.hpp"
 #include "algorithms/generate.hpp"
 #include "verify/checks.hpp"
 #include "verify/symmetry.hpp"

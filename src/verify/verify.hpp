@@ -49,7 +49,7 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {
 /// Generates and verifies all ranks of `spec`.
 Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = {});
 
-/// Proof of what is executed for blocks of unequal size (execute/varying.hpp), for all sizes, zero included: each block
+/// Proof of what is executed for blocks of unequal size (engine/varying.hpp), for all sizes, zero included: each block
 /// is received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept
 /// no longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes
 /// ahead of a message. Requires verify(schedules) proved, and no segments.

@@ -19,7 +19,8 @@ def test_a_build_that_takes_long_is_told(
 ) -> None:
     monkeypatch.setattr(library, "TELL_AFTER_S", 0.2 if takes_s else 60)
     monkeypatch.setattr(library, "build_folder", lambda mpi: tmp_path)
-    monkeypatch.setattr(library, "_run", lambda words, log, mpi: time.sleep(takes_s))
-    assert library.build.__wrapped__(SIMGRID) == tmp_path
+    monkeypatch.setattr(library, "_core", lambda: tmp_path)
+    monkeypatch.setattr(library, "_make", lambda folder, *_: time.sleep(takes_s))
+    assert library.build.__wrapped__(SIMGRID, "swapmeet") == tmp_path
     told = capsys.readouterr().err.count("building libswapmeet for simgrid, which may take minutes")
     assert told == (1 if takes_s else 0)

@@ -68,7 +68,7 @@ def test_padded_plans_are_included() -> None:
 def test_the_table_in_words() -> None:
     text = model("padded-bruck", "padded-alltoall", "bruck(radix=4)", "direct", "-P", "16,20", *UNIFORM)
     assert "One Alltoallv of uniform:max=1KiB, seed 0" in text
-    assert "?: the MPI underneath exchanges the padded blocks." in text
+    assert "?: the host MPI exchanges the padded blocks." in text
     assert "SWAPMEET_SCRATCH_LIMIT" not in text
     assert len(re.findall(r"paper \(radix 2\)", text)) == 2  # once for each number of ranks
     assert re.search(r"│ radix 4-4 +│ +16 │ +6 │ +24 │", text)

@@ -45,7 +45,7 @@ static MPI_Datatype passed_type(Arguments *arguments, const Side *side, const La
   return made(arguments, type);
 }
 
-/* Whether the MPI underneath, which serves what has one rank, takes MPI_DATATYPE_NULL for blocks without items. Open
+/* Whether the host MPI, which serves what has one rank, takes MPI_DATATYPE_NULL for blocks without items. Open
  * MPI does not. */
 static bool null_types_allowed(void) {
   static int allowed = -1;

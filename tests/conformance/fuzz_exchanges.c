@@ -7,7 +7,7 @@
 
 /* The whole grammar: families, orders, windows, completions, radices, dimensions, layouts, packings, treatments of
  * sizes, thresholds, segments, leaders, transports; and what is not in it. Those that cannot serve a communicator leave
- * it to the MPI underneath. */
+ * it to the host MPI. */
 static const char *const specs[] = {
     "auto",
     "native",

@@ -1,4 +1,4 @@
-/* What every byte of every buffer must be, computed and never received: the MPI underneath is no oracle.
+/* What every byte of every buffer must be, computed and never received: the host MPI is no oracle.
  * Data bytes have the top bit clear and background bytes have it set, so a byte that was not written, or one that was
  * written where nothing belongs, is always seen and not only with probability 127/128. */
 #ifndef CONFORMANCE_ORACLE_H

@@ -12,12 +12,12 @@ import swapmeet
 from swapmeet import _core
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "select", "workload", "network")
+FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "choose", "workload", "network")
 
 
 def compile_command(source: Path) -> list[str]:
     """How the core's files are compiled, taken from the build of the bindings."""
-    database = ROOT / "build" / "python" / "compile_commands.json"
+    database = ROOT / "build" / "core" / "compile_commands.json"
     if not database.exists():
         pytest.skip(f"{database} does not exist: the package was not built here")
     entry = next(

@@ -450,7 +450,7 @@ def test_loads_of_any_schedule() -> None:
     largest, blocks = placed.load(_core.parse_spec("bruck(radix=2)"))
     assert len(largest) == 3
     assert sum(blocks) > 0
-    with pytest.raises(ValueError, match="native is the MPI underneath"):
+    with pytest.raises(ValueError, match="native is the host MPI"):
         placed.load(_core.parse_spec("native"))
     with pytest.raises(ValueError, match="power of two"):
         _core.PlacedNetwork(_core.named_network("torus(dims=3)")).load(direct("xor"))

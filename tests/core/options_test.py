@@ -41,19 +41,19 @@ def test_a_node_map_is_of_all_ranks() -> None:
     for value in ("0,0,1,1,0/0,0,0,0,0", "4/6", "4+", "cyclic:3/2"):
         (problem,) = _core.read_options([f"SWAPMEET_NODES={value}"], 7).problems
         assert problem.startswith(f'SWAPMEET_NODES="{value}": ')
-        assert problem.endswith("; using the MPI underneath for algorithms that need nodes")
+        assert problem.endswith("; using the host MPI for algorithms that need nodes")
 
 
 BAD = [
-    ("SWAPMEET_ALGORITHM", "pairwize", 'did you mean "pairwise"?', "using the MPI underneath"),
-    ("SWAPMEET_ALGORITHM", "direct(window=0)", "(column 15)", "using the MPI underneath"),
+    ("SWAPMEET_ALGORITHM", "pairwize", 'did you mean "pairwise"?', "using the host MPI"),
+    ("SWAPMEET_ALGORITHM", "direct(window=0)", "(column 15)", "using the host MPI"),
     (
         "SWAPMEET_NODES",
         "4+",
         "expected the ranks of each node",
-        "using the MPI underneath for algorithms that need nodes",
+        "using the host MPI for algorithms that need nodes",
     ),
-    ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the MPI underneath"),
+    ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the host MPI"),
     ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
     ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),
     ("SWAPMEET_TRIALS", "often", "must be a percentage", "keeping 1"),

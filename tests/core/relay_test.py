@@ -420,7 +420,7 @@ class StuckError(Exception):
 
 
 def run(all_ranks: list[_core.Relay], sizes: list[list[int]], draw: random.Random) -> bool:
-    """Whether each rank gets what it should, by exchanges of blocks of these sizes as src/execute/varying.cpp has them.
+    """Whether each rank gets what it should, by exchanges of blocks of these sizes as src/engine/varying.cpp has them.
 
     Sizes go with messages that are not the last; others without bytes are not sent. Ranks take turns at random.
     """

@@ -70,7 +70,7 @@ def test_nothing_written_on_a_narrow_still_is_cut_off(spec: str, ranks: int, rou
     [
         (["tra", "-P", 8, "-o", "x.gif"], "expected a file that ends in .html, .svg, .png, .pdf"),
         (["tra", "-P", 999], "-P 999: more than 128 ranks"),
-        (["native", "-P", 8], "is the MPI underneath and has no schedule"),
+        (["native", "-P", 8], "is the host MPI and has no schedule"),
         (["nonsense", "-P", 8], 'unknown algorithm "nonsense"'),
         (["tra", "-P", 8, "--nodes", "x"], '--nodes "x"'),
         (["pairwise(order=xor)", "-P", 6], "cannot serve P = 6"),

@@ -26,7 +26,7 @@ def check_data(done: subprocess.CompletedProcess[str]) -> None:
     assert " 0 failed" in done.stdout
 
 
-UNDERNEATH = "using the MPI underneath"
+UNDERNEATH = "using the host MPI"
 
 
 @pytest.mark.in_turn
@@ -91,7 +91,7 @@ def test_without_a_usable_node_map_the_mpi_underneath_serves_what_needs_nodes(
     assert done.returncode == 0, done.stdout + done.stderr
     [warning] = warnings(done)
     assert warning.startswith(f'swapmeet: warning: SWAPMEET_NODES="{nodes}": ')
-    assert warning.endswith("; using the MPI underneath for algorithms that need nodes")
+    assert warning.endswith("; using the host MPI for algorithms that need nodes")
     for rank in range(RANKS):
         found = tallies(tmp_path / f"{rank}.json")
         assert {tally["collective"] for tally in found if tally["algorithm"] != "native"} == served

@@ -58,7 +58,7 @@ def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
         return algorithm in SIXTEEN[mpi]
     if mpi == "mpich" and ranks > 5:  # its ranks keep the cores that they share: minutes for each
         return ranks == 7 and algorithm == "pairwise"
-    if algorithm == "auto":  # few calls on each communicator, hence mostly the MPI underneath
+    if algorithm == "auto":  # few calls on each communicator, hence mostly the host MPI
         return ranks == 3
     if algorithm in VARYING:  # for equal blocks like others of the family; for unequal ones see below
         return mpi == "openmpi" and ranks == 3

@@ -1,4 +1,4 @@
-"""Errors in MPI arguments reach the application exactly as the MPI underneath raises them."""
+"""Errors in MPI arguments reach the application exactly as the host MPI raises them."""
 
 from __future__ import annotations
 

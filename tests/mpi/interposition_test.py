@@ -122,7 +122,7 @@ def test_a_tool_preloaded_before_us_sees_each_call(
 def test_a_tool_behind_us_sees_what_we_leave(
     launch, compiled, preloaded, tmp_path: Path, wheel: str, tool: str, place: str
 ) -> None:
-    """We have both names of what we serve, and go to the MPI underneath: the tool sees none of it, nothing twice."""
+    """We have both names of what we serve, and go to the host MPI: the tool sees none of it, nothing twice."""
     profiler = compiled(wheel, "profiler", "-shared", "-fPIC", *TOOLS[tool])
     flags = ["-Wl,--no-as-needed", str(profiler), f"-Wl,-rpath,{profiler.parent}"] if place == "linked" else []
     behind = f":{profiler}" if place == "preloaded" else ""

@@ -47,7 +47,7 @@ def served(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def natively(done: subprocess.CompletedProcess[str], why: str) -> None:
-    """All calls went to the MPI underneath, for this reason."""
+    """All calls went to the host MPI, for this reason."""
     check(done)
     for line in served(done):
         assert line.startswith("native ("), line
@@ -227,7 +227,7 @@ def test_limits_that_are_enough(launch, compiled, wheel: str, limit: str, algori
 
 
 def test_communicators_share_the_limit(launch, compiled, wheel: str) -> None:
-    """When it is used up the MPI underneath serves; when communicators are freed there is room again."""
+    """When it is used up the host MPI serves; when communicators are freed there is room again."""
     env = explained(SWAPMEET_SHM_LIMIT="200KiB")
     done = launch(3, [compiled(wheel, "node_calls"), "alive=30"], mpi=wheel, algorithm=AUTO, env=env)
     check(done)

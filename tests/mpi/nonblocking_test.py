@@ -115,7 +115,7 @@ def test_says_for_whom_it_waits(launch, compiled, wheel: str) -> None:
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
 @pytest.mark.parametrize("name", ["MPI_Start", "PMPI_Start", "MPI_Startall", "PMPI_Request_free"])
 def test_requests_of_others_cost_a_jump(preloaded, wheel: str, name: str) -> None:
-    """Through memory; where to is the MPI underneath, unless there are persistent requests of ours."""
+    """Through memory; where to is the host MPI, unless there are persistent requests of ours."""
     words = ["objdump", "--disassemble=" + name, "--no-show-raw-insn", preloaded(wheel)]
     text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     code = re.findall(r"^ +[0-9a-f]+:\t(\w+)", text, re.MULTILINE)

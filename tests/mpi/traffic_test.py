@@ -53,7 +53,7 @@ CASES = sorted(
 
 
 def compare(launch, compiled, tallies, folder: Path, mpi: str, spec: str, workload: str, limit: int = 1 << 30) -> int:
-    """Run and count; returns how many communicators were left to the MPI underneath."""
+    """Run and count; returns how many communicators were left to the host MPI."""
     env = {"SWAPMEET_STATS": f"{folder}/%r.json", "SWAPMEET_NODES": NODES, "SWAPMEET_SCRATCH_LIMIT": str(limit)}
     argv = [compiled(mpi, "workload", *FLAGS), workload, str(SEED), *map(str, RANKS)]
     done = launch(max(RANKS), argv, mpi=mpi, algorithm=spec, env=env)
@@ -94,7 +94,7 @@ def test_the_automatic_threshold_of_padded_blocks(launch, compiled, tallies, tmp
 
 @pytest.mark.parametrize("spec", ["hybrid", "bruck(direct=8KiB)", "two-phase-bruck", "padded-bruck(direct=3KiB)"])
 def test_little_working_memory(launch, compiled, tallies, tmp_path: Path, wheel: str, spec: str) -> None:
-    """The limit lowers the threshold; where there is none, calls with too large blocks go to the MPI underneath."""
+    """The limit lowers the threshold; where there is none, calls with too large blocks go to the host MPI."""
     declined = compare(launch, compiled, tallies, tmp_path, wheel, spec, "uniform:max=6KiB", LIMIT)
     assert (0 < declined < len(RANKS)) == (spec == "two-phase-bruck")
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/node.hpp"
+#include "node/node.hpp"
 
 /// What one run of the program does.
 struct Settings {

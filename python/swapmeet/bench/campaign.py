@@ -264,11 +264,11 @@ class Visit:
                 seconds = self.session.seconds(number)
                 ran = self.session.ran(number)
                 if spec not in (NATIVE, AUTO) and ran.spec == NATIVE:
-                    raise Refused(f"left to the MPI underneath: {ran.reason}")
+                    raise Refused(f"left to the host MPI: {ran.reason}")
             except (Refused, WrongData) as problem:
                 wrong = WRONG if isinstance(problem, WrongData) else ""
                 if spec == NATIVE:
-                    raise Refused(f"the MPI underneath: {wrong}{problem}") from None
+                    raise Refused(f"the host MPI: {wrong}{problem}") from None
                 self.campaign._problem(self.launch, cell, spec, f"{wrong}{problem}")
                 continue
             self._numbers[spec], self._calls[spec] = number, self.session.batch(seconds)
@@ -282,7 +282,7 @@ class Visit:
             except WrongData as problem:
                 self.campaign._problem(self.launch, self.cell, spec, f"{WRONG}{problem}")
                 if spec == NATIVE:
-                    raise Refused(f"the MPI underneath: {WRONG}{problem}") from None
+                    raise Refused(f"the host MPI: {WRONG}{problem}") from None
                 del self._numbers[spec]
 
     def _rounds(self, count: int) -> dict[str, list[Sample]]:

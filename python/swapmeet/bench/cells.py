@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from swapmeet import _core
 
-NATIVE = "native"  #: the candidate that all others are compared with: the MPI underneath
+NATIVE = "native"  #: the candidate that all others are compared with: the host MPI
 COLLECTIVES = ("alltoall", "alltoallv")
 DATATYPES = ("byte", "double", "strided")
 

@@ -73,7 +73,7 @@ def bench(
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Measure nothing: print these results.")] = None,
     as_osu: Annotated[bool, typer.Option("--osu", help="Print what the OSU micro-benchmarks print.")] = False,
 ) -> None:
-    """Measure all-to-alls beside those of the MPI underneath.
+    """Measure all-to-alls beside those of the host MPI.
 
     Candidates take turns in random order, several launches each, until medians are known well enough. All samples go
     to one file, for `swapmeet plot`, `swapmeet compare` and your own programs (docs/results.md).

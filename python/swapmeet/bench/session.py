@@ -64,7 +64,7 @@ class Sample:
 class Ran:
     """What the library made of a candidate in the present cell."""
 
-    spec: str | None  #: that was executed, "native" if the call was left to the MPI underneath; None: unknown
+    spec: str | None  #: that was executed, "native" if the call was left to the host MPI; None: unknown
     reason: str  #: in the library's words; may be empty
 
 
@@ -152,7 +152,7 @@ class Session:
         return self._launch.finish(b"quit\n")
 
     def candidate(self, spec: str) -> int:
-        """Make a candidate of a spec, "auto", or "native" (the MPI underneath, called past the library).
+        """Make a candidate of a spec, "auto", or "native" (the host MPI, called past the library).
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Session:
         return samples + self.measure(batches[MOST_BATCHES:])
 
     def phases(self, candidate: int, calls: int) -> dict[str, list[float]]:
-        """Seconds per call by phase, on each rank. All of the MPI underneath's are "other".
+        """Seconds per call by phase, on each rank. All of the host MPI's are "other".
 
         Raises
         ------
@@ -250,7 +250,7 @@ class Session:
         Raises
         ------
         Unavailable
-            If the library has no traces, or the candidate is the MPI underneath.
+            If the library has no traces, or the candidate is the host MPI.
         """
         if re.search(r"[\n\0]", str(path)):
             raise Refused(f"{path!r} cannot be written")

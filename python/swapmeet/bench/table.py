@@ -1,4 +1,4 @@
-"""Results as tables in a terminal: each candidate beside the MPI underneath."""
+"""Results as tables in a terminal: each candidate beside the host MPI."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARK = "~"
 MOST_SPREAD = 100  #: an interval whose ends are further apart says nothing
 FEW_LAUNCHES = 3
 DRIFT = 0.05  #: a median that changes by so much during a visit is marked
-Ratios = dict[str, list[tuple[Cell, Estimate]]]  #: spec -> speed-up over the MPI underneath, cell by cell
+Ratios = dict[str, list[tuple[Cell, Estimate]]]  #: spec -> speed-up over the host MPI, cell by cell
 
 
 def tables(results: Results) -> Iterator[Table | str]:
@@ -80,7 +80,7 @@ def _drifts(times: Sequence[Samples]) -> bool:
 
 
 def _means(ratios: Ratios) -> Table:
-    table = Table(title="speed-up over the MPI underneath: geometric mean over cells", title_justify="left")
+    table = Table(title="speed-up over the host MPI: geometric mean over cells", title_justify="left")
     for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "unclear", "slower", "worst cell"):
         table.add_column(column, justify="left" if column in ("spec", "worst cell") else "right")
     for spec, pairs in ratios.items():

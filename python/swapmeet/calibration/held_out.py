@@ -92,7 +92,7 @@ class Visits:
         if exchange not in self._calls:
             self.session.check(number)
             if self.session.ran(number).spec == NATIVE:
-                raise Refused("left to the MPI underneath")
+                raise Refused("left to the host MPI")
             self._calls[exchange] = self.session.batch(self.session.seconds(number))
         (sample,) = self.session.measure([(number, self._calls[exchange])])
         self.seconds.setdefault(exchange, []).append(sample.longest)

@@ -120,7 +120,7 @@ def _library(session: Session, part: Part, taken: Taken) -> float:
         session.check(number)
         ran = session.ran(number)
         if ran.spec == "native":
-            raise Refused(f"{part.what} is left to the MPI underneath: {ran.reason}")
+            raise Refused(f"{part.what} is left to the host MPI: {ran.reason}")
         taken.calls[part] = _calls(session.seconds(number))
     (sample,) = session.measure([(number, taken.calls[part])])
     return sample.longest

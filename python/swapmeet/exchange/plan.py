@@ -35,9 +35,9 @@ class _Description(ctypes.Structure):
 class Description:
     """What a plan does, on this rank."""
 
-    spec: str  #: the algorithm with all its parameters; "native": the MPI underneath
+    spec: str  #: the algorithm with all its parameters; "native": the host MPI
     reason: str  #: why that was chosen
-    messages: int | None  #: that this rank sends, at most; None: not known, as of the MPI underneath
+    messages: int | None  #: that this rank sends, at most; None: not known, as of the host MPI
     bytes: int | None  #: in these; None: not known, as of unequal blocks before the first exchange
     scratch_bytes: int  #: of working memory, at most
     expected_seconds: float | None  #: the time of one exchange by Hockney's model; None: not known

@@ -1,7 +1,7 @@
 """The constants of `slimfly`, figure 3: how latency grows with the size of blocks, C, K and R.
 
     l = C * s^K      latency l in microseconds, size of a block s in bytes
-    R = C / C of the MPI underneath
+    R = C / C of the host MPI
 
 C and K are the line through log s and log l, by least squares (scipy.stats.linregress), from 32768 bytes up as in the
 paper; where fewer than `LEAST_POINTS` such sizes were measured, through the `LEAST_POINTS` largest ones from
@@ -82,7 +82,7 @@ def fit(points: Sequence[tuple[float, float]]) -> Fit | None:
 
 
 def ratio(ours: Fit, theirs: Fit) -> Bounds:
-    """Estimate R, the ratio of the constants C of a spec and of the MPI underneath."""
+    """Estimate R, the ratio of the constants C of a spec and of the host MPI."""
     from scipy import stats
 
     log = math.log(ours.constant[0]) - math.log(theirs.constant[0])

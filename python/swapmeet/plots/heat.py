@@ -1,4 +1,4 @@
-"""Heat maps of the speed-up over the MPI underneath, sizes by ranks, as figure 2 of `slimfly` has them.
+"""Heat maps of the speed-up over the host MPI, sizes by ranks, as figure 2 of `slimfly` has them.
 
 A cell holds the speed-up and its 95 % interval. Ties are grey, so that colour always means a difference.
 """
@@ -51,7 +51,7 @@ class Heat:
 
 
 def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
-    """A picture for each setting in which something was compared with the MPI underneath."""
+    """A picture for each setting in which something was compared with the host MPI."""
     for setting in data.settings():
         if any(data.speedup(place, spec) for place in data.places(setting) for spec in data.specs([place])):
             yield Picture(
@@ -155,7 +155,7 @@ def draw(heat: Heat) -> Any:
     height = 0.5 + down * (above + high + 0.3) + below
     figure = new_figure(width, height)
     figure.suptitle(
-        f"Speed-up over the MPI underneath: {heat.setting.title}",
+        f"Speed-up over the host MPI: {heat.setting.title}",
         fontsize=12,
         x=0.15 / width,
         ha="left",

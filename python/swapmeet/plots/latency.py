@@ -37,7 +37,7 @@ class Line:
     spec: str
     points: Sequence[tuple[float, Place, Estimate]]  #: (where on the x axis, ...), ascending
     fit: fits.Fit | None
-    ratio: fits.Bounds | None  #: R; None for the MPI underneath, or if one of the two has no fit
+    ratio: fits.Bounds | None  #: R; None for the host MPI, or if one of the two has no fit
     same_growth: bool  #: whether R means anything
 
 

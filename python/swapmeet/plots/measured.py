@@ -25,7 +25,7 @@ EQUAL = "equal"  #: the kind of sizes whose blocks are all alike; the others are
 class Filter:
     """What of the files is wanted; an empty part wants all."""
 
-    specs: tuple[str, ...] = ()  #: globs; the MPI underneath is always wanted
+    specs: tuple[str, ...] = ()  #: globs; the host MPI is always wanted
     mpis: tuple[str, ...] = ()  #: globs of such as "openmpi 5.0.11"
     collective: str = ""
     ranks: tuple[int, ...] = ()
@@ -140,7 +140,7 @@ class Measurements:
         return sorted(some, key=lambda place: (place.cell.ranks, self.size_key(place.cell)))
 
     def specs(self, places: Iterable[Place]) -> list[str]:
-        """The specs with samples of any of these cells: the MPI underneath first, then by name, numbers in order."""
+        """The specs with samples of any of these cells: the host MPI first, then by name, numbers in order."""
         found = {spec for place in places for spec in self._samples.get(place, {})}
         return sorted(found, key=lambda spec: (spec != NATIVE, _natural(spec)))
 
@@ -158,7 +158,7 @@ class Measurements:
         return self._medians[place, spec]
 
     def speedup(self, place: Place, spec: str) -> Estimate | None:
-        """Median time of the MPI underneath over that of the spec; None if one was not measured, or not beside it."""
+        """Median time of the host MPI over that of the spec; None if one was not measured, or not beside it."""
         return self.ratio(place, NATIVE, spec) if spec != NATIVE else None
 
     def ratio(self, place: Place, above: str, below: str) -> Estimate | None:

@@ -179,7 +179,7 @@ def draw(sweeps: Sequence[Sweep]) -> Any:
     }
     handles = [Line2D([], [], color=look[n][0], linestyle=look[n][1], marker=".", label=wrapped(n, 60)) for n in names]
     if any(sweep.native for sweep in sweeps):
-        handles.append(Line2D([], [], color=NATIVE_COLOUR, linewidth=1.2, label="native (the MPI underneath)"))
+        handles.append(Line2D([], [], color=NATIVE_COLOUR, linewidth=1.2, label="native (the host MPI)"))
     handles.append(_ring("o", BEST, 10, "best radix"))
     if any(sweep.root for sweep in sweeps):
         handles.append(_ring("D", ROOT, 9, f"r = √P, rounded up: {root(cell.ranks)} (dashed)"))

@@ -5,7 +5,7 @@
   const text = document.getElementById("figures").textContent;
   let figures = {};
 
-  // What the MPI underneath is drawn in is black on white, and light on dark.
+  // What the host MPI is drawn in is black on white, and light on dark.
   const read = () => {
     figures = JSON.parse(dark.matches ? text.replaceAll('"#000000"', '"#e6e6e6"') : text);
   };

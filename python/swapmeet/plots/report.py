@@ -19,7 +19,7 @@ from swapmeet.plots.style import digits, duration
 
 HEADINGS = {
     "heat": (
-        "Speed-up over the MPI underneath",
+        "Speed-up over the host MPI",
         "Median time of a call by the MPI over that by the spec, and its 95 % interval. Grey: tie (≈) or unclear (?).",
     ),
     "latency": (
@@ -29,7 +29,7 @@ HEADINGS = {
     ),
     "radix": (
         "Time over the radix",
-        "Ring: the best radix; diamond: r = √P, rounded up; plain line: the MPI underneath.",
+        "Ring: the best radix; diamond: r = √P, rounded up; plain line: the host MPI.",
     ),
     "phases": ("Where the time goes", "Means over ranks and launches."),
     "samples": (

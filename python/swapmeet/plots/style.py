@@ -15,7 +15,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 STYLES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 FASTER, SLOWER, TIE = COLOURS[0], COLOURS[1], "#DDDDDD"
-NATIVE_COLOUR = COLOURS[-1]  #: kept for the MPI underneath
+NATIVE_COLOUR = COLOURS[-1]  #: kept for the host MPI
 WIDE_SPREAD = 16  #: largest over smallest value; from there on a scale is logarithmic
 DOTS_PER_INCH = 160
 MOST_DOTS = 10_000  #: along the longer side of a PNG; larger pictures get fewer per inch
@@ -42,7 +42,7 @@ PLOTLY_MARKERS = dict(
 
 
 def line_style(spec: str, specs: Sequence[str]) -> tuple[str, str, str]:
-    """(colour, line, marker) of a spec among those of a picture; the MPI underneath is always black."""
+    """(colour, line, marker) of a spec among those of a picture; the host MPI is always black."""
     if spec == "native":
         return NATIVE_COLOUR, "-", "o"
     i = [other for other in specs if other != "native"].index(spec)

@@ -1,4 +1,4 @@
-"""Replaying recorded exchanges: those that cost most, by the MPI underneath and by candidates, side by side."""
+"""Replaying recorded exchanges: those that cost most, by the host MPI and by candidates, side by side."""
 
 from __future__ import annotations
 

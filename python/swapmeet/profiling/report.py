@@ -182,7 +182,7 @@ def coverage(found: Found, replay: Replay) -> Iterator[str]:
     if replay.replayed:
         again = sum(one.native.value * one.exchange.calls * one.exchange.ranks for one in replay.replayed)
         yield (
-            f"the MPI underneath took {share(again, covered)} of their recorded time in the replay"
+            f"the host MPI took {share(again, covered)} of their recorded time in the replay"
             + (
                 "; the rest was waiting for late ranks or a core, or setting up, which a replay does not show"
                 if again < covered

@@ -16,7 +16,7 @@ from swapmeet.simulation.campaign import require_memory, simulated
 from swapmeet.simulation.job import Job, Outcome, Simulator, label
 from swapmeet.simulation.platform import Platform, platform
 
-NATIVE = "mpich"  #: the MPI underneath of simulations, as Cray's are based on it
+NATIVE = "mpich"  #: the host MPI of simulations, as Cray's are based on it
 Told = Callable[[Job, Outcome], None]
 
 

@@ -279,6 +279,6 @@ def _judged(job: Job, status: int | None, output: str, errors: str, wall_s: floa
     if "ok" not in answers or "sample" not in answers:
         return outcome(problem=f"SimGrid {ending(status)}{_where(output, errors)}")
     if spec == NATIVE and job.spec not in (AUTO, NATIVE):
-        return outcome(problem=f"left to the MPI underneath: {explained[-1][1]}")
+        return outcome(problem=f"left to the host MPI: {explained[-1][1]}")
     longest, shortest, mean = map(float, answers["sample"].split())
     return outcome(longest, shortest, mean)

@@ -1,4 +1,4 @@
-"""Which algorithm the MPI underneath chooses by itself, as far as that is written anywhere."""
+"""Which algorithm the host MPI chooses by itself, as far as that is written anywhere."""
 
 from __future__ import annotations
 

@@ -1,0 +1,82 @@
+#include "buffers/forward.hpp"
+
+#include <cstring>
+
+#include "mpi/simulation.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// Blocks of a size that the compiler knows: no call for each of them.
+template <std::size_t bytes>
+void copy_small(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count) {
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+void copy_row(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count,
+              std::int64_t bytes) {
+  const bool together = to_step == bytes && from_step == bytes;
+  copied(count * bytes, together ? 1 : count);
+  if (together) {
+    std::memcpy(to, from, static_cast<std::size_t>(count * bytes));
+    return;
+  }
+  switch (bytes) {
+    case 4: return copy_small<4>(to, to_step, from, from_step, count);
+    case 8: return copy_small<8>(to, to_step, from, from_step, count);
+    case 16: return copy_small<16>(to, to_step, from, from_step, count);
+    case 32: return copy_small<32>(to, to_step, from, from_step, count);
+    case 64: return copy_small<64>(to, to_step, from, from_step, count);
+    default: break;
+  }
+  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+MessageTypes::~MessageTypes() {
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (!finalized) forget();
+}
+
+void MessageTypes::forget() {
+  for (MPI_Datatype& type : types_)
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+}
+
+void MessageTypes::bind(const char* send, const char* receive, const char* scratch, std::int64_t block_bytes) {
+  if (base_[0] == send && base_[1] == receive && base_[2] == scratch && block_bytes_ == block_bytes) return;
+  forget();
+  base_[0] = send;
+  base_[1] = receive;
+  base_[2] = scratch;
+  block_bytes_ = block_bytes;
+}
+
+int MessageTypes::type_of(const Schedule& schedule, const Message& message, MPI_Datatype* type) {
+  types_.resize(schedule.runs.size(), MPI_DATATYPE_NULL);
+  MPI_Datatype& known = types_[message.first];
+  if (known == MPI_DATATYPE_NULL) {
+    lengths_.clear();
+    addresses_.clear();
+    for (const Run& run : schedule.runs_of(message)) {
+      const bool together = run.stride == 1 && run.count * block_bytes_ <= INT_MAX;
+      for (std::int32_t i = 0; i < (together ? 1 : run.count); ++i) {
+        MPI_Aint address = 0;
+        PMPI_Get_address(base_[static_cast<std::size_t>(run.buffer)] + run.block(i) * block_bytes_, &address);
+        addresses_.push_back(address);
+        lengths_.push_back(static_cast<int>(together ? run.count * block_bytes_ : block_bytes_));
+      }
+    }
+    int error = PMPI_Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(), addresses_.data(),
+                                          MPI_BYTE, &known);
+    if (error == MPI_SUCCESS) error = PMPI_Type_commit(&known);
+    if (error != MPI_SUCCESS) return error;
+  }
+  *type = known;
+  return MPI_SUCCESS;
+}
+
+}  // namespace swapmeet

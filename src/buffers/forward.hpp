@@ -1,0 +1,39 @@
+/// Moving bytes for store-and-forward plans: rows of equal blocks, and messages of blocks that do not lie side by side.
+#pragma once
+
+#include <vector>
+
+#include "buffers/blocks.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+/// Copies `count` blocks of `bytes` bytes; blocks follow one another `from_step` and `to_step` bytes apart.
+void copy_row(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count,
+              std::int64_t bytes);
+
+/// Derived types of the messages of a schedule, with absolute addresses. Kept from call to call while the buffers stay
+/// where they are.
+class MessageTypes {
+ public:
+  MessageTypes() = default;
+  MessageTypes(const MessageTypes&) = delete;
+  MessageTypes& operator=(const MessageTypes&) = delete;
+  ~MessageTypes();
+
+  /// For buffers that begin here, with blocks of so many bytes; forgets the types of others.
+  void bind(const char* send, const char* receive, const char* scratch, std::int64_t block_bytes);
+
+  /// The type of `message` as one element at MPI_BOTTOM; made if it is new.
+  int type_of(const Schedule& schedule, const Message& message, MPI_Datatype* type);
+
+ private:
+  void forget();
+  const char* base_[3] = {};
+  std::int64_t block_bytes_ = 0;
+  std::vector<MPI_Datatype> types_;  ///< by the message's first run
+  std::vector<int> lengths_;
+  std::vector<MPI_Aint> addresses_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,40 @@
+#include "buffers/owned_blocks.hpp"
+
+namespace swapmeet {
+
+void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
+  Datatypes known;
+  BlockTypes all;
+  const std::span<const Datatype> found = all.look_up(known, types.data(), types.size());
+  types_.assign(found.begin(), found.end());
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    Datatype& type = types_[i];
+    if (i > 0 && types[i] == types[i - 1]) {
+      type = types_[i - 1];
+    } else if (!type.contiguous) {
+      PMPI_Type_dup(types[i], &type.handle);
+      copies_.push_back(type.handle);
+    }
+    handles_.push_back(type.handle);
+  }
+}
+
+OwnedBlocks::~OwnedBlocks() {
+  int finalised = 0;
+  PMPI_Finalized(&finalised);
+  if (finalised) return;
+  for (MPI_Datatype& copy : copies_) PMPI_Type_free(&copy);
+}
+
+Blocks OwnedBlocks::blocks() const {
+  if (const auto* const count = std::get_if<std::int64_t>(&sizes_)) return {base_, *count, types_.front()};
+  const auto with = [&](const auto& arrays) {
+    if (each_has_type_)
+      return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), std::span<const Datatype>(types_));
+    return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), types_.front());
+  };
+  if (const auto* const arrays = std::get_if<1>(&sizes_)) return with(*arrays);
+  return with(std::get<2>(sizes_));
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,59 @@
+/// One side of an all-to-all that outlives the call which described it: with copies of its counts, displacements and
+/// types.
+#pragma once
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "buffers/blocks.hpp"
+
+namespace swapmeet {
+
+class OwnedBlocks {
+ public:
+  template <class Count, class Displacement>
+  struct Arrays {
+    std::vector<Count> counts;
+    std::vector<Displacement> displacements;
+  };
+  using Sizes = std::variant<std::int64_t, Arrays<int, int>, Arrays<MPI_Count, MPI_Aint>>;
+
+  /// MPI_Alltoall.
+  OwnedBlocks(const void* base, std::int64_t count, MPI_Datatype type) : base_(base), sizes_(count) {
+    keep({&type, 1});
+  }
+
+  /// MPI_Alltoallv, with one type; MPI_Alltoallw: `each` block has its own.
+  template <class Count, class Displacement>
+  OwnedBlocks(const void* base, const Count* counts, const Displacement* displacements, const MPI_Datatype* types,
+              bool each, int ranks)
+      : base_(base), each_has_type_(each),
+        sizes_(Arrays<Count, Displacement>{{counts, counts + ranks}, {displacements, displacements + ranks}}) {
+    keep({types, each ? static_cast<std::size_t>(ranks) : 1});
+  }
+
+  ~OwnedBlocks();
+  OwnedBlocks(OwnedBlocks&&) = default;
+  OwnedBlocks& operator=(OwnedBlocks&&) = delete;
+
+  Blocks blocks() const;
+
+  // As MPI takes them.
+  void* base() const { return const_cast<void*>(base_); }
+  const Sizes& sizes() const { return sizes_; }
+  const MPI_Datatype* types() const { return handles_.data(); }
+
+ private:
+  /// Copies types, for the program may free its own.
+  void keep(std::span<const MPI_Datatype> types);
+
+  const void* base_;
+  bool each_has_type_ = false;
+  Sizes sizes_;
+  std::vector<Datatype> types_;
+  std::vector<MPI_Datatype> handles_;
+  std::vector<MPI_Datatype> copies_;  ///< that are ours to free
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,110 @@
+#include "buffers/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace swapmeet {
+
+namespace {
+
+/// `type` seen from `address` instead of from the null pointer: MPI_Pack of MPICH 5 refuses MPI_BOTTOM.
+int seen_from(const void* address, MPI_Datatype type, MPI_Datatype* shifted) {
+  const int one = 1;
+  MPI_Aint back = 0;
+  PMPI_Get_address(address, &back);
+  back = -back;
+  const int error = PMPI_Type_create_hindexed(1, &one, &back, type, shifted);
+  return error ? error : PMPI_Type_commit(shifted);
+}
+
+#if MPI_VERSION >= 4
+using Bytes = MPI_Count;
+constexpr std::int64_t most_bytes = INT64_MAX;
+#else
+using Bytes = int;
+constexpr std::int64_t most_bytes = INT_MAX;
+#define PMPI_Pack_c PMPI_Pack
+#define PMPI_Unpack_c PMPI_Unpack
+#endif
+
+/// Calls use(elements, count, type, index of the first) for pieces of a block whose bytes the MPI can count.
+template <class Use>
+int in_pieces(const Part& block, const Datatype& type, Use use) {
+  const std::int64_t most = std::max<std::int64_t>(1, most_bytes / type.size);
+  for (std::int64_t first = 0; first < block.count; first += most) {
+    char* const elements = static_cast<char*>(block.address) + first * type.extent;
+    const auto count = static_cast<Bytes>(std::min(most, block.count - first));
+    int error = MPI_SUCCESS;
+    if (elements != nullptr) {
+      error = use(elements, count, block.type, first);
+    } else {
+      char here = 0;
+      MPI_Datatype shifted = MPI_DATATYPE_NULL;
+      error = seen_from(&here, block.type, &shifted);
+      if (!error) error = use(&here, count, shifted, first);
+      if (!error) PMPI_Type_free(&shifted);
+    }
+    if (error) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool Staging::reserve(const Blocks& blocks, int ranks) {
+  counts_.resize(static_cast<std::size_t>(ranks));
+  displacements_.resize(static_cast<std::size_t>(ranks));
+  std::int64_t total = 0;
+  for (int i = 0; i < ranks; ++i) {
+    counts_[static_cast<std::size_t>(i)] = blocks.bytes(i);
+    displacements_[static_cast<std::size_t>(i)] = total;
+    total += blocks.bytes(i);
+  }
+  return memory_.reserve(total);
+}
+
+bool Staging::packs(const Blocks& blocks, int ranks) {
+  if (MPI_VERSION >= 4) return true;
+  for (int i = 0; i < ranks; ++i)
+    if (blocks.count(i) > 0 && blocks.type(i).size > INT_MAX) return false;
+  return true;
+}
+
+int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
+  const Datatype* checked = nullptr;
+  for (int i = 0; i < ranks; ++i) {
+    const Datatype& type = blocks.type(i);
+    if (type.size == 0 || (checked && checked->handle == type.handle)) continue;  // MPICH 4.0.2 divides by the size
+    checked = &type;
+    char nothing[1] = {};
+    int position = 0;
+    if (const int error = PMPI_Unpack(nothing, 1, &position, nothing, 0, type.handle, comm)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const Part theirs = blocks.whole(static_cast<int>(i));
+    const Datatype& type = blocks.type(static_cast<int>(i));
+    char* const ours = memory_.memory() + displacements_[i];
+    if (theirs.count == 0) continue;
+    const bool in = direction == Exchange::in;
+    int error = MPI_SUCCESS;
+    copied(counts_[i]);
+    if (type.contiguous)
+      std::memcpy(in ? ours : theirs.address, in ? theirs.address : ours, static_cast<std::size_t>(counts_[i]));
+    else
+      error = in_pieces(theirs, type, [&](void* elements, Bytes count, MPI_Datatype handle, std::int64_t first) {
+        char* const bytes = ours + first * type.size;
+        const auto length = static_cast<Bytes>(count * type.size);
+        Bytes position = 0;
+        return in ? PMPI_Pack_c(elements, count, handle, bytes, length, &position, comm)
+                  : PMPI_Unpack_c(bytes, length, &position, elements, count, handle, comm);
+      });
+    if (error) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace swapmeet

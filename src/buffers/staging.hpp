@@ -1,0 +1,42 @@
+/// A copy of all blocks of one side, as plain bytes: what MPI_IN_PLACE is sent from, and what blocks of derived types
+/// are cut into segments in. Kept and reused while it is small.
+#pragma once
+
+#include <vector>
+
+#include "buffers/blocks.hpp"
+#include "buffers/memory.hpp"
+
+namespace swapmeet {
+
+class Staging {
+ public:
+  /// Makes room for the blocks of `ranks` ranks. False: no memory.
+  bool reserve(const Blocks& blocks, int ranks);
+
+  /// The room as blocks of bytes.
+  Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), byte_type()}; }
+
+  /// Copies the application's blocks in, or back out. Local; errors are raised on `comm`.
+  int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
+  int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
+
+  /// Whether the blocks can be packed at all: one element may be more than the MPI can count in an int.
+  static bool packs(const Blocks& blocks, int ranks);
+
+  /// The error that packing or unpacking the blocks' types would meet (one is not committed, say); MPI_SUCCESS: none.
+  static int check(const Blocks& blocks, int ranks, MPI_Comm comm);
+
+  /// Gives back what is too large to keep.
+  void release() { memory_.release(); }
+
+ private:
+  enum class Exchange { in, out };
+  int convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const;
+
+  Memory memory_;
+  std::vector<MPI_Count> counts_;
+  std::vector<MPI_Aint> displacements_;
+};
+
+}  // namespace swapmeet

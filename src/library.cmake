@@ -1,0 +1,61 @@
+# libswapmeet.so for one MPI, with which it is not linked (mpi/symbols.hpp). It exports what interpose/exports.map lists,
+# nothing else.
+find_package(Threads REQUIRED)
+set(SWAPMEET_IPO OFF)
+if(SWAPMEET_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(RESULT SWAPMEET_IPO OUTPUT ipo_problem LANGUAGES CXX)
+endif()
+
+# Messages between the ranks of a node, without MPI.
+add_library(swapmeet_transport STATIC node/node.cpp node/regions.cpp node/segment.cpp node/single_copy.cpp)
+target_include_directories(swapmeet_transport PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(swapmeet_transport BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)
+target_link_libraries(swapmeet_transport PRIVATE swapmeet_warnings rt)
+if(SWAPMEET_IPO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(swapmeet_transport PRIVATE -ffat-lto-objects)  # machine code, too, for who links it without
+  set(SWAPMEET_NO_IPO -fno-lto PARENT_SCOPE)
+endif()
+
+set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
+file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp engine/*.cpp
+     session/*.cpp api/*.cpp interpose/*.cpp)
+add_library(swapmeet SHARED ${mpi_sources})
+target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
+target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs)
+if(SWAPMEET_SIMULATED)
+  target_compile_definitions(swapmeet_transport PUBLIC SWAPMEET_SIMULATED)
+  target_link_libraries(swapmeet PRIVATE mpi_c)
+endif()
+if(NOT SWAPMEET_SANITIZE)
+  target_link_options(swapmeet PRIVATE -static-libstdc++ -static-libgcc)
+else()
+  target_link_options(swapmeet PRIVATE -Wl,-z,undefs)
+endif()
+set_target_properties(swapmeet swapmeet_transport PROPERTIES INTERPROCEDURAL_OPTIMIZATION ${SWAPMEET_IPO})
+set_target_properties(swapmeet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                      LINK_DEPENDS ${interpose}/exports.map
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+include(CMakePackageConfigHelpers)
+install(TARGETS swapmeet EXPORT swapmeet LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+# The Fortran module as source: what a compiler makes of it is of no use to another.
+install(FILES ${PROJECT_SOURCE_DIR}/include/swapmeet/swapmeet.h ${PROJECT_SOURCE_DIR}/fortran/swapmeet.f90
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/swapmeet COMPONENT mpi)
+install(EXPORT swapmeet NAMESPACE swapmeet:: FILE swapmeet-config.cmake COMPONENT mpi
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/swapmeet)
+write_basic_package_version_file(swapmeet-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/swapmeet-config-version.cmake COMPONENT mpi
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/swapmeet)
+file(RELATIVE_PATH prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/swapmeet.pc.in swapmeet.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/swapmeet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT mpi)
+# It names the prefix, which is known for certain only when installing (cmake --install --prefix).
+configure_file(${PROJECT_SOURCE_DIR}/cmake/swapmeet.module.in swapmeet.module.in @ONLY)
+install(CODE "configure_file(\"${CMAKE_CURRENT_BINARY_DIR}/swapmeet.module.in\" \"${CMAKE_CURRENT_BINARY_DIR}/swapmeet.module\")"
+        COMPONENT mpi)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/swapmeet.module RENAME ${PROJECT_VERSION} COMPONENT mpi
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/swapmeet)

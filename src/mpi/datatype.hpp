@@ -1,0 +1,53 @@
+/// What we need to know of a datatype.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "mpi/mpi.hpp"
+
+namespace swapmeet {
+
+struct Datatype {
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  std::int64_t size = 0;    ///< bytes of data in one element
+  std::int64_t extent = 0;  ///< bytes from one element to the next
+  /// Whether the data of elements are their bytes in memory, in order and without gaps. Cheap, so only sure of
+  /// predefined types.
+  bool contiguous = false;
+};
+
+/// What bytes are.
+const Datatype& byte_type();
+
+/// Asks MPI, and remembers some predefined types, whose handles are never used again for another. For one thread at a
+/// time.
+class Datatypes {
+ public:
+  /// Valid until two more types have been looked up: those of the two sides of a call are valid together.
+  const Datatype& operator[](MPI_Datatype handle) {
+    for (const Datatype& known : known_)
+      if (known.handle == handle) return *(last_ = &known);
+    return *(last_ = &ask(handle));
+  }
+
+ private:
+  const Datatype& ask(MPI_Datatype handle);
+  std::array<Datatype, 4> known_{};    ///< MPI_DATATYPE_NULL is never looked up
+  std::array<Datatype, 2> derived_{};  ///< the last two
+  std::size_t next_ = 0, next_derived_ = 0;
+  const Datatype* last_ = nullptr;  ///< that was looked up: not to be overwritten by the next
+};
+
+/// The types of the blocks of one side of an MPI_Alltoallw. For one thread at a time.
+class BlockTypes {
+ public:
+  /// One for each rank. MPI_DATATYPE_NULL counts as a type without data. Valid until the next call.
+  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t ranks);
+
+ private:
+  std::vector<Datatype> types_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,28 @@
+/// The entry points of the host MPI: what the application would have called without us.
+#pragma once
+
+#include "mpi/mpi.hpp"
+
+namespace swapmeet {
+
+struct Native {
+  decltype(&PMPI_Alltoall) alltoall;
+  decltype(&PMPI_Alltoallv) alltoallv;
+  decltype(&PMPI_Alltoallw) alltoallw;
+  decltype(&PMPI_Ialltoall) ialltoall;
+  decltype(&PMPI_Ialltoallv) ialltoallv;
+  decltype(&PMPI_Ialltoallw) ialltoallw;
+#if MPI_VERSION >= 4
+  decltype(&PMPI_Alltoall_c) alltoall_c;
+  decltype(&PMPI_Alltoallv_c) alltoallv_c;
+  decltype(&PMPI_Alltoallw_c) alltoallw_c;
+  decltype(&PMPI_Ialltoall_c) ialltoall_c;
+  decltype(&PMPI_Ialltoallv_c) ialltoallv_c;
+  decltype(&PMPI_Ialltoallw_c) ialltoallw_c;
+#endif
+};
+
+/// Found once, in the MPI of the process: our own PMPI_ symbols hide them from a plain call.
+const Native& native();
+
+}  // namespace swapmeet

@@ -1,0 +1,24 @@
+#include "mpi/report.hpp"
+
+#include <cstdio>
+
+namespace swapmeet {
+
+void say(const std::string& what) {
+  const std::string line = "swapmeet: " + what + '\n';  // one write, so that ranks do not mix their lines
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void warn(const std::string& what) { say("warning: " + what); }
+
+void say_once(const std::string& what) {
+  Said& all = said();
+  const std::lock_guard lock(all.mutex);
+  if (all.lines.insert(what).second) say(what);
+}
+
+void warn_once(const std::string& what) {
+  if (said().world_rank == 0) say_once("warning: " + what);
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,30 @@
+/// What the library says to people, on standard error.
+#pragma once
+
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace swapmeet {
+
+/// What this process has said so far, and who it is; part of its context (session/context.hpp).
+struct Said {
+  std::mutex mutex;
+  std::set<std::string> lines;
+  int world_rank = 0;
+};
+Said& said();
+
+/// "swapmeet: ..."
+void say(const std::string& what);
+
+/// "swapmeet: warning: ..."
+void warn(const std::string& what);
+
+/// say(), unless this process has done so before.
+void say_once(const std::string& what);
+
+/// Warns of `what`, once in the whole job: rank 0 of MPI_COMM_WORLD speaks.
+void warn_once(const std::string& what);
+
+}  // namespace swapmeet

@@ -1,0 +1,96 @@
+/// What we take from the MPI of the process, found when it is first needed. The library is linked with no MPI:
+/// preloaded, it would bring a second one into processes that use another, or one into those that use none.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace swapmeet {
+
+/// The calls that we make. What is not listed does not link. Those that we export are not here, but in native().
+// clang-format off
+#define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
+  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Cancel) CALL(Comm_call_errhandler) CALL(Comm_create)                \
+  CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free) CALL(Comm_get_attr) CALL(Comm_get_errhandler)       \
+  CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank) CALL(Comm_remote_group)                   \
+  CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split)                \
+  CALL(Comm_split_type) CALL(Comm_test_inter) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string)               \
+  CALL(Finalized) CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version)                        \
+  CALL(Get_processor_name) CALL(Group_free) CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallreduce)              \
+  CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Mprobe) CALL(Pack)            \
+  CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Request_free) CALL(Scan) CALL(Scatter)                            \
+  CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testall) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
+  CALL(Type_create_hindexed) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free) CALL(Type_get_envelope)           \
+  CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_true_extent_x) CALL(Type_size) CALL(Type_size_x)         \
+  CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Waitany) CALL(Wtime)
+
+// clang-format on
+
+#if MPI_VERSION >= 4
+#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Unpack_c)
+#else
+#define SWAPMEET_MPI_LARGE_CALLS(CALL)
+#endif
+
+// From integers to handles. The standard ABI has names of its own, and no type MPI_Fint; MPICH has macros.
+#ifdef MPI_ABI_VERSION
+#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_fromint) CALL(Type_fromint)
+#elif !defined(PMPI_Comm_f2c)
+#define SWAPMEET_MPI_CONVERSIONS(CALL) CALL(Comm_f2c) CALL(Type_f2c)
+#else
+#define SWAPMEET_MPI_CONVERSIONS(CALL)
+#endif
+
+// Inside this namespace these hide the functions of the same names.
+#define SWAPMEET_DECLARE(name) inline decltype(&::PMPI_##name) PMPI_##name = nullptr;
+SWAPMEET_MPI_CALLS(SWAPMEET_DECLARE)
+SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_DECLARE)
+SWAPMEET_MPI_CONVERSIONS(SWAPMEET_DECLARE)
+#undef SWAPMEET_DECLARE
+
+#ifdef OMPI_MAJOR_VERSION
+/// Open MPI's constants are addresses of its variables.
+// clang-format off
+#define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
+  CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_char) CONSTANT(ompi_mpi_comm_null)             \
+  CONSTANT(ompi_mpi_comm_self) CONSTANT(ompi_mpi_comm_world) CONSTANT(ompi_mpi_datatype_null)                          \
+  CONSTANT(ompi_mpi_double) CONSTANT(ompi_mpi_errhandler_null) CONSTANT(ompi_mpi_errors_return)                        \
+  CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int) CONSTANT(ompi_mpi_int32_t)         \
+  CONSTANT(ompi_mpi_int64_t) CONSTANT(ompi_mpi_op_band) CONSTANT(ompi_mpi_op_bor) CONSTANT(ompi_mpi_op_land)           \
+  CONSTANT(ompi_mpi_op_lor) CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min) CONSTANT(ompi_mpi_op_sum)              \
+  CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
+
+// clang-format on
+
+namespace open_mpi {
+#define SWAPMEET_DECLARE(name) inline void* name = nullptr;
+SWAPMEET_OPEN_MPI_CONSTANTS(SWAPMEET_DECLARE)
+#undef SWAPMEET_DECLARE
+}  // namespace open_mpi
+
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, name) (static_cast<type>(::swapmeet::open_mpi::name))
+
+inline decltype(&::OMPI_C_MPI_COMM_NULL_COPY_FN) OMPI_C_MPI_COMM_NULL_COPY_FN = nullptr;
+#endif
+
+inline std::atomic<bool> mpi_found{false};
+inline bool host_is_mpich = false;  ///< or an MPI that descends from it: known once the MPI is found
+
+/// Looks for the MPI of this process. False if it has none (yet), or one of another kind than we were built for. To be
+/// called before anything else of this file is used, constants too.
+bool find_mpi();
+
+/// The same, where an MPI of another kind is warned of, once. Its handles mean nothing here.
+bool mpi_suits_slowly();
+inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mpi_suits_slowly(); }
+
+/// The symbol of that name in the host MPI, never our own; nullptr if it has none.
+void* mpi_symbol(const char* name);
+
+/// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to
+/// go.
+void* needed_mpi_symbol(const char* name);
+
+}  // namespace swapmeet

@@ -1,0 +1,27 @@
+#include "mpi/world_ranks.hpp"
+
+#include <numeric>
+
+namespace swapmeet {
+
+std::vector<int> world_ranks_of_group(MPI_Group group) {
+  int ranks = 0;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Group_size(group, &ranks);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> all(static_cast<std::size_t>(ranks)), world_ranks(all.size());
+  std::iota(all.begin(), all.end(), 0);
+  PMPI_Group_translate_ranks(group, ranks, all.data(), world, world_ranks.data());
+  PMPI_Group_free(&world);
+  return world_ranks;
+}
+
+std::vector<int> world_ranks_of(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  std::vector<int> world_ranks = world_ranks_of_group(group);
+  PMPI_Group_free(&group);
+  return world_ranks;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,15 @@
+/// Who ranks are in MPI_COMM_WORLD.
+#pragma once
+
+#include <vector>
+
+#include "mpi/mpi.hpp"
+
+namespace swapmeet {
+
+/// Of each rank of `group`, or of `comm`, in its order; MPI_UNDEFINED for those of other jobs. Local. (Two names, for
+/// both handles are integers in some MPIs.)
+std::vector<int> world_ranks_of_group(MPI_Group group);
+std::vector<int> world_ranks_of(MPI_Comm comm);
+
+}  // namespace swapmeet

@@ -1,0 +1,216 @@
+#include "node/node.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "mpi/charge.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+
+/// Calls move(address, bytes) for the next `bytes` bytes of the pieces of `transfer`.
+template <class Move>
+void walk(Transfer& transfer, std::size_t bytes, Move move) {
+  transfer.moved += bytes;
+  while (bytes > 0) {
+    const Piece& piece = transfer.pieces[transfer.piece];
+    const std::size_t part = std::min(bytes, piece.bytes - transfer.offset);
+    move(piece.address + transfer.offset, part);
+    bytes -= part;
+    transfer.offset += part;
+    if (transfer.offset < piece.bytes) continue;
+    ++transfer.piece;
+    transfer.offset = 0;
+  }
+}
+
+/// What an offer begins with; the pieces follow.
+struct Offer {
+  RegionPlace place;
+  std::uint64_t count;
+};
+
+/// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it
+/// there.
+std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
+  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece);
+  const bool in_bulk = bytes > sizeof cell.payload;
+  if (in_bulk && bytes > ring.most_payload()) return 0;
+  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, transfer.pieces.size()};
+  if (head.place.id == 0 && (!transfer.copy_by_kernel || transfer.link->process == 0)) return 0;
+  char* to = ring.payload(cell, in_bulk);
+  std::memcpy(to, &head, sizeof head);
+  to += sizeof head;
+  for (const Piece& piece : transfer.pieces) {
+    const RemotePiece remote{reinterpret_cast<std::uintptr_t>(piece.address), piece.bytes};
+    std::memcpy(to, &remote, sizeof remote);
+    to += sizeof remote;
+  }
+  return transfer.bytes | Cell::offer | (in_bulk ? Cell::bulk : 0);
+}
+
+bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
+  const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
+  Offer head;
+  std::memcpy(&head, payload, sizeof head);
+  const std::span pieces(reinterpret_cast<const RemotePiece*>(payload + sizeof head), head.count);
+  if (head.place.id != 0 && regions.copy(head.place, pieces, transfer.pieces)) return true;
+  return transfer.link->process != 0 && read_from(transfer.link->process, pieces, transfer.pieces);
+}
+
+bool advance_send(Transfer& transfer, const Regions& regions) {
+  NodeLink& link = *transfer.link;
+  Outlet& out = link.out;
+  bool moved = false;
+  if (transfer.state == Transfer::State::offered) {
+    if (!out.all_emptied()) return false;
+    moved = true;
+    transfer.state = out.refused() ? Transfer::State::data : Transfer::State::done;
+    transfer.copy_by_kernel = transfer.copy_of_region = false;
+  } else if ((transfer.copy_by_kernel || transfer.copy_of_region) && transfer.moved == 0) {
+    Cell* const cell = out.next();
+    if (!cell) return false;
+    if (const std::uint64_t message = offer(transfer, regions, *cell, out.ring())) {
+      charge(0, false);
+      out.hand_over(*cell, message, link.in.count());
+      transfer.state = Transfer::State::offered;
+      return true;
+    }
+    transfer.copy_by_kernel = transfer.copy_of_region = false;
+  }
+  if (transfer.state == Transfer::State::data) {
+    while (Cell* const cell = out.next()) {
+      const std::size_t part = std::min(out.ring().most_payload(), transfer.bytes - transfer.moved);
+      const bool in_bulk = part > sizeof cell->payload;
+      char* to = out.ring().payload(*cell, in_bulk);
+      walk(transfer, part, [&](const char* from, std::size_t bytes) {
+        std::memcpy(to, from, bytes);
+        to += bytes;
+      });
+      charge(part, false);
+      out.hand_over(*cell, transfer.bytes | (in_bulk ? Cell::bulk : 0), link.in.count());
+      moved = true;
+      if (transfer.moved < transfer.bytes) continue;
+      transfer.state = Transfer::State::done;
+      break;
+    }
+  }
+  return moved;
+}
+
+/// `moved` counts the bytes of the message that have arrived, whether or not there is room for them.
+bool advance_receive(Transfer& transfer, const Regions& regions) {
+  NodeLink& link = *transfer.link;
+  Inlet& in = link.in;
+  bool moved = false;
+  if (transfer.wants_memory()) return false;
+  while (Cell* const cell = in.next()) {
+    moved = true;
+    if (transfer.bytes == Transfer::any_size) {
+      transfer.bytes = cell->message_bytes();
+      break;
+    }
+    link.out.learn(cell->acknowledged);
+    const std::size_t message = cell->message_bytes();
+    if (message > transfer.bytes) transfer.cut = true;
+    if (cell->offers()) {
+      if (!take_up(transfer, regions, *cell)) {
+        in.refused();
+        continue;
+      }
+      charge(message, true);
+      transfer.moved = message;
+    } else {
+      const std::size_t arrived = std::min(in.ring().most_payload(), message - transfer.moved);
+      const std::size_t room = transfer.bytes - std::min(transfer.moved, transfer.bytes);
+      const char* from = in.ring().payload(*cell, cell->message & Cell::bulk);
+      walk(transfer, std::min(arrived, room), [&](char* to, std::size_t bytes) {
+        std::memcpy(to, from, bytes);
+        from += bytes;
+      });
+      charge(arrived, true);
+      transfer.moved += arrived - std::min(arrived, room);
+    }
+    in.emptied();
+    if (transfer.moved < message) continue;
+    transfer.state = Transfer::State::done;
+    break;
+  }
+  return moved;
+}
+
+}  // namespace
+
+std::size_t NodeLayout::bulk(std::uint32_t member) const {
+  const auto whole_pages = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
+  return whole_pages(acknowledgements(members)) +
+         member * whole_pages(std::size_t{members} * channel.cells * channel.bulk_bytes);
+}
+
+NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
+  constexpr std::uint32_t line = 64, most_lines = 257;
+  NodeLayout layout{members, {2, most_lines * line}};
+  for (std::uint32_t lines = most_lines; layout.bytes() > most_bytes; layout.channel.bulk_bytes = lines * line) {
+    if (lines == 1) return {members, {0, 0}};
+    lines = (lines / 2) | 1;
+  }
+  return layout;
+}
+
+void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
+  const auto acknowledgement = [&](std::uint32_t writer, std::uint32_t of) {
+    return reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(writer)) + of;
+  };
+  const auto ring = [&](std::uint32_t from, std::uint32_t to) {
+    const std::size_t first = std::size_t{to} * layout.channel.cells;
+    return Ring(reinterpret_cast<Cell*>(memory + layout.cells(from)) + first,
+                memory + layout.bulk(from) + first * layout.channel.bulk_bytes, layout.channel);
+  };
+  link.out = Outlet(ring(me, other), acknowledgement(other, me));
+  link.in = Inlet(ring(other, me), acknowledgement(me, other));
+}
+
+Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
+           const Regions& regions, bool crowded)
+    : segment_(std::move(segment)), links_(layout.members), regions_(&regions), waiter_(crowded) {
+  for (std::uint32_t other = 0; other < layout.members; ++other) {
+    connect(links_[other], layout, segment_.memory(), me, other);
+    links_[other].process = processes[other];
+  }
+}
+
+Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes,
+                        const SingleCopy& single_copy) {
+  Transfer transfer{
+      &link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+  transfer.turn = link.sends.made++;
+  return transfer;
+}
+
+Transfer Transfer::receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes) {
+  Transfer transfer{&link, pieces, bytes};
+  transfer.turn = link.receives.made++;
+  return transfer;
+}
+
+void Node::forget() {
+  for (NodeLink& link : links_) {
+    link.sends.made = link.sends.done;
+    link.receives.made = link.receives.done;
+  }
+}
+
+bool Node::advance(Transfer& transfer) {
+  NodeLink::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
+  if (transfer.turn != turns.done) return false;
+  const bool moved = transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_);
+  if (transfer.done()) ++turns.done;
+  if (moved) waiter_.moved();
+  return moved;
+}
+
+}  // namespace swapmeet

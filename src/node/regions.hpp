@@ -1,0 +1,54 @@
+/// Shared memory that the application has from us: what lies in it is copied by the ranks of the node straight, without
+/// the kernel. Every process that shares it maps it, each at its own address.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include "node/segment.hpp"
+#include "node/single_copy.hpp"
+
+namespace swapmeet {
+
+/// Where bytes are in a region, for those that map it elsewhere.
+struct RegionPlace {
+  std::uint64_t id = 0;    ///< of the region; 0: in none
+  std::uint64_t base = 0;  ///< where the process that says so maps it
+};
+
+/// The regions that this process maps. Any thread.
+class Regions {
+ public:
+  /// Adds a region, known by `id` (not 0) to all that share it; `own` is the address of this process's part of it.
+  void add(std::uint64_t id, Segment segment, char* own);
+
+  /// Forgets the region of which this is the own part, and gives its memory back. False: there is none.
+  bool remove(const void* own);
+
+  /// The region that all pieces lie in.
+  RegionPlace find(std::span<const Piece> pieces) const;
+
+  /// Copies `from`, which lies as `place` says, to `to`; as many bytes as both have. False: this process does not map
+  /// that region, or it does not hold all of `from`; nothing is copied then.
+  bool copy(const RegionPlace& place, std::span<const RemotePiece> from, std::span<const Piece> to) const;
+
+ private:
+  struct Region {
+    std::uint64_t id;
+    Segment segment;
+    const char* own;
+    std::uint64_t base() const { return reinterpret_cast<std::uintptr_t>(segment.memory()); }
+    bool holds(std::uint64_t offset, std::uint64_t bytes) const {
+      return offset <= segment.bytes() && bytes <= segment.bytes() - offset;
+    }
+  };
+
+  std::atomic<std::size_t> count_{0};  ///< of regions; most programs have none, and are not to pay for a lock
+  mutable std::shared_mutex mutex_;
+  std::vector<Region> regions_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,361 @@
+#include "observe/record.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "observe/json.hpp"
+#include "mpi/report.hpp"
+#include "mpi/world_ranks.hpp"
+#include "schedule/random.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+using Clock = Recorder::Clock;
+
+constexpr std::size_t most_text_bytes = std::size_t{1} << 16;
+constexpr int most_line_samples = 64;
+
+/// Checkpoints come after 20 ms, then each time that a fifth of the time since the first call has passed without one,
+/// and at least every ten minutes: some hundred in a day, and what a killed process loses is small against what it
+/// leaves.
+constexpr std::chrono::milliseconds least_interval{20};
+constexpr std::chrono::minutes longest_interval{10};
+constexpr int interval_part = 4;
+
+/// When this process was started, as near as a library can tell, and which process that was.
+struct Load {
+  Clock::time_point time = Clock::now();
+  int process = getpid();
+};
+Load& load() {
+  static Load* const loaded = new Load;
+  return *loaded;
+}
+__attribute__((constructor)) void at_load() { load(); }
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// Nanoseconds since this process was started.
+std::string since_load(Clock::time_point time) {
+  return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});
+}
+
+/// Which calls of a communicator are written down one by one: the same on all its ranks, and in no step with a pattern
+/// in the calls. All of the first 2048, then 1024 in each doubling. How many calls such a one stands for; 0: it is
+/// none.
+std::uint64_t weight(std::uint64_t call) {
+  const std::uint64_t every = std::uint64_t{1} << std::bit_width(call >> 11);
+  return mixed(call + 1) % every == 0 ? every : 0;
+}
+
+/// The file of `rank`: in place of each %r, or at the end; in a folder one of that name.
+std::string file_name(std::string pattern, const std::string& rank) {
+  struct stat there{};
+  if (::stat(pattern.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) pattern += "/%r.jsonl";
+  std::size_t mark = pattern.find("%r");
+  if (mark == pattern.npos) return pattern + '.' + rank;
+  for (; mark != pattern.npos; mark = pattern.find("%r", mark + rank.size())) pattern.replace(mark, 2, rank);
+  return pattern;
+}
+
+int open_file(const std::string& name) { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
+
+bool write_all(int file, const std::string& text) {
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t bytes = ::write(file, text.data() + written, text.size() - written);
+    if (bytes < 0 && errno != EINTR) return false;
+    if (bytes > 0) written += static_cast<std::size_t>(bytes);
+  }
+  return true;
+}
+
+/// The beginning of a file of /proc. (Streams would bring a megabyte of locales into the library.)
+std::string beginning_of(const char* path) {
+  std::string text(512, '\0');
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = file < 0 ? 0 : ::read(file, text.data(), text.size());
+  if (file >= 0) ::close(file);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return text;
+}
+
+std::string first_line(const char* path) {
+  const std::string text = beginning_of(path);
+  return text.substr(0, text.find('\n'));
+}
+
+/// The words of the command line that started this process, as far as they fit.
+std::string command_line() {
+  std::string words = beginning_of("/proc/self/cmdline");
+  while (words.ends_with('\0')) words.pop_back();
+  for (char& c : words)
+    if (static_cast<unsigned char>(c) > 126) c = '?';
+  for (char& c : words)
+    if (c == '\0') c = ' ';
+  return words;
+}
+
+/// What every file begins with, without its closing brace. The boot tells whose clocks can be compared.
+std::string heading() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return "{\"type\":\"recording\",\"schema\":1,\"swapmeet\":" + json_text(SWAPMEET_VERSION) +
+         ",\"host\":" + json_text(host) + ",\"boot\":" + json_text(first_line("/proc/sys/kernel/random/boot_id")) +
+         ",\"process\":" + std::to_string(load().process) +
+         ",\"clock\":" + number(std::int64_t{load().time.time_since_epoch() / std::chrono::nanoseconds(1)}) +
+         ",\"started\":" + number(std::int64_t{std::time(nullptr)}) + ",\"command\":" + json_text(command_line());
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, std::min(version.find('\n'), version.find(", package")));
+}
+
+std::string json_list(const std::vector<int>& members) {
+  std::string text = "[";
+  for (const int rank : members) {
+    if (text.size() > 1) text += ',';
+    text += rank == MPI_UNDEFINED ? "null" : std::to_string(rank);
+  }
+  return text + ']';
+}
+
+/// Bytes for each destination; or one number, if all are equal.
+std::string json_sizes(const Blocks& sent, Rank ranks, bool alike) {
+  if (alike) return number(ranks == 0 ? std::int64_t{0} : sent.bytes(0));
+  std::string text = "[";
+  for (Rank i = 0; i < ranks; ++i) text += (i == 0 ? "" : ",") + number(sent.bytes(i));
+  return text + ']';
+}
+
+}  // namespace
+
+void Noted::done() const {
+  if (communicator) recorder().done(*this);
+}
+
+void Recorder::open(const std::string& pattern, int rank, int ranks, const std::string& algorithm) {
+  const std::lock_guard lock(mutex_);
+  if (getpid() != load().process) return;
+  process_ = load().process;
+  rank_ = rank;
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);  // spawned ranks have a world of their own, with ranks from 0 on
+  name_ = file_name(pattern,
+                    std::to_string(rank) + (parent == MPI_COMM_NULL ? "" : "-spawned-" + std::to_string(process_)));
+  file_ = open_file(name_);
+  if (file_ < 0)
+    return warn("SWAPMEET_RECORD=\"" + pattern + "\": cannot write " + name_ + ": " + std::strerror(errno));
+  opened_ = Clock::now();
+  next_checkpoint_ = opened_;
+  text_ = heading() + ",\"rank\":" + std::to_string(rank) + ",\"ranks\":" + std::to_string(ranks) +
+          ",\"mpi\":" + json_text(mpi_version()) + ",\"algorithm\":" + json_text(algorithm) +
+          ",\"first_call\":" + since_load(opened_) + "}\n";
+  write();
+}
+
+/// An intercommunicator's is that of its two groups, and how many of the same there were before.
+std::string Recorder::identity(MPI_Comm comm, bool inter, bool agreed) {
+  if (inter) {
+    MPI_Group remote = MPI_GROUP_NULL;
+    PMPI_Comm_remote_group(comm, &remote);
+    const std::vector<int> here = world_ranks_of(comm), there = world_ranks_of_group(remote);
+    PMPI_Group_free(&remote);
+    const std::string groups = std::to_string(here.front()) + '-' + std::to_string(there.front());
+    const std::lock_guard lock(mutex_);
+    return groups + '.' + std::to_string(inter_identities_[groups]++);
+  }
+  std::int64_t mine[2] = {rank_};
+  {
+    const std::lock_guard lock(mutex_);
+    mine[1] = identities_++;
+  }
+  if (agreed) PMPI_Bcast(mine, 2, MPI_INT64_T, 0, comm);
+  return number(mine[0]) + '.' + number(mine[1]);
+}
+
+RecordedCommunicator* Recorder::add(MPI_Comm comm, Rank ranks, bool inter, bool agreed) {
+  const std::string id = identity(comm, inter, agreed);  // also if nothing can be written here: other ranks may
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) return nullptr;
+  if (communicators_.size() == most_communicators) {
+    if (!beyond_) {
+      beyond_ = std::make_unique<RecordedCommunicator>();
+      beyond_->index = -1;
+    }
+    return beyond_.get();
+  }
+  communicators_.push_back(std::make_unique<RecordedCommunicator>());
+  RecordedCommunicator& added = *communicators_.back();
+  added.index = static_cast<int>(communicators_.size()) - 1;
+  added.ranks = ranks;
+  end_samples();
+  text_ += "{\"type\":\"communicator\",\"communicator\":" + std::to_string(added.index) + ",\"id\":" + json_text(id) +
+           ",\"inter\":" + (inter ? "true" : "false") + ",\"shared\":" + (agreed ? "true" : "false") +
+           ",\"name\":" + json_text(name) + ",\"blocks\":" + std::to_string(ranks) +
+           ",\"members\":" + json_list(world_ranks_of(comm)) + "}\n";
+  return &added;
+}
+
+std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Collective collective, bool in_place,
+                                 bool derived, const std::string& sizes) {
+  end_samples();
+  const auto exchange = static_cast<std::uint32_t>(exchanges_.size());
+  exchanges_.emplace_back();
+  text_ += "{\"type\":\"exchange\",\"exchange\":" + std::to_string(exchange) +
+           ",\"communicator\":" + (communicator.index < 0 ? "null" : std::to_string(communicator.index)) +
+           ",\"collective\":\"a" + std::string(name_of(collective).substr(1)) +  // a small letter in files
+           "\",\"in_place\":" + (in_place ? "true" : "false") + ",\"derived\":" + (derived ? "true" : "false") +
+           ",\"bytes\":" + sizes + "}\n";
+  if (text_.size() > most_text_bytes) write();
+  return exchange;
+}
+
+std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collective collective, bool in_place,
+                                    bool derived, const Blocks& sent) {
+  const Rank ranks = communicator.ranks;
+  const auto kind = static_cast<std::uint64_t>(communicator.index) * 16 + static_cast<std::uint64_t>(collective) * 4 +
+                    (in_place ? 2 : 0) + (derived ? 1 : 0);
+  bool alike = true;
+  // Two independent hashes of 64 bits: that two exchanges are taken for one need not be feared.
+  Key key{mixed(kind + 1), mixed(~kind)};
+  if (communicator.index >= 0) {
+    if (of_unequal_blocks(collective))
+      for (Rank i = 1; i < ranks; ++i) alike = alike && sent.bytes(i) == sent.bytes(0);
+    for (Rank i = 0; i < (alike ? std::min(ranks, 1) : ranks); ++i) {
+      const auto bytes = static_cast<std::uint64_t>(sent.bytes(i));
+      key.first = mixed(key.first + golden_gamma + bytes);
+      key.second = mixed((key.second ^ bytes) * 0xd6e8feb86659fd93u + 1);
+    }
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    const std::size_t sizes = alike ? 1 : static_cast<std::size_t>(ranks);
+    if (known_.size() < most_exchanges && sizes_ + sizes <= most_sizes) {
+      sizes_ += sizes;
+      const std::uint32_t exchange =
+          describe(communicator, collective, in_place, derived, json_sizes(sent, ranks, alike));
+      known_.emplace(key, exchange);
+      return exchange;
+    }
+  }
+  int& undescribed = communicator.undescribed[static_cast<std::size_t>(collective)];
+  if (undescribed < 0) undescribed = static_cast<int>(describe(communicator, collective, false, false, "null"));
+  return static_cast<std::uint32_t>(undescribed);
+}
+
+Noted Recorder::note(RecordedCommunicator& communicator, Collective collective, bool in_place, bool derived,
+                     const Blocks& sent) {
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) return {};
+  const std::uint32_t exchange = exchange_of(communicator, collective, in_place, derived, sent);
+  return {&communicator, exchange, communicator.calls++, Clock::now()};
+}
+
+void Recorder::done(const Noted& noted) {
+  const Clock::time_point end = Clock::now();
+  const std::chrono::nanoseconds time = end - noted.begin;
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) return;
+  Exchange& exchange = exchanges_[noted.exchange];
+  if (exchange.calls++ == 0) {
+    exchange.first = noted.call;
+    exchange.shortest = exchange.longest = time;
+  }
+  exchange.last = noted.call;
+  exchange.total += time;
+  exchange.shortest = std::min(exchange.shortest, time);
+  exchange.longest = std::max(exchange.longest, time);
+  exchange.changed = true;
+  sample(noted, end);
+  if (end >= next_checkpoint_) checkpoint(end);
+}
+
+void Recorder::sample(const Noted& noted, Clock::time_point end) {
+  const std::uint64_t stands_for = weight(noted.call);
+  if (stands_for == 0 || noted.communicator->index < 0 || samples_ == most_samples) return;
+  ++samples_;
+  if (samples_of_ != noted.communicator->index || line_samples_ == most_line_samples) {
+    end_samples();
+    if (text_.size() > most_text_bytes) write();
+    samples_of_ = noted.communicator->index;
+    text_ += "{\"type\":\"calls\",\"communicator\":" + std::to_string(samples_of_) + ",\"calls\":[";
+  }
+  if (line_samples_++ > 0) text_ += ',';
+  text_ += '[' + number(noted.call) + ',' + std::to_string(noted.exchange) + ',' + since_load(noted.begin) + ',' +
+           number(std::int64_t{std::chrono::nanoseconds(end - noted.begin).count()}) + ',' + number(stands_for) + ']';
+}
+
+void Recorder::end_samples() {
+  if (samples_of_ >= 0) text_ += "]}\n";
+  samples_of_ = -1;
+  line_samples_ = 0;
+}
+
+/// Writes the totals of exchanges that have changed, and the time that they are of.
+void Recorder::checkpoint(Clock::time_point now) {
+  end_samples();
+  for (std::size_t i = 0; i < exchanges_.size(); ++i) {
+    Exchange& exchange = exchanges_[i];
+    if (!exchange.changed) continue;
+    exchange.changed = false;
+    text_ += "{\"type\":\"total\",\"exchange\":" + number(std::uint64_t{i}) + ",\"calls\":" + number(exchange.calls) +
+             ",\"nanoseconds\":" + number(std::int64_t{exchange.total.count()}) +
+             ",\"shortest\":" + number(std::int64_t{exchange.shortest.count()}) +
+             ",\"longest\":" + number(std::int64_t{exchange.longest.count()}) + ",\"first\":" + number(exchange.first) +
+             ",\"last\":" + number(exchange.last) + "}\n";
+    if (text_.size() > most_text_bytes) write();
+  }
+  text_ += "{\"type\":\"until\",\"nanoseconds\":" + since_load(now) + "}\n";
+  write();
+  const auto interval = std::clamp<Clock::duration>((now - opened_) / interval_part, least_interval, longest_interval);
+  next_checkpoint_ = Clock::now() + interval;
+}
+
+void Recorder::write() {
+  end_samples();
+  if (file_ >= 0 && getpid() == process_ && !write_all(file_, text_)) {
+    warn("SWAPMEET_RECORD: cannot write " + name_ + ": " + std::strerror(errno) + "; what follows is not recorded");
+    ::close(file_);
+    file_ = -1;
+  }
+  text_.clear();
+}
+
+void Recorder::close(const char* ended) {
+  const std::unique_lock lock(mutex_, std::chrono::milliseconds(100));
+  if (!lock || file_ < 0 || getpid() != process_) return;
+  checkpoint(Clock::now());
+  text_ = "{\"type\":\"end\",\"ended\":" + json_text(ended) + ",\"nanoseconds\":" + since_load(Clock::now()) + "}\n";
+  write();
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+}
+
+void Recorder::leave_unused(const std::string& pattern) {
+  int initialised = 0;
+  if (find_mpi()) PMPI_Initialized(&initialised);
+  if (!initialised || getpid() != load().process) return;
+  const int file = open_file(file_name(pattern, "unused-" + std::to_string(load().process)));
+  if (file < 0) return;
+  write_all(file, heading() + ",\"rank\":null,\"ranks\":null,\"mpi\":" + json_text(mpi_version()) +
+                      "}\n{\"type\":\"end\",\"ended\":\"exit\",\"nanoseconds\":" + since_load(Clock::now()) + "}\n");
+  ::close(file);
+}
+
+}  // namespace swapmeet

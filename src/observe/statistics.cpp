@@ -1,0 +1,137 @@
+#include "observe/statistics.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "observe/json.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+std::string formatted(const char* format, auto... values) {
+  char line[512];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
+}
+
+/// "0 B", "64-127 B", "1-2 KiB"
+std::string class_name(std::size_t size_class) {
+  if (size_class == 0) return "0 B";
+  const std::uint64_t least = std::uint64_t{1} << (size_class - 1);
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  const std::size_t unit = (size_class - 1) / 10;
+  const auto first = static_cast<unsigned long long>(least >> (10 * unit));
+  if (size_class == 1) return "1 B";
+  return unit == 0 ? formatted("%llu-%llu B", first, 2 * first - 1)
+                   : formatted("%llu-%llu %s", first, 2 * first, units[unit]);
+}
+
+/// The part of an entry that only exchanges of blocks of unequal size have.
+std::string traffic(const Tally& tally) {
+  if (tally.working_bytes == 0 && tally.messages == 0) return "";
+  return ", \"messages_sent\": " + std::to_string(tally.messages) +
+         ", \"message_bytes\": " + std::to_string(tally.message_bytes) +
+         ", \"working_bytes\": " + std::to_string(tally.working_bytes);
+}
+
+/// The part of an entry that is there only where phases were measured.
+std::string phases(const Tally& tally) {
+  if (std::ranges::all_of(tally.phase_nanoseconds, [](const auto& time) { return time == 0; })) return "";
+  std::string text = ", \"phase_nanoseconds\": {";
+  for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
+    text += (phase ? ", " : "") + json_text(phase_names[phase]) + ": " + std::to_string(tally.phase_nanoseconds[phase]);
+  return text + "}";
+}
+
+}  // namespace
+
+void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
+  const std::uint64_t mean = sent_bytes / static_cast<std::uint64_t>(ranks);
+  const std::size_t size_class = std::min<std::size_t>(std::bit_width(mean), classes - 1);
+  histogram[size_class].fetch_add(1, std::memory_order_relaxed);
+  calls.fetch_add(1, std::memory_order_relaxed);
+  bytes.fetch_add(sent_bytes, std::memory_order_relaxed);
+  nanoseconds.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
+}
+
+void Tally::add_phases(const PhaseTimes& times) {
+  for (std::size_t phase = 0; phase < times.size(); ++phase)
+    phase_nanoseconds[phase].fetch_add(static_cast<std::uint64_t>(times[phase].count()), std::memory_order_relaxed);
+}
+
+void Tally::add_traffic(const Traffic& sent, std::int64_t most_working_bytes) {
+  messages.fetch_add(static_cast<std::uint64_t>(sent.messages), std::memory_order_relaxed);
+  message_bytes.fetch_add(static_cast<std::uint64_t>(sent.bytes), std::memory_order_relaxed);
+  const auto most = static_cast<std::uint64_t>(most_working_bytes);
+  std::uint64_t known = working_bytes.load(std::memory_order_relaxed);
+  while (known < most && !working_bytes.compare_exchange_weak(known, most, std::memory_order_relaxed)) {}
+}
+
+Tally& Statistics::tally(Collective collective, std::int32_t ranks, const std::string& algorithm,
+                         const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& tally : tallies_)
+    if (tally->collective == collective && tally->ranks == ranks && tally->algorithm == algorithm &&
+        tally->reason == reason)
+      return *tally;
+  tallies_.push_back(std::make_unique<Tally>(collective, ranks, algorithm, reason));
+  return *tallies_.back();
+}
+
+bool Statistics::empty() const {
+  const std::lock_guard lock(mutex_);
+  return tallies_.empty();
+}
+
+std::string Statistics::table() const {
+  const std::lock_guard lock(mutex_);
+  std::string text = formatted("%-10s %6s %10s %14s %10s  %s\n", "collective", "ranks", "calls", "bytes sent",
+                               "seconds", "algorithm (reason)");
+  for (const auto& t : tallies_) {
+    if (t->calls == 0) continue;
+    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", name_of(t->collective).data(), t->ranks,
+                      static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
+                      1e-9 * static_cast<double>(t->nanoseconds));
+    text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";
+    for (std::size_t k = 0; k < Tally::classes; ++k)
+      if (t->histogram[k] != 0) text += "  " + class_name(k) + ": " + std::to_string(t->histogram[k]);
+    text += '\n';
+    const char* before = "    seconds by phase:";
+    for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
+      if (const std::uint64_t time = t->phase_nanoseconds[phase])
+        text += formatted("%s  %s: %.6f", std::exchange(before, ""), phase_names[phase].data(),
+                          1e-9 * static_cast<double>(time));
+    if (!*before) text += '\n';
+  }
+  return text;
+}
+
+std::string Statistics::json(int rank, int world_ranks) const {
+  const std::lock_guard lock(mutex_);
+  std::string text = "{\"swapmeet_statistics\": 1, \"rank\": " + std::to_string(rank) +
+                     ", \"ranks\": " + std::to_string(world_ranks) + ", \"calls\": [";
+  const char* separator = "\n";
+  for (const auto& t : tallies_) {
+    if (t->calls == 0) continue;
+    text += separator;
+    separator = ",\n";
+    text += "  {\"collective\": " + json_text(std::string(name_of(t->collective))) +
+            ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
+            ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
+            ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) +
+            ", \"nanoseconds\": " + std::to_string(t->nanoseconds) + phases(*t) + ", \"calls_by_mean_block\": {";
+    const char* comma = "";
+    for (std::size_t k = 0; k < Tally::classes; ++k) {
+      if (t->histogram[k] == 0) continue;
+      const std::uint64_t least = k == 0 ? 0 : std::uint64_t{1} << (k - 1);
+      text += comma + json_text(std::to_string(least)) + ": " + std::to_string(t->histogram[k]);
+      comma = ", ";
+    }
+    text += "}}";
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace swapmeet

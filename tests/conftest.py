@@ -7,10 +7,11 @@ import signal
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from limits import scaled
 
 from swapmeet import SwapmeetError
 from swapmeet import launch as launching
@@ -30,16 +31,26 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine is not tested
         os.environ[name] = tempfile.gettempdir() + "/none"
     config.addinivalue_line("markers", "long: runs with --all only")
+    config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")
     config.addinivalue_line("markers", "in_turn: without --all, half of the cases by MPICH, the others by Open MPI")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--all", default=False):  # not there when only a folder below is collected
         return
-    long = {item for item in items if item.get_closest_marker("long") or not _in_turn(item)}
-    if long:
-        config.hook.pytest_deselected(items=list(long))
-        items[:] = [item for item in items if item not in long]
+    left_out = {item for item in items if item.get_closest_marker("long") or not _in_turn(item)}
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.hookimpl(tryfirst=True, wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Give a test more time on a busy machine."""
+    mark = item.get_closest_marker("timeout")
+    limit_s = float(mark.args[0] if mark else item.config.getini("timeout"))
+    item.add_marker(pytest.mark.timeout(scaled(limit_s)), append=False)
+    return (yield)
 
 
 def _in_turn(item: pytest.Item) -> bool:
@@ -66,7 +77,7 @@ def mpi(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def launch() -> Launch:
-    """Run a program on `n` ranks and capture what it prints."""
+    """Run a program on `n` ranks and capture what it prints; `timeout` as it is on two idle cores."""
 
     def launch(
         n: int,
@@ -80,6 +91,6 @@ def launch() -> Launch:
         chosen = mpis.find(mpi)
         variables = {**(env or {}), **(launching.library_variables(algorithm) if preload else {})}
         words = launching.command(chosen, n, argv, library(chosen) if preload else None, variables)
-        return launching.run(chosen, n, words, env=env, timeout_s=timeout)
+        return launching.run(chosen, n, words, env=env, timeout_s=scaled(timeout))
 
     return launch

@@ -19,6 +19,7 @@ from pathlib import Path
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi, cache_folder, find
 
+PACKAGE = Path(__file__).resolve().parent
 TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
 CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
@@ -44,16 +45,20 @@ def program(mpi: Mpi, name: str) -> Path:
 @functools.cache
 def source_tree() -> Path:
     """Where CMakeLists.txt lies: the repository of an editable install, or the copy inside the package."""
-    package = Path(__file__).resolve().parent
-    for folder in (package / "source", *package.parents):
+    for folder in (PACKAGE / "source", *PACKAGE.parents):
         lists = folder / "CMakeLists.txt"
         if lists.is_file() and "project(swapmeet" in lists.read_text(errors="replace"):
             return folder
-    raise SwapmeetError(f"the source of libswapmeet is neither in {package / 'source'} nor above {package}: reinstall")
+    raise SwapmeetError(f"the source of libswapmeet is neither in {PACKAGE / 'source'} nor above {PACKAGE}: reinstall")
+
+
+def _installed() -> bool:
+    """Whether this is no clone: the package brings the source."""
+    return source_tree() == PACKAGE / "source"
 
 
 def build_folder(mpi: Mpi) -> Path:
-    """Where the library for `mpi` is built: in the source tree if that can be written to, else in the user's cache."""
+    """Where the library for `mpi` is built: in a clone that can be written to, else in the user's cache."""
     source = source_tree()
     mpi = _built_for(mpi)
     key = mpi.name
@@ -65,7 +70,7 @@ def build_folder(mpi: Mpi) -> Path:
 
 def _builds() -> Path:
     source = source_tree()
-    if os.access(source, os.W_OK):
+    if not _installed() and os.access(source, os.W_OK):
         return source / "build"
     return cache_folder() / hashlib.sha256(str(source).encode()).hexdigest()[:8]
 
@@ -86,9 +91,8 @@ def build(mpi: Mpi, target: str) -> Path:
 
 def _core() -> Path:
     """Where the libraries lie that know no MPI: brought by the package, or brought up to date in the source tree."""
-    package = Path(__file__).resolve().parent
-    if source_tree() == package / "source" and (package / "lib" / f"lib{CORE[0]}.a").exists():
-        return package / "lib"
+    if _installed() and (PACKAGE / "lib" / f"lib{CORE[0]}.a").exists():
+        return PACKAGE / "lib"
     folder = _builds() / "core"
     with _locked(folder):
         _make(folder, CORE, [], "", "all MPIs")

@@ -66,9 +66,7 @@ def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
 def require_schedule(spec: _core.Spec, text: str) -> None:
     """Refuse the host MPI where a schedule is needed."""
     if spec.family == "native":
-        raise SwapmeetError(
-            f'"{text}" is the host MPI and has no schedule: `swapmeet algorithms` lists those that do'
-        )
+        raise SwapmeetError(f'"{text}" is the host MPI and has no schedule: `swapmeet algorithms` lists those that do')
 
 
 def parse_ranks(text: str, option: str = "-P") -> Sequence[int]:

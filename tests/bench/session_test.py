@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from limits import scaled
 
 from swapmeet import SwapmeetError, launch
 from swapmeet import mpi as mpis
@@ -20,6 +21,8 @@ from swapmeet.bench.cells import DATATYPES, Cell
 from swapmeet.bench.process import begun_at, descendants
 from swapmeet.bench.session import LaunchFailed, Ran, Refused, Sample, Session, Unavailable, WrongData, batch
 from swapmeet.library import library, program
+
+pytestmark = pytest.mark.slow
 
 SPECS = ["native", "pairwise", "radix(r=2)", "auto"]
 WORKLOADS = ["uniform:max=300", "sparse:density=0.3,bytes=40", "hot-spot:bytes=0,hot=5000,source=0"]
@@ -64,7 +67,7 @@ def target(request: pytest.FixtureRequest) -> mpis.Mpi:
 
 @pytest.fixture(params=[1, 2, 3, 5], scope="module")
 def session(request: pytest.FixtureRequest, target: mpis.Mpi) -> Iterator[Session]:
-    with Session(target, request.param, timeout_s=60) as session:
+    with Session(target, request.param, timeout_s=scaled(60)) as session:
         yield session
 
 
@@ -180,7 +183,7 @@ def test_which_spec_really_runs_is_known(session: Session) -> None:
 
 
 def test_what_the_mpi_underneath_does_is_told_from_what_was_asked(target: mpis.Mpi) -> None:
-    with Session(target, 2, variables={"SWAPMEET_SCRATCH_LIMIT": "1000"}, timeout_s=60) as session:
+    with Session(target, 2, variables={"SWAPMEET_SCRATCH_LIMIT": "1000"}, timeout_s=scaled(60)) as session:
         asked = [session.candidate(spec) for spec in ("bruck", "radix(r=2,layout=basic)")]
         session.call(cell(session, 4096))
         for candidate in asked:  # the same is said of both, hence once only
@@ -249,7 +252,7 @@ def test_limits_phases_and_traces(session: Session, tmp_path: Path) -> None:
 
 
 def test_pinned_ranks_that_rewrite_what_they_send(target: mpis.Mpi) -> None:
-    with Session(target, 2, pin=True, touch=True, timeout_s=60) as session:
+    with Session(target, 2, pin=True, touch=True, timeout_s=scaled(60)) as session:
         session.call(cell(session, 64))
         [sample] = session.measure([(session.candidate("pairwise"), 5)])
         assert sample.shortest > 0
@@ -261,7 +264,7 @@ def test_wrong_data_are_found(target: mpis.Mpi, tmp_path: Path, monkeypatch: pyt
     library = tmp_path / "faulty.so"
     subprocess.run([target.mpicc, "-shared", "-fPIC", tmp_path / "faulty.c", "-o", library], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
-    with Session(target, 2, timeout_s=60) as session:
+    with Session(target, 2, timeout_s=scaled(60)) as session:
         native, ours = session.candidate("native"), session.candidate("pairwise")
         for items, datatype, message in [
             (101, "byte", "source 1 destination 1 byte 17 of 101: .* 1 of 2 ranks"),
@@ -280,7 +283,7 @@ def test_wrong_data_are_found(target: mpis.Mpi, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_death_of_a_rank_ends_the_session_with_the_launchers_words(target: mpis.Mpi) -> None:
-    with pytest.raises(LaunchFailed, match="status .*measure"), Session(target, 3, timeout_s=60) as session:
+    with pytest.raises(LaunchFailed, match="status .*measure"), Session(target, 3, timeout_s=scaled(60)) as session:
         session.call(cell(session, 64))
         family, native = family_of(session), session.candidate("native")
         os.kill(ranks_of(session)[-1], signal.SIGKILL)
@@ -301,11 +304,11 @@ def test_a_launch_that_hangs_is_ended_at_the_limit(target: mpis.Mpi, monkeypatch
             os.kill(rank, signal.SIGSTOP)
         session.call(cell(session, 64))
     assert not alive(family)
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < scaled(60)
 
 
 def test_an_interrupt_leaves_no_process_behind(target: mpis.Mpi) -> None:
-    with pytest.raises(KeyboardInterrupt), Session(target, 2, timeout_s=60) as session:
+    with pytest.raises(KeyboardInterrupt), Session(target, 2, timeout_s=scaled(60)) as session:
         family = family_of(session)
         assert len(alive(family)) >= 3
         signal.raise_signal(signal.SIGINT)
@@ -320,7 +323,7 @@ def test_the_death_of_this_process_leaves_no_other_behind(target: mpis.Mpi) -> N
         family = {**descendants(parent.pid)}
         assert len(alive(family)) >= 3
         parent.kill()
-    end = time.monotonic() + 20
+    end = time.monotonic() + scaled(20)
     while alive(family) and time.monotonic() < end:
         time.sleep(0.05)
     assert not alive(family)
@@ -360,7 +363,7 @@ def test_malformed_commands_and_the_end_of_input(target: mpis.Mpi) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=scaled(60),
         start_new_session=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -371,7 +374,7 @@ def test_malformed_commands_and_the_end_of_input(target: mpis.Mpi) -> None:
 
 
 def test_launchers(target: mpis.Mpi, tmp_path: Path) -> None:
-    with Session(target, 2, launcher=f"{target.mpiexec} -n {{ranks}}", timeout_s=60) as session:
+    with Session(target, 2, launcher=f"{target.mpiexec} -n {{ranks}}", timeout_s=scaled(60)) as session:
         session.call(cell(session, 64))
         session.check(session.candidate("auto"))
     with (

@@ -16,6 +16,8 @@ from swapmeet import SwapmeetError
 from swapmeet import mpi as mpis
 from swapmeet.application import choose_mpi, used
 
+pytestmark = pytest.mark.slow
+
 LOADED = Path(__file__).parents[1] / "mpi" / "programs" / "loaded.c"
 MARKER = "the application was run"
 

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 from cli.command import refused, swapmeet
+from limits import scaled
 
 from swapmeet.bench.results import Results, read
+
+pytestmark = pytest.mark.slow
 
 SHORT = ("-n", "2", "-S", "8,4KiB", "-i", "6", "--launches", "2", "--precision", "50")
 
@@ -120,11 +123,11 @@ def test_an_interrupted_campaign_goes_on(tmp_path: Path) -> None:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + scaled(200)
     while time.monotonic() < deadline and not (file.exists() and b'"type":"samples"' in file.read_bytes()):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=scaled(60))
     assert process.returncode == 130
     assert f"swapmeet bench --resume {file}" in errors and "alltoall" in output
     before = samples(read(file))

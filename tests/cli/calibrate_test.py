@@ -10,6 +10,8 @@ from cli.command import refused, swapmeet
 
 from swapmeet import machines
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_node(tmp_path: Path) -> None:
     file = tmp_path / "here.json"

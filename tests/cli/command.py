@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from limits import scaled
+
 
 def swapmeet(
     *words: str, env: Mapping[str, str] | None = None, stdin: str = "", timeout: float = 300
@@ -17,7 +19,7 @@ def swapmeet(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=scaled(timeout),
         env={**os.environ, **(env or {})},
     )
 

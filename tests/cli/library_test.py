@@ -24,3 +24,16 @@ def test_a_build_that_takes_long_is_told(
     assert library.build.__wrapped__(SIMGRID, "swapmeet") == tmp_path
     told = capsys.readouterr().err.count("building libswapmeet for simgrid, which may take minutes")
     assert told == (1 if takes_s else 0)
+
+
+def test_an_installed_package_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it brings is linked, and what is built lies in the cache, although the package can be written to."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libswapmeet_core.a").touch()
+    monkeypatch.setattr(library, "PACKAGE", tmp_path)
+    monkeypatch.setattr(library, "source_tree", lambda: tmp_path / "source")
+    monkeypatch.setattr(library, "_make", lambda *_: pytest.fail("the core is compiled again"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert library._core() == tmp_path / "lib"
+    assert library.build_folder(SIMGRID).is_relative_to(tmp_path / "cache" / "swapmeet")

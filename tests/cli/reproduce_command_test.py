@@ -28,6 +28,8 @@ from swapmeet.reproduction.figure import (
 from swapmeet.simulation import estimate, peers
 from swapmeet.specs import parse_spec
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "reproduction"
 MOST_PICTURE_BYTES = 100_000

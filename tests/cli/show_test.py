@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli.command import refused, swapmeet
+from limits import scaled
 
 from swapmeet import _core
 
@@ -63,7 +64,7 @@ def test_one_rank_alone() -> None:
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     command = f"{sys.executable} -m swapmeet show pairwise -P 2000 --plain | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=scaled(120))
     assert done.stdout == "schedule ranks=2000 rank=0 scratch=0 segment=0\n"
     assert done.stderr == ""
 
@@ -138,9 +139,9 @@ def test_ctrl_c_ends_a_verification_at_once() -> None:
     time.sleep(2)
     os.kill(process.pid, signal.SIGINT)
     begin = time.monotonic()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=scaled(60))
     assert (process.returncode, errors) == (130, "swapmeet: interrupted\n")
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < scaled(10)
 
 
 def test_options_are_listed() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import scaled
 
 from swapmeet import SwapmeetError
 from swapmeet import launch as launching
@@ -28,7 +29,7 @@ def cluster_words(command: Sequence[str | Path], nodes: int = 2, **network: Any)
 @pytest.fixture(scope="session")
 def namespaces() -> None:
     """That this kernel lets this user have them."""
-    done = subprocess.run(cluster_words(["true"], nodes=1), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(cluster_words(["true"], nodes=1), capture_output=True, text=True, timeout=scaled(60))
     if done.returncode == 2:
         pytest.skip(f"no cluster here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
@@ -78,6 +79,6 @@ def on_cluster(namespaces: None) -> OnCluster:
         words = launching.command(chosen, ranks, argv, library(chosen) if preload else None, variables)
         words = cluster_launching.command(chosen, per_node, Network(**network), words)
         needed = cluster_launching.variables(chosen, ranks)
-        return launching.run(chosen, ranks, words, env={**needed, **(env or {})}, timeout_s=timeout)
+        return launching.run(chosen, ranks, words, env={**needed, **(env or {})}, timeout_s=scaled(timeout))
 
     return on_cluster

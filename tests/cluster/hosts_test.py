@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 from cluster.conftest import cluster_words
+from limits import scaled
 
 ANYONE = 65534  #: a user without rights
-LIMIT_S = 60
+LIMIT_S = scaled(60)
 
 
 def run(words: list[str], **options: object) -> subprocess.CompletedProcess[str]:

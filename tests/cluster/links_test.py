@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli.command import refused
+from limits import scaled
 
 from swapmeet import SwapmeetError
 from swapmeet import mpi as mpis
@@ -17,7 +18,9 @@ from swapmeet.library import program
 
 
 def test_links_take_the_time_that_they_must() -> None:
-    done = subprocess.run([program(mpis.find("mpich"), "cluster_network")], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [program(mpis.find("mpich"), "cluster_network")], capture_output=True, text=True, timeout=scaled(60)
+    )
     assert done.returncode == 0, done.stdout
     assert done.stdout.endswith(" passed\n")
 

@@ -40,6 +40,7 @@ def test_every_radix_up_to_24_ranks(variant: str) -> None:
             proved(f"radix={r},{variant}", p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("pack", PACKINGS)
 def test_radices_of_up_to_64_ranks(layout: str, pack: str) -> None:
@@ -99,6 +100,7 @@ def node_maps(draw: st.DrawFn) -> tuple[str, int]:
     return text, ranks
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(node_maps(), radices, st.sampled_from(VARIANTS))
 def test_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:

@@ -30,6 +30,7 @@ def test_every_alias_is_proved(text: str) -> None:
         assert _core.verify(spec, ranks).findings == [], f"P = {ranks}"
 
 
+@pytest.mark.slow
 def test_every_corner_is_proved() -> None:
     for text in CORNERS:
         spec = _core.parse_spec(text)

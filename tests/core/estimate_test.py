@@ -96,6 +96,7 @@ def test_copies_are_added() -> None:
     assert time_us("tra(r=2,layout=basic)", 16, given, 100) == pytest.approx(blocks * 0.1 + pieces * 0.5)
 
 
+@pytest.mark.slow
 def test_32768_ranks_take_few_operations() -> None:
     """A rank's messages are looked at for all ranks, and links once for neighbours that send to neighbours."""
     theta = platform("theta", 32768)

@@ -63,6 +63,7 @@ def test_every_policy_up_to_24_ranks(per_node: str, policy: str) -> None:
         next(maps)  # 24 · 4 = 12 · 8: each map meets other numbers of ranks
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(node_maps(), variants)
 def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
@@ -71,6 +72,7 @@ def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
         assert _core.parse_schedule(str(plan)) == plan
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(node_maps(), variants, st.integers(0, 2**32))
 def test_what_is_proved_also_runs_with_blocks_of_unequal_size(nodes: tuple[str, int], variant: str, seed: int) -> None:
@@ -236,6 +238,7 @@ def way(source: int, destination: int, members: list[list[int]], per_node: str) 
     return [rank for rank, _ in itertools.groupby(stops)]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(node_maps(), st.sampled_from(LEADERS), st.sampled_from(("combined", "ahead", "total")), st.integers(0, 2**32))
 def test_blocks_of_unequal_size_go_the_same_way(nodes: tuple[str, int], per_node: str, how: str, seed: int) -> None:
@@ -280,6 +283,7 @@ def test_leaders_share_the_work() -> None:
 # --- costs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(node_maps(), variants)
 def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: str) -> None:
@@ -293,6 +297,7 @@ def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: s
     assert counts.sizes == [max(map(len, members)), len(members)]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(node_maps(), st.sampled_from(LEADERS))
 def test_rounds_are_heights(nodes: tuple[str, int], per_node: str) -> None:

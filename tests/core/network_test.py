@@ -26,6 +26,7 @@ def switches(network: _core.Network) -> list[str]:
 # Generators
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [3, 4, 5, 7, 8, 9, 11, 13, 16])
 def test_slim_fly_has_the_size_degree_and_diameter_of_the_paper(q: int) -> None:
     network = _core.named_network(f"slim-fly(q={q},hosts=1)")
@@ -146,6 +147,7 @@ def networks(draw: st.DrawFn) -> str:
     return "\n".join(draw(st.permutations(lines))) + "\n"
 
 
+@pytest.mark.slow
 @given(networks())
 @settings(max_examples=100, deadline=None)
 def test_text_of_any_network_reads_back(text: str) -> None:
@@ -300,6 +302,7 @@ def hops(network: _core.Network, start: int) -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @given(networks(), st.sampled_from(list(_core.Spread)), st.integers(0, 3))
 @settings(max_examples=100, deadline=None)
 def test_paths_are_minimal(text: str, spread: _core.Spread, seed: int) -> None:

@@ -189,6 +189,7 @@ def grouped(sent: list[Sent]) -> dict[tuple[int, int], list[Sent]]:
     return pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", ["", "4+2", "cyclic:3", "2/4"])
 @pytest.mark.parametrize("messages", MESSAGES)
 def test_every_layout_carries_the_same_blocks_to_the_same_peers(messages: str, nodes: str) -> None:
@@ -243,6 +244,7 @@ variants = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(node_maps(), radices, variants)
 def test_any_node_map(nodes: tuple[str, int], radix: str, variant: str) -> None:

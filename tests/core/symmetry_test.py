@@ -52,6 +52,7 @@ def prove(proof: Proof, ranks: int, parameters: str) -> None:
     assert verdict.proved, (ranks, parameters, verdict.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [MOST // 2, pytest.param(MOST, marks=pytest.mark.long)])
 @pytest.mark.parametrize("window", ["1", "all"])
 @pytest.mark.parametrize("layout", ["modified", "zero-rotation"])
@@ -76,6 +77,7 @@ def test_a_sample_of_everything_else_by_symmetry(report: Report) -> None:
     report(f"by symmetry, at random to P = {MOST}", 4000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_radix_in_full(layout: str, report: Report) -> None:
     count = 0
@@ -86,6 +88,7 @@ def test_every_radix_in_full(layout: str, report: Report) -> None:
     report(f"in full, every (P, r) to P = {MOST_IN_FULL}, {layout}, window 1 and all", count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_two_dimensions_in_full(layout: str, report: Report) -> None:
     cases = list(two_dimensions(MOST_IN_FULL))
@@ -315,6 +318,7 @@ def mutated(text: str, draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", CASES)
 def test_both_proofs_agree_on_mutations(spec: str) -> None:
     """What is proved by symmetry is proved in full. The reverse holds but for schedules out of lockstep."""

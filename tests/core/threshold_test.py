@@ -87,6 +87,7 @@ some_classes = st.lists(st.integers(0, 100_000) | st.just(0), min_size=CLASSES, 
 prices = st.tuples(st.integers(0, 10_000).map(float), st.floats(1, 20))
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(some_classes, prices)
 def test_the_least_cost_is_taken(counts: list[int], price: tuple[float, float]) -> None:

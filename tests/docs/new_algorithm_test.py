@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from docs.pages import ROOT
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs" / "howto" / "algorithm.md").read_text()
 FILE = re.compile(r"^`(?P<path>src/[\w/.]+)`:\n\n```cpp\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)

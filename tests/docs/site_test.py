@@ -16,6 +16,8 @@ from docs.pages import PAGES, ROOT
 from swapmeet import _core, catalogue
 from swapmeet.cli import app
 
+pytestmark = pytest.mark.slow
+
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 #: Where a page names a file or a folder of the tree.
 PATH = re.compile(

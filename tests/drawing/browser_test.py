@@ -17,6 +17,8 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="takes selenium: pi
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:

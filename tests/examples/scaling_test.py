@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from limits import scaled
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "scaling"
 DOCS = FOLDER.parents[1] / "docs"
@@ -21,7 +22,7 @@ from problems import PROBLEMS, STRONG, WEAK  # noqa: E402
 
 def scale(*words: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     done = [sys.executable, str(FOLDER), *map(str, words)]
-    return subprocess.run(done, capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(done, capture_output=True, text=True, timeout=scaled(timeout))
 
 
 def test_times_are_read_as_programs_print_them() -> None:

@@ -39,6 +39,7 @@ def solved(launch, tmp_path_factory: pytest.TempPathFactory):
     return solved
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("ranks", "decomposition", "algorithm"),
     [

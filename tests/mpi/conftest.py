@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import subprocess
@@ -41,20 +43,24 @@ def preloaded() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix; once."""
-    done: dict[tuple[str, ...], Path] = {}
+    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix: once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
 
     def compiled(mpi: str, name: str, *flags: str) -> Path:
-        key = (mpi, name, *flags)
-        if key not in done:
-            output = tmp_path_factory.mktemp(mpi) / name
-            target = mpis.find(mpi)
-            source = PROGRAMS / (name if "." in name else f"{name}.c")
-            words = [*target.compiler, source, "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-            environment = {**os.environ, **mpis.environment(target, 1)}  # Intel's wrapper is told where it is
-            subprocess.run([*words, *flags, "-o", output], check=True, env=environment)
-            done[key] = output
-        return done[key]
+        variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
+        output = folder / f"{mpi}-{variant}" / name
+        output.parent.mkdir(exist_ok=True)
+        with open(f"{output}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not output.exists():
+                target = mpis.find(mpi)
+                source = PROGRAMS / (name if "." in name else f"{name}.c")
+                words = [*target.compiler, source, "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
+                environment = {**os.environ, **mpis.environment(target, 1)}  # Intel's wrapper is told where it is
+                subprocess.run([*words, *flags, "-o", output], check=True, env=environment)
+        return output
 
     return compiled
 

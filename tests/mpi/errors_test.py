@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 @pytest.mark.parametrize("algorithm", ["pairwise", "random-segmented"])
 def test_errors_are_those_of_the_mpi_underneath(launch, built, wheel: str, ranks: int, algorithm: str) -> None:

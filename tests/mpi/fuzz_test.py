@@ -35,6 +35,7 @@ def run(launch, built, mpi: str, ranks: int, seed: int, episodes: int, variables
     assert f"{episodes * STEPS} passed, 0 failed, 0 skipped" in done.stdout, repeat + done.stdout[-4000:]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
     run(launch, built, wheel, ranks, 1, EPISODES[wheel][ranks], drawn_variables(1, ranks))

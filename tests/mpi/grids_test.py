@@ -33,6 +33,7 @@ def test_grids_conform(launch, built, mpi: str, ranks: int, algorithm: str, node
     assert " 0 failed" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("ranks", "algorithm", "nodes"), [(7, "two-layer", "4+2"), (6, "bruck(dims=2d,layout=zero-copy)", "")]
 )

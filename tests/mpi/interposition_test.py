@@ -193,6 +193,7 @@ def test_linking_by_find_package(launch, installed, tmp_path: Path, wheel: str) 
     check_linked(launch, folder / "linked", prefix, wheel, tmp_path / "statistics.json")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("algorithm", ["pairwise", "multipair-waitany", "random-segmented"])
 def test_two_threads_at_once(launch, compiled, wheel: str, ranks: int, algorithm: str) -> None:
@@ -209,6 +210,7 @@ def check_done(done: subprocess.CompletedProcess[str]) -> None:
     assert "calls: done" in done.stdout  # every answer was right
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_communicators_that_come_and_go(launch, compiled, wheel: str, ranks: int) -> None:
     """An MPI gives the handle of a freed communicator to the next, whose shape is another."""

@@ -12,6 +12,7 @@ def check(done: subprocess.CompletedProcess[str]) -> None:
     assert "memory: right" in done.stdout
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 @pytest.mark.parametrize("words", [("call",), ("odd", "call"), ("call", "free-some"), ("call", "forbid", "call")])
 def test_every_byte(launch, compiled, wheel: str, ranks: int, words: tuple[str, ...]) -> None:

@@ -401,6 +401,7 @@ def test_children(launch, compiled, wheel: str, algorithm: str, word: str) -> No
     assert done.stderr.count("swapmeet: calls of rank 0 of 3:") == 1
 
 
+@pytest.mark.in_turn
 @BOTH
 @ALL
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -441,6 +442,7 @@ SPECS = [
 ]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", SPECS)
 @pytest.mark.parametrize(
     ("ranks", "nodes"),
@@ -458,6 +460,7 @@ def test_only_some_peers_are_local(launch, compiled, wheel: str, ranks: int, nod
     by_ourselves(launch(ranks, [compiled(wheel, "node_calls"), *ORDERS], mpi=wheel, algorithm=algorithm, env=env))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["8", "4+4"])
 @pytest.mark.parametrize("size", [100, 65536])
 def test_messages_to_one_peer_keep_their_order(launch, compiled, wheel: str, nodes: str, size: int) -> None:

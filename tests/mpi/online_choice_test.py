@@ -38,6 +38,7 @@ def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
     assert min(served.values()) >= 2
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:3", marks=pytest.mark.long)])
 def test_nodes(tried, nodes: str) -> None:
     served, _ = tried(5, 80, SWAPMEET_NODES=nodes, **ALWAYS)
@@ -54,6 +55,7 @@ def test_short_programs_are_left_alone(tried) -> None:
     assert len(tried(3, 50)[0]) <= 2
 
 
+@pytest.mark.in_turn
 def test_it_says_what_it_has_found(tried) -> None:
     _, said = tried(3, 200, SWAPMEET_EXPLAIN="1", **ALWAYS)
     assert "online choice: " in said

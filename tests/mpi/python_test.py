@@ -24,6 +24,7 @@ def preload(request: pytest.FixtureRequest, preloaded, wheel: str) -> bool:
     return chosen
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_function(launch, wheel: str, ranks: int, preload: bool) -> None:
     done = launch(ranks, [sys.executable, PROGRAM], mpi=wheel, preload=preload, timeout=60)

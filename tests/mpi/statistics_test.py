@@ -168,6 +168,7 @@ def test_ranks_of_a_node_share_memory_after_their_first_calls(
     }
 
 
+@pytest.mark.in_turn
 def test_shared_memory_waits_for_calls_that_are_worth_it(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
     """Calls of 16 MiB take milliseconds; after eight of them ranks look, and again after sixteen."""
     statistics = tmp_path / "statistics.json"

@@ -37,6 +37,7 @@ def exchange(launch, compiled, tallies, tmp_path: Path):
     return exchange
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "policy",
     [
@@ -85,6 +86,7 @@ def test_leaders_meet_in_the_order_of_their_nodes(exchange, wheel: str) -> None:
     assert all("leaders(order=topology" in spec for spec in served.values())
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("policy", "nodes"),
     [
@@ -191,6 +193,7 @@ def test_a_cache_that_cannot_be_had(exchange, wheel: str, tmp_path: Path) -> Non
     assert "swapmeet: " not in said
 
 
+@pytest.mark.in_turn
 def test_rules_of_tuning_files(launch, exchange, wheel: str, tmp_path: Path) -> None:
     from swapmeet import mpi as mpis
 

@@ -92,6 +92,7 @@ def test_the_automatic_threshold_of_padded_blocks(launch, compiled, tallies, tmp
     compare(launch, compiled, tallies, tmp_path, wheel, spec, "uniform:max=2KiB")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("spec", ["hybrid", "bruck(direct=8KiB)", "two-phase-bruck", "padded-bruck(direct=3KiB)"])
 def test_little_working_memory(launch, compiled, tallies, tmp_path: Path, wheel: str, spec: str) -> None:
     """The limit lowers the threshold; where there is none, calls with too large blocks go to the host MPI."""

@@ -82,6 +82,7 @@ def _other_file_on_rank_1(launch, built, wheel: str, tmp_path: Path, text: str) 
     return done
 
 
+@pytest.mark.in_turn
 def test_tune_as_a_whole(tmp_path: Path, wheel: str) -> None:
     """It measures, writes, and is followed; and it fits once more what it has measured."""
     swapmeet = [sys.executable, "-m", "swapmeet"]

@@ -55,6 +55,7 @@ def skewed(launch, compiled, folder: Path, mpi: str, ranks: int, algorithm: str,
 ONE_LARGE = ("small=8", f"large={LARGE_BYTES}", "from=1", "to=0")  #: in radix 2 through four other ranks of 32
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["hybrid", "bruck"])
 def test_one_large_block_among_small_ones(launch, compiled, tmp_path: Path, wheel: str, algorithm: str) -> None:
     """No rank uses more than twice what it must send and receive, and 1 MiB: as the library counts it."""

@@ -35,6 +35,7 @@ def png_size(file: Path) -> tuple[int, int]:
     return width, height
 
 
+@pytest.mark.slow
 def test_everything_goes_to_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "a.b.jsonl", specs=("tra(r=2)", "tra(r=4)"), phases=True, samples=12, launches=2)
     plot([file])

@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from limits import scaled
 from recordings import END, communicator, exchange, header, skewed, total, write
 
 from swapmeet import mpi as mpis
+
+pytestmark = pytest.mark.slow
 
 PROGRAMS = Path(__file__).parents[1] / "mpi" / "programs"
 
@@ -21,7 +24,7 @@ def profile(*words: str | Path, timeout: float = 300) -> subprocess.CompletedPro
         [sys.executable, "-m", "swapmeet", "profile", *words],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=scaled(timeout),
         stdin=subprocess.DEVNULL,
         env=os.environ,
     )

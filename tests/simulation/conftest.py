@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from limits import scaled
 from plain import BYTE_NS, LATENCY_US, MakeJob, MakePlatform
 
 from swapmeet import SwapmeetError
@@ -21,7 +22,7 @@ def simulator() -> Simulator:
         target = simgrid.find()
     except SwapmeetError as problem:
         pytest.skip(str(problem))
-    return Simulator(target, 120)
+    return Simulator(target, scaled(120))
 
 
 @pytest.fixture

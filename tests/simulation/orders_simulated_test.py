@@ -14,6 +14,8 @@ from swapmeet.simulation import application
 from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import platform
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 NETWORK = "torus(dims=4,hosts=2)"
 ORDER = f"direct(order=topology({NETWORK}),window=2,complete=any)"

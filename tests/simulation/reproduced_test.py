@@ -12,6 +12,8 @@ from swapmeet.reproduction.judging import faster
 from swapmeet.reproduction.sources import Grid, Simulated
 from swapmeet.simulation.job import Job, Outcome, Simulator
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_simulated_figure(simulator: Simulator) -> None:
     roles = {"few": "tra(r=2)", "again": "tra(r=2)", "many": "pairwise", "theirs": "native:bruck"}

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from limits import scaled
 from plain import MakeJob
 from typer.testing import CliRunner
 
@@ -20,6 +21,8 @@ from swapmeet.simulation import job, peers, scoreboard
 from swapmeet.simulation.job import Simulator
 from swapmeet.simulation.platform import platform
 from swapmeet.tuning import fit
+
+pytestmark = pytest.mark.slow
 
 APPLICATION = """
 #include <mpi.h>
@@ -49,7 +52,7 @@ def simulate(*words: str, folder: Path, **variables: str) -> subprocess.Complete
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **variables}
     return subprocess.run(
         [sys.executable, "-m", "swapmeet", "simulate", *words], capture_output=True, text=True, env=environment,
-        cwd=folder, timeout=300,
+        cwd=folder, timeout=scaled(300),
     )  # fmt: skip
 
 
@@ -171,7 +174,10 @@ def test_an_interrupted_command_can_be_given_again(simulator: Simulator, tmp_pat
     while not results.exists():
         time.sleep(0.01)
     begun.send_signal(signal.SIGINT)
-    assert begun.communicate(timeout=60)[1].decode().endswith("swapmeet: interrupted\n") and begun.returncode == 130
+    assert (
+        begun.communicate(timeout=scaled(60))[1].decode().endswith("swapmeet: interrupted\n")
+        and begun.returncode == 130
+    )
     assert not results.exists()
 
 

@@ -12,6 +12,8 @@ from swapmeet.simulation import peers
 from swapmeet.simulation.job import Simulator, _where
 from swapmeet.simulation.platform import platform
 
+pytestmark = pytest.mark.slow
+
 SECONDS = ("longest", "shortest", "mean")
 
 

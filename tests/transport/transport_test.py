@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from limits import scaled
 
 from swapmeet import mpi as mpis
 from swapmeet.library import program, source_tree
@@ -33,7 +34,7 @@ def run() -> Run:
 
 def output_of(path: Path, *words: str, timeout: float = 60) -> str:
     argv = [path, *(part for word in words for part in word.split())]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=scaled(timeout))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 
@@ -79,7 +80,7 @@ def test_memory_that_is_not_there(run: Run) -> None:
     private = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=1M none /dev/shm && exec "$@"', "sh"]
     if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
         pytest.skip("no mount namespace here (root has one)")
-    done = subprocess.run([*private, path, "reserve", str(2 << 20)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*private, path, "reserve", str(2 << 20)], capture_output=True, text=True, timeout=scaled(60))
     assert done.returncode == 1
     assert done.stdout == "transport: cannot make 2097152 B of shared memory (/dev/shm): No space left on device\n"
 

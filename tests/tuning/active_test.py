@@ -94,6 +94,7 @@ def stand(monkeypatch: pytest.MonkeyPatch) -> Stand:
     return found
 
 
+@pytest.mark.slow
 def test_the_first_look_is_at_everything_and_the_others_at_what_is_unclear(stand: Stand, tmp_path: Path) -> None:
     sizes = f"{CLEAR},{UNCLEAR}"
     plan = measuring.Plan("openmpi", ["pairwise", "bruck", "tuna"], "4", sizes, None, "1h", 6, None)

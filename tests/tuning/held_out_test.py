@@ -15,6 +15,8 @@ from swapmeet.bench.results import read
 from swapmeet.cli import app
 from swapmeet.tuning import held_out
 
+pytestmark = pytest.mark.slow
+
 MPI = "openmpi 5.0.11"
 SIZES = (8, 64, 512, 8192, 32768)
 

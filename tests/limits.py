@@ -1,0 +1,12 @@
+"""Limits of time that a busy machine does not exceed: they end what hangs, and never judge what is slow."""
+
+from __future__ import annotations
+
+import os
+
+LEAST = 3.0  #: by what a limit is multiplied on an idle machine
+
+
+def scaled(limit_s: float) -> float:
+    """`limit_s`, which is generous on two idle cores, as seconds on this machine as busy as it is now."""
+    return limit_s * LEAST * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))

@@ -168,7 +168,8 @@ int swapmeet_plan_test(swapmeet_plan* plan, int* done);
  *  @since 0.1 */
 int swapmeet_plan_wait(swapmeet_plan* plan);
 
-/** Free a plan that is not under way. Local; before MPI_Finalize.
+/** Free a plan that is not under way. Collective over the plan's communicator, as MPI_Comm_free is, for a plan has one of
+ *  its own: all ranks free their plans, those of one communicator in the same order. Before MPI_Finalize.
  *  @param plan  its address; *plan becomes NULL. If it is NULL, nothing is done.
  *  @return MPI_SUCCESS; MPI_ERR_REQUEST if it is under way (nothing is freed) or `plan` is NULL
  *  @since 0.1 */

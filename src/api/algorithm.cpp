@@ -5,17 +5,24 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  std::optional<swapmeet::Options> options;
-  std::string problem;
-  if (spec) {
-    options = swapmeet::context().options;
-    problem = swapmeet::read_algorithm(spec, *options);
-    if (!problem.empty()) problem = '"' + std::string(spec) + "\": " + problem;
-    options->algorithm_from = "swapmeet_set_algorithm";
-  }
-  if (communicator->set_algorithm(options, problem.empty())) return MPI_SUCCESS;
-  return swapmeet::failed(MPI_ERR_ARG,
-                          problem.empty() ? "other ranks gave another spec, or one that is malformed" : problem);
+  return swapmeet::guarded_call([&] {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    std::optional<swapmeet::Options> options;
+    std::string problem;
+    const auto read = [&] {
+      if (!spec) return MPI_SUCCESS;
+      options = swapmeet::context().options;
+      options->algorithm_from = "swapmeet_set_algorithm";
+      problem = swapmeet::read_algorithm(spec, *options);
+      if (!problem.empty()) problem = '"' + std::string(spec) + "\": " + problem;
+      return MPI_SUCCESS;
+    };
+    // the other ranks wait for this one, whatever it lacks memory for
+    const auto lacks = [&](int error, const char* what) { return swapmeet::set_text(problem, what), error; };
+    const int lacking = swapmeet::guarded(read, lacks);
+    if (communicator->set_algorithm(options, problem.empty())) return MPI_SUCCESS;
+    return swapmeet::failed(lacking ? lacking : MPI_ERR_ARG,
+                            problem.empty() ? "other ranks gave another spec, or one that is malformed" : problem);
+  });
 }

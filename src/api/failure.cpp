@@ -26,6 +26,11 @@ int failed(int error) {
   return failed(error, text);
 }
 
+int failed_by_exception(int error, const char* what) noexcept {
+  set_text(message(), what);
+  return error;
+}
+
 int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised"); }
 
 Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : communicator_of(comm); }

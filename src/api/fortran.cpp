@@ -61,6 +61,12 @@ int call_or_plan(Call call, Make make, const char* spec, swapmeet_plan** plan, M
   return plan ? make(arguments..., comm, given(spec), plan) : call(arguments..., comm);
 }
 
+/// An error of an exchange, which is raised; of a plan, it is only returned.
+int raised(int error, MPI_Comm comm, const void* plan) {
+  if (!plan) PMPI_Comm_call_errhandler(comm, error);
+  return error;
+}
+
 #if MPI_VERSION < 4
 /// Large counts for an MPI that has none: those that an int holds.
 class Narrowed {
@@ -78,13 +84,9 @@ class Narrowed {
     return narrow.data();
   }
 
-  /// Of an exchange, raised; of a plan, returned.
-  int error(MPI_Fint comm, bool planned) const {
-    if (fit_) return MPI_SUCCESS;
-    if (planned)
-      return failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
-    PMPI_Comm_call_errhandler(communicator_from(comm), MPI_ERR_COUNT);
-    return MPI_ERR_COUNT;
+  int error() const {
+    return fit_ ? MPI_SUCCESS
+                : failed(MPI_ERR_COUNT, "a count or displacement exceeds an int, and this MPI has no larger ones");
   }
 
  private:
@@ -122,8 +124,13 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
       void* recvbuf, const Count* recvcounts, const Displacement* rdispls, const MPI_Fint* recvtypes, MPI_Fint comm, \
       const char* spec, swapmeet_plan** plan) {                                                                      \
     const MPI_Comm with = communicator_from(comm);                                                                   \
-    const std::vector<MPI_Datatype> sent = types_of(sendbuf, sendtypes, with);                                       \
-    const std::vector<MPI_Datatype> received = types_of(recvbuf, recvtypes, with);                                   \
+    std::vector<MPI_Datatype> sent, received;                                                                        \
+    const int lacking = guarded_call([&] {                                                                           \
+      sent = types_of(sendbuf, sendtypes, with);                                                                     \
+      received = types_of(recvbuf, recvtypes, with);                                                                 \
+      return MPI_SUCCESS;                                                                                            \
+    });                                                                                                              \
+    if (lacking) return raised(lacking, with, plan);                                                                 \
     return call_or_plan(swapmeet_alltoallw##suffix, swapmeet_plan_alltoallw##suffix, spec, plan, with, sendbuf,      \
                         sendcounts, sdispls, sent.data(), recvbuf, recvcounts, rdispls, received.data());            \
   }
@@ -137,8 +144,8 @@ SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count s
                                                 const char* spec, swapmeet_plan** plan) {
   Narrowed narrow;
   const int sent = sendbuf == MPI_IN_PLACE ? 0 : narrow(sendcount), received = narrow(recvcount);
-  const int error = narrow.error(comm, plan);
-  return error ? error
+  const int error = narrow.error();
+  return error ? raised(error, communicator_from(comm), plan)
                : swapmeet_fortran_alltoall(sendbuf, sent, sendtype, recvbuf, received, recvtype, comm, spec, plan);
 }
 
@@ -147,12 +154,15 @@ SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count s
                                    Type sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, \
                                    Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {             \
     Narrowed narrow;                                                                                                   \
-    const int* const counts = narrow(sendbuf, sendcounts, comm);                                                       \
-    const int* const places = narrow(sendbuf, sdispls, comm);                                                          \
-    const int* const received = narrow(recvbuf, recvcounts, comm);                                                     \
-    const int* const into = narrow(recvbuf, rdispls, comm);                                                            \
-    const int error = narrow.error(comm, plan);                                                                        \
-    return error ? error                                                                                               \
+    const int *counts = nullptr, *places = nullptr, *received = nullptr, *into = nullptr;                              \
+    const int error = guarded_call([&] {                                                                               \
+      counts = narrow(sendbuf, sendcounts, comm);                                                                      \
+      places = narrow(sendbuf, sdispls, comm);                                                                         \
+      received = narrow(recvbuf, recvcounts, comm);                                                                    \
+      into = narrow(recvbuf, rdispls, comm);                                                                           \
+      return narrow.error();                                                                                           \
+    });                                                                                                                \
+    return error ? raised(error, communicator_from(comm), plan)                                                        \
                  : function(sendbuf, counts, places, sendtype, recvbuf, received, into, recvtype, comm, spec, plan);   \
   }
 SWAPMEET_NARROWED(swapmeet_fortran_alltoallv, MPI_Fint)

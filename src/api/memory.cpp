@@ -5,22 +5,26 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void* base) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  constexpr MPI_Aint most = MPI_Aint{1} << 48;
-  const bool valid = bytes >= 0 && bytes <= most && base;
-  char* memory = nullptr;
-  const int error = communicator->allocate(valid ? bytes : 0, memory);  // the other ranks wait for this one
-  if (error || valid) {
-    if (!error) *static_cast<void**>(base) = memory;
-    return error ? swapmeet::failed(error) : error;
-  }
-  swapmeet::context().regions.remove(memory);
-  if (bytes > most) return swapmeet::failed(MPI_ERR_NO_MEM, "no machine has so much memory");
-  return swapmeet::failed(MPI_ERR_ARG, base ? "the number of bytes is negative" : "the address for the base is NULL");
+  return swapmeet::guarded_call([&] {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    constexpr MPI_Aint most = MPI_Aint{1} << 48;
+    const bool valid = bytes >= 0 && bytes <= most && base;
+    char* memory = nullptr;
+    const int error = communicator->allocate(valid ? bytes : 0, memory);  // the other ranks wait for this one
+    if (error || valid) {
+      if (!error) *static_cast<void**>(base) = memory;
+      return error ? swapmeet::failed(error) : error;
+    }
+    swapmeet::context().regions.remove(memory);
+    if (bytes > most) return swapmeet::failed(MPI_ERR_NO_MEM, "no machine has so much memory");
+    return swapmeet::failed(MPI_ERR_ARG, base ? "the number of bytes is negative" : "the address for the base is NULL");
+  });
 }
 
 SWAPMEET_EXPORT int swapmeet_memory_free(void* base) {
-  if (!base || swapmeet::context().regions.remove(base)) return MPI_SUCCESS;
-  return swapmeet::failed(MPI_ERR_ARG, "not an address that swapmeet_memory_allocate gave, or freed already");
+  return swapmeet::guarded_call([&] {
+    if (!base || swapmeet::context().regions.remove(base)) return MPI_SUCCESS;
+    return swapmeet::failed(MPI_ERR_ARG, "not an address that swapmeet_memory_allocate gave, or freed already");
+  });
 }

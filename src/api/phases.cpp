@@ -7,22 +7,26 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  communicator->begin_phases();
-  return MPI_SUCCESS;
+  return swapmeet::guarded_call([&] {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    communicator->begin_phases();
+    return MPI_SUCCESS;
+  });
 }
 
 SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
-  if (!times || !seconds)
-    return swapmeet::failed(
-        MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
-  for (std::size_t phase = 0; phase < times->size(); ++phase)
-    seconds[phase] = std::chrono::duration<double>((*times)[phase]).count();
-  return MPI_SUCCESS;
+  return swapmeet::guarded_call([&] {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
+    if (!times || !seconds)
+      return swapmeet::failed(
+          MPI_ERR_ARG, seconds ? "phases were not measured: swapmeet_phases_begin() begins that" : "`seconds` is NULL");
+    for (std::size_t phase = 0; phase < times->size(); ++phase)
+      seconds[phase] = std::chrono::duration<double>((*times)[phase]).count();
+    return MPI_SUCCESS;
+  });
 }
 
 SWAPMEET_EXPORT const char* swapmeet_phase_name(int phase) {
@@ -31,8 +35,10 @@ SWAPMEET_EXPORT const char* swapmeet_phase_name(int phase) {
 }
 
 SWAPMEET_EXPORT int swapmeet_trace(MPI_Comm comm, const char* file) {
-  swapmeet::Communicator* const communicator = swapmeet::known(comm);
-  if (!communicator) return swapmeet::no_communicator();
-  const int error = communicator->trace(file);
-  return error ? swapmeet::failed(error) : error;
+  return swapmeet::guarded_call([&] {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    const int error = communicator->trace(file);
+    return error ? swapmeet::failed(error) : error;
+  });
 }

@@ -31,7 +31,7 @@ class Blocks {
     set(counts, displacements);
     unit_ = 1;
     types_apart_ = 1;
-    for (const Datatype& type : types) contiguous_ &= type.contiguous;
+    for (const Datatype& type : types) contiguous_ &= type.contiguous, committed_ &= type.committed;
   }
 
   /// The same blocks, `by` bytes further on.
@@ -40,6 +40,19 @@ class Blocks {
     blocks.base_ += by;
     return blocks;
   }
+
+  /// The same blocks of unequal size elsewhere: block i `displacements[i]` bytes from address 0.
+  Blocks placed(const MPI_Count* counts, const MPI_Aint* displacements) const {
+    Blocks blocks(*this);
+    blocks.base_ = nullptr;
+    blocks.unit_ = 1;
+    blocks.counts_ = blocks.displacements_ = nullptr;
+    blocks.set(counts, displacements);
+    return blocks;
+  }
+
+  /// Whether all blocks have one count, and lie at equal distances.
+  bool equal() const { return !counts_ && !large_counts_; }
 
   std::int64_t count(int i) const { return counts_ ? counts_[i] : large_counts_ ? large_counts_[i] : count_; }
   std::int64_t displacement(int i) const {
@@ -52,8 +65,12 @@ class Blocks {
   /// Whether the data of every block are its bytes in memory, as far as Datatype::contiguous is sure of it.
   bool contiguous() const { return contiguous_; }
 
+  /// Whether MPI is known to accept their types. If not, Staging::check() is to find out before anything is sent: their
+  /// data may travel as bytes.
+  bool committed() const { return committed_; }
+
   /// Whether all blocks are of one size and follow one another without gaps.
-  bool side_by_side() const { return !counts_ && !large_counts_ && contiguous_; }
+  bool side_by_side() const { return equal() && contiguous_; }
 
   /// Block i; nothing if it has no data.
   Part whole(int i) const { return {address(i), type(i).size == 0 ? 0 : count(i), type(i).handle}; }
@@ -67,7 +84,7 @@ class Blocks {
  private:
   Blocks(const void* base, const Datatype& type)
       : base_(static_cast<char*>(const_cast<void*>(base))), first_type_(&type), unit_(type.extent),
-        contiguous_(type.contiguous) {}
+        contiguous_(type.contiguous), committed_(type.committed) {}
 
   void set(const int* counts, const int* displacements) {
     counts_ = counts;
@@ -81,7 +98,7 @@ class Blocks {
   char* base_;
   const Datatype* first_type_;
   std::int64_t unit_;  ///< bytes by which displacements count
-  bool contiguous_;
+  bool contiguous_, committed_;
   int types_apart_ = 0;  ///< 1: each block has a type of its own; 0: all have the same
   std::int64_t count_ = 0;
   const int *counts_ = nullptr, *displacements_ = nullptr;

@@ -1,5 +1,7 @@
 #include "buffers/owned_blocks.hpp"
 
+#include "mpi/guard.hpp"
+
 namespace swapmeet {
 
 void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
@@ -7,12 +9,17 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
   BlockTypes all;
   const std::span<const Datatype> found = all.look_up(known, types.data(), types.size());
   types_.assign(found.begin(), found.end());
+  handles_.reserve(types_.size());
+  copies_.reserve(types_.size());
   for (std::size_t i = 0; i < types_.size(); ++i) {
     Datatype& type = types_[i];
     if (i > 0 && types[i] == types[i - 1]) {
       type = types_[i - 1];
-    } else if (!type.contiguous) {
-      PMPI_Type_dup(types[i], &type.handle);
+    } else if (!type.predefined) {
+      if (const int error = PMPI_Type_dup(types[i], &type.handle)) {
+        free_copies();
+        throw MpiError(error);
+      }
       copies_.push_back(type.handle);
     }
     handles_.push_back(type.handle);
@@ -22,7 +29,10 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
 OwnedBlocks::~OwnedBlocks() {
   int finalised = 0;
   PMPI_Finalized(&finalised);
-  if (finalised) return;
+  if (!finalised) free_copies();
+}
+
+void OwnedBlocks::free_copies() {
   for (MPI_Datatype& copy : copies_) PMPI_Type_free(&copy);
 }
 

@@ -45,8 +45,9 @@ class OwnedBlocks {
   const MPI_Datatype* types() const { return handles_.data(); }
 
  private:
-  /// Copies types, for the program may free its own.
+  /// Copies types, for the program may free its own. Throws MpiError.
   void keep(std::span<const MPI_Datatype> types);
+  void free_copies();
 
   const void* base_;
   bool each_has_type_ = false;

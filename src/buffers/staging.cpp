@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace swapmeet {
 
@@ -51,7 +52,7 @@ int in_pieces(const Part& block, const Datatype& type, Use use) {
 
 }  // namespace
 
-bool Staging::reserve(const Blocks& blocks, int ranks) {
+bool Staging::reserve(const Blocks& blocks, int ranks) try {
   counts_.resize(static_cast<std::size_t>(ranks));
   displacements_.resize(static_cast<std::size_t>(ranks));
   std::int64_t total = 0;
@@ -61,7 +62,7 @@ bool Staging::reserve(const Blocks& blocks, int ranks) {
     total += blocks.bytes(i);
   }
   return memory_.reserve(total);
-}
+} catch (const std::bad_alloc&) { return false; }
 
 bool Staging::packs(const Blocks& blocks, int ranks) {
   if (MPI_VERSION >= 4) return true;
@@ -74,11 +75,13 @@ int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
   const Datatype* checked = nullptr;
   for (int i = 0; i < ranks; ++i) {
     const Datatype& type = blocks.type(i);
-    if (type.size == 0 || (checked && checked->handle == type.handle)) continue;  // MPICH 4.0.2 divides by the size
+    if (type.committed || type.size == 0 || (checked && checked->handle == type.handle))
+      continue;  // MPICH 4.0.2 divides by the size
     checked = &type;
     char nothing[1] = {};
     int position = 0;
     if (const int error = PMPI_Unpack(nothing, 1, &position, nothing, 0, type.handle, comm)) return error;
+    remember_committed(type);
   }
   return MPI_SUCCESS;
 }

@@ -107,18 +107,18 @@ int Plan::advance() {
   return error;
 }
 
-Traffic Plan::traffic(std::int64_t block_bytes) const {
+SentTraffic Plan::traffic(std::int64_t block_bytes) const {
   const std::int64_t segments = segmented() ? (block_bytes + schedule_.segment_bytes - 1) / schedule_.segment_bytes : 1;
-  Traffic sent;
+  SentTraffic sent;
   for (const Message& message : schedule_.sends) {
     sent.messages += segments;
     for (const Run& run : schedule_.runs_of(message)) sent.bytes += run.count * block_bytes;
   }
-  return block_bytes == 0 ? Traffic{} : sent;
+  return block_bytes == 0 ? SentTraffic{} : sent;
 }
 
-Traffic Plan::traffic(const Blocks& sent) const {
-  Traffic all;
+SentTraffic Plan::traffic(const Blocks& sent) const {
+  SentTraffic all;
   for (const Message& message : schedule_.sends) {
     const std::int64_t bytes = sent.bytes(schedule_.runs[message.first].first);
     all.messages += segmented() ? (bytes + schedule_.segment_bytes - 1) / schedule_.segment_bytes : bytes > 0;

@@ -62,9 +62,9 @@ class Plan {
   int advance();
 
   /// What this rank sends in one exchange of blocks of so many bytes, at most.
-  Traffic traffic(std::int64_t block_bytes) const;
+  SentTraffic traffic(std::int64_t block_bytes) const;
   /// The same of blocks of any size. Requires that it forwards none.
-  Traffic traffic(const Blocks& sent) const;
+  SentTraffic traffic(const Blocks& sent) const;
 
  private:
   struct UnderWay;

@@ -88,7 +88,7 @@ class Varying {
   int advance();
 
   /// What was sent since this was last asked; without what a padded plan itself sends.
-  Traffic take_traffic() { return std::exchange(traffic_, {}); }
+  SentTraffic take_traffic() { return std::exchange(traffic_, {}); }
 
   /// The most bytes of working memory that was in use at a time so far, without what a padded plan itself uses.
   std::int64_t peak_bytes() const { return padded_peak_ > pool_.peak() ? padded_peak_ : pool_.peak(); }
@@ -129,7 +129,7 @@ class Varying {
   std::int64_t padded_peak_ = 0;
   Memory out_, in_;  // padded
   Pool pool_;
-  Traffic traffic_;
+  SentTraffic traffic_;
   std::vector<Item> items_;
   std::vector<Landing> landings_;  ///< by the message received
   std::vector<Landing> gathered_;  ///< by the message of the round sent

@@ -1,8 +1,9 @@
 /// The MPI entry points. Both the MPI_ and the PMPI_ names are ours: Open MPI's Fortran bindings and profiling tools
 /// call the latter. Arguments that cannot be right go to the host MPI, which says so in its own way.
+#include "api/arguments.hpp"
 #include "api/export.hpp"
+#include "mpi/guard.hpp"
 #include "mpi/native.hpp"
-#include "interpose/arguments.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/serve.hpp"
 
@@ -18,13 +19,15 @@ template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                                             Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
                                             Passed& passed, int& error) {
-  if (!usable(send, send_count, send_type, receive, receive_count, receive_type, comm)) return false;
+  if (comm == MPI_COMM_NULL ||
+      mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
+    return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
   if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type) &&
       (!may_be_on_device() || (!device_of(send) && !device_of(receive))) && communicator->repeat().again()) [[likely]]
-    return serve_again(send, receive, comm, *communicator, error);
+    return serve_again(send, receive, *communicator, error);
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
@@ -37,14 +40,12 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
                MPI_Datatype send_type, void* receive, const Count* receive_counts,
                const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Passed& passed,
                int& error) {
+  using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  if (!usable(receive, receive_type, comm) || !receive_counts || !receive_displacements ||
-      (!in_place && (send_type == MPI_DATATYPE_NULL || !send_counts || !send_displacements ||
-                     refused_as_aliased(send, receive, send_counts == receive_counts, send_type == receive_type))))
-    return false;
-  Communicator* const communicator = communicator_of(comm);
-  if (!communicator || !no_negative(receive_counts, communicator->ranks()) ||
-      (!in_place && !no_negative(send_counts, communicator->ranks())))
+  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  if (!communicator ||
+      mistake_in(Side{send, send_counts, send_displacements, &send_type},
+                 Side{receive, receive_counts, receive_displacements, &receive_type}, false, communicator->ranks()))
     return false;
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
@@ -57,16 +58,12 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
                const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
                const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
                Passed& passed, int& error) {
+  using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  if (comm == MPI_COMM_NULL || receive == MPI_IN_PLACE || !receive_counts || !receive_displacements || !receive_types ||
-      (!in_place && (!send_counts || !send_displacements || !send_types ||
-                     refused_as_aliased(send, receive, send_counts == receive_counts, send_types == receive_types))))
-    return false;
-  Communicator* const communicator = communicator_of(comm);
-  if (!communicator) return false;
-  const Rank ranks = communicator->ranks();
-  if (!no_negative(receive_counts, ranks) || !has_types(receive_counts, receive_types, ranks) ||
-      (!in_place && (!no_negative(send_counts, ranks) || !has_types(send_counts, send_types, ranks))))
+  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  if (!communicator ||
+      mistake_in(Side{send, send_counts, send_displacements, send_types},
+                 Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))
     return false;
   const Blocks in(receive, receive_counts, receive_displacements, communicator->receive_types(receive_types));
   const Blocks out =
@@ -81,15 +78,25 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
 using swapmeet::Handle;
 using swapmeet::native;
 
-#define SWAPMEET_SERVE(function, underneath, comm, ...)       \
-  swapmeet::Passed passed;                                    \
-  int error = MPI_SUCCESS;                                    \
-  if (swapmeet::function(__VA_ARGS__, comm, passed, error)) { \
-    swapmeet::settle();                                       \
-    return error;                                             \
-  }                                                           \
-  error = native().underneath(__VA_ARGS__, comm);             \
-  passed.done();                                              \
+// What throws ends the call with an error on this rank. Errors are raised outside of the guard.
+#define SWAPMEET_SERVE(function, underneath, comm, ...)            \
+  swapmeet::Passed passed;                                         \
+  bool served = true;                                              \
+  int error = MPI_SUCCESS;                                         \
+  const int thrown = swapmeet::guarded([&] {                       \
+    served = swapmeet::function(__VA_ARGS__, comm, passed, error); \
+    return MPI_SUCCESS;                                            \
+  });                                                              \
+  if (thrown) [[unlikely]]                                         \
+    error = thrown, served = true;                                 \
+  if (served) {                                                    \
+    swapmeet::settle();                                            \
+    if (error) [[unlikely]]                                        \
+      swapmeet::PMPI_Comm_call_errhandler(comm, error);            \
+    return error;                                                  \
+  }                                                                \
+  error = native().underneath(__VA_ARGS__, comm);                  \
+  swapmeet::guarded([&] { return passed.done(), MPI_SUCCESS; });   \
   return error;
 
 #define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                           \

@@ -5,6 +5,7 @@
 
 #include "api/export.hpp"
 #include "interpose/workers.hpp"
+#include "mpi/guard.hpp"
 
 namespace swapmeet {
 
@@ -50,16 +51,17 @@ int find_free(MPI_Request* request) { return settled(free_request, find_free, na
 int watched_start(MPI_Request* request) {
   Worker* const worker = request ? worker_of_planned(*request) : nullptr;
   const int error = native_start()(request);
-  if (worker && !error) worker->start_planned();
-  return error;
+  return worker && !error ? guarded([&] { return worker->start_planned(), MPI_SUCCESS; }) : error;
 }
 
 int watched_startall(int count, MPI_Request* requests) {
   const int error = native_startall()(count, requests);
-  if (!error)
+  if (error) return error;
+  return guarded([&] {
     for (int i = 0; i < count; ++i)
       if (Worker* const worker = worker_of_planned(requests[i])) worker->start_planned();
-  return error;
+    return MPI_SUCCESS;
+  });
 }
 
 int watched_free(MPI_Request* request) {

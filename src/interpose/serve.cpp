@@ -64,7 +64,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
     return touched = true, MPI_ERR_NO_MEM;
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
-  int error = stage_receive ? Staging::check(call.receive, ranks, communicator.ours()) : MPI_SUCCESS;
+  int error = call.receive.committed() ? MPI_SUCCESS : Staging::check(call.receive, ranks, communicator.ours());
+  if (!error && !send.committed()) error = Staging::check(send, ranks, communicator.ours());
   if (!error && stage_send) error = out.pack(send, communicator.ours());
   phase.then(CallPhase::other);
   if (!error)
@@ -83,12 +84,11 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool&
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place) {
     touched = false;
-    // a type that MPI refuses is to be known before those of others are sent
-    if (call.collective == Collective::alltoallw)
-      for (const Blocks* side : {&call.send, &call.receive})
-        if (const int error =
-                side->contiguous() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
-          return error;
+    // A type that MPI refuses is to be known before anything is sent.
+    for (const Blocks* side : {&call.send, &call.receive})
+      if (const int error =
+              side->committed() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
+        return error;
     return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
   }
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
@@ -151,16 +151,12 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   const Blocks &send = call.send, &receive = call.receive;
   const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
   if (!rows || !send.contiguous() || !receive.contiguous()) return;
+  if (!send.type(0).predefined || !receive.type(0).predefined) return;  // their handles may come to mean another
   repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows, trying};
 }
 
-/// Whether `error` leaves nothing to do for the host MPI: it is raised on the communicator, if it is one.
-bool finished(MPI_Comm comm, bool touched, int error) {
-  if (error == MPI_SUCCESS) return true;
-  if (!touched) return false;
-  PMPI_Comm_call_errhandler(comm, error);
-  return true;
-}
+/// Whether `error` leaves nothing to do for the host MPI.
+bool finished(bool touched, int error) { return error == MPI_SUCCESS || touched; }
 
 int exchange_as_decided(const Call& call, Communicator& communicator, const Decision& decision, bool& touched) {
   return decision.varying ? exchange(call, communicator, *decision.varying, touched)
@@ -172,7 +168,7 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
   if (may_be_on_device()) [[unlikely]]
     error = exchange_on_host(call, communicator, decision, touched, exchange_as_decided);
   else error = exchange_as_decided(call, communicator, decision, touched);
-  return finished(call.comm, touched, error);
+  return finished(touched, error);
 }
 
 }  // namespace
@@ -185,13 +181,13 @@ void Passed::count() const {
   if (observed.communicator->options().phases) decision->tally->add_phases(times);
 }
 
-bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& communicator, int& error) {
+bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.repeat();
   bool touched = false;
   repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
   repeat.rows.receive = static_cast<char*>(receive);
   error = repeat.plan->run(repeat.rows, communicator.ours(), touched);
-  return finished(comm, touched, error);
+  return finished(touched, error);
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "buffers/blocks.hpp"
+#include "session/communicator.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
@@ -44,12 +45,12 @@ struct Passed {
   void count() const;
 };
 
-/// Serves `call`. True: done, with MPI's result in `error` (raised on the communicator if it is one). False: the
+/// Serves `call`. True: done, with MPI's result in `error` (which the caller raises on the communicator). False: the
 /// host MPI is to do it, for that was decided, or MPI refused the arguments before anything was sent and is to say
 /// so.
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error);
 
 /// Serves an MPI_Alltoall that communicator.repeat() says is like the last one. Returns as serve() does.
-bool serve_again(const void* send, void* receive, MPI_Comm comm, Communicator& communicator, int& error);
+bool serve_again(const void* send, void* receive, Communicator& communicator, int& error);
 
 }  // namespace swapmeet

@@ -1,61 +1,47 @@
 /// The MPI entry points of non-blocking and persistent all-to-alls, for those communicators that have workers. Both the
 /// MPI_ and the PMPI_ names are ours, as in entry.cpp.
 #include "api/export.hpp"
-#include "interpose/arguments.hpp"
+#include "api/request.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/workers.hpp"
+#include "mpi/guard.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-// Each keeps the arguments of a call; nullptr: they cannot be right.
+// Each keeps the arguments of a call; nullptr: they have a mistake.
 
 template <class Count>
 Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                      Count receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
-  if (!usable(send, send_count, send_type, receive, receive_count, receive_type, comm)) return nullptr;
-  Request exchange{Collective::alltoall, std::nullopt, {receive, std::int64_t{receive_count}, receive_type}};
-  if (send != MPI_IN_PLACE) exchange.send.emplace(send, std::int64_t{send_count}, send_type);
-  return std::make_shared<const Request>(std::move(exchange));
+                      Count receive_count, MPI_Datatype receive_type) {
+  const EqualSide<Count> out{send, send_count, send_type}, in{receive, receive_count, receive_type};
+  if (mistake_in(out, in)) return nullptr;
+  return std::make_shared<const Request>(request_of(out, in));
 }
 
-/// Blocks of unequal size. `each`: has a type of its own.
-template <class Count, class Displacement>
-Worker::Exchange kept_unequal(bool each, Rank ranks, const void* send, const Count* send_counts,
-                              const Displacement* send_displacements, const MPI_Datatype* send_types, void* receive,
-                              const Count* receive_counts, const Displacement* receive_displacements,
-                              const MPI_Datatype* receive_types, bool same_types) {
-  const bool in_place = send == MPI_IN_PLACE;
-  const auto wrong = [&](const Count* counts, const Displacement* displacements, const MPI_Datatype* types) {
-    return !counts || !displacements || !types || !no_negative(counts, ranks) ||
-           (each ? !has_types(counts, types, ranks) : *types == MPI_DATATYPE_NULL);
-  };
-  if (receive == MPI_IN_PLACE || wrong(receive_counts, receive_displacements, receive_types) ||
-      (!in_place && (wrong(send_counts, send_displacements, send_types) ||
-                     refused_as_aliased(send, receive, send_counts == receive_counts, same_types))))
-    return nullptr;
-  Request exchange{each ? Collective::alltoallw : Collective::alltoallv,
-                   std::nullopt,
-                   {receive, receive_counts, receive_displacements, receive_types, each, ranks}};
-  if (!in_place) exchange.send.emplace(send, send_counts, send_displacements, send_types, each, ranks);
-  return std::make_shared<const Request>(std::move(exchange));
+template <class Side>
+Worker::Exchange kept(bool each, Rank ranks, const Side& send, const Side& receive) {
+  if (mistake_in(send, receive, each, ranks)) return nullptr;
+  return std::make_shared<const Request>(request_of(send, receive, each, ranks));
 }
 
 template <class Count, class Displacement>
 Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
                       MPI_Datatype send_type, void* receive, const Count* receive_counts,
-                      const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm) {
-  return kept_unequal(false, ranks, send, send_counts, send_displacements, &send_type, receive, receive_counts,
-                      receive_displacements, &receive_type, send_type == receive_type);
+                      const Displacement* receive_displacements, MPI_Datatype receive_type) {
+  using Side = UnequalSide<Count, Displacement>;
+  return kept(false, ranks, Side{send, send_counts, send_displacements, &send_type},
+              Side{receive, receive_counts, receive_displacements, &receive_type});
 }
 
 template <class Count, class Displacement>
 Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
                       const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-                      const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm) {
-  return kept_unequal(true, ranks, send, send_counts, send_displacements, send_types, receive, receive_counts,
-                      receive_displacements, receive_types, send_types == receive_types);
+                      const Displacement* receive_displacements, const MPI_Datatype* receive_types) {
+  using Side = UnequalSide<Count, Displacement>;
+  return kept(true, ranks, Side{send, send_counts, send_displacements, send_types},
+              Side{receive, receive_counts, receive_displacements, receive_types});
 }
 
 // Both return false if the host MPI is to do it.
@@ -63,7 +49,7 @@ Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, co
 template <class... Arguments>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, Arguments... arguments) {
   Worker* const worker = worker_of(comm);
-  Worker::Exchange exchange = worker ? kept(worker->ranks(), arguments..., comm) : nullptr;
+  Worker::Exchange exchange = worker ? kept(worker->ranks(), arguments...) : nullptr;
   if (!exchange) return false;
   error = worker->begin(std::move(exchange), request);
   return true;
@@ -74,10 +60,19 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, Arguments... argument
   if (!has_workers(comm)) return false;
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  Worker::Exchange exchange = kept(ranks, arguments..., comm);
+  Worker::Exchange exchange = kept(ranks, arguments...);
   if (!exchange) return false;
   error = plan_on_worker(comm, std::move(exchange), request);
   return true;
+}
+
+/// Whether `serve` has done it: its error, or that of what it throws, is raised on `comm`.
+template <class Serve>
+bool served(int& error, MPI_Comm comm, Serve serve) {
+  bool done = true;
+  if (const int thrown = guarded([&] { return done = serve(), MPI_SUCCESS; })) error = thrown;
+  if (error) PMPI_Comm_call_errhandler(comm, error);
+  return done;
 }
 
 }  // namespace
@@ -93,14 +88,16 @@ using swapmeet::Handle;
 #define SWAPMEET_ARGUMENT_plan info,
 
 // `arguments`: as they came.
-#define SWAPMEET_BODY(Name, how, arguments, ...)                                                            \
-  {                                                                                                         \
-    int error = MPI_SUCCESS;                                                                                \
-    if (swapmeet::workers_agreed.load(std::memory_order_relaxed) &&                                         \
-        swapmeet::how(error, swapmeet::as<MPI_Comm>(comm), request, __VA_ARGS__))                           \
-      return error;                                                                                         \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                     \
-    return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
+#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                      \
+  {                                                                                                                   \
+    if (swapmeet::workers_agreed.load(std::memory_order_relaxed)) {                                                   \
+      int error = MPI_SUCCESS;                                                                                        \
+      if (swapmeet::served(error, swapmeet::as<MPI_Comm>(comm),                                                       \
+                           [&] { return swapmeet::how(error, swapmeet::as<MPI_Comm>(comm), request, __VA_ARGS__); })) \
+        return error;                                                                                                 \
+    }                                                                                                                 \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                               \
+    return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);           \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__
 

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "session/native_start.hpp"
 #include "interpose/workers.hpp"
@@ -47,19 +48,43 @@ Worker::Worker(MPI_Comm user, int number) {
   PMPI_Comm_group(user, &group_);
   PMPI_Comm_get_errhandler(user, &handler_);
   tag_ = number % all.tags;
-  if (rank == 0) meeting_ = static_cast<int>((all.world_rank + std::int64_t{all.world_ranks} * number) % all.tags);
-  PMPI_Iallreduce(MPI_IN_PLACE, &meeting_, 1, MPI_INT, MPI_MAX, user, &arrival_);
-  thread_ = without_signals([this] { work(); });
+  if (rank == 0)
+    meeting_.number = static_cast<int>((all.world_rank + std::int64_t{all.world_ranks} * number) % all.tags);
+  if (const int error = make_thread(thread_, [this] { return work(); })) {
+    meeting_.lacks_thread = 1;
+    say_once("error: no thread can be made for SWAPMEET_NONBLOCKING=thread (" + std::string(std::strerror(error)) +
+             "). Set it to native.");
+  }
+  PMPI_Iallreduce(MPI_IN_PLACE, &meeting_, 2, MPI_INT, MPI_MAX, user, &arrival_);
+  awaited_ = true;
+  awaited_.notify_one();
 }
 
-Worker::~Worker() { thread_.join(); }
+Worker::~Worker() {
+  if (thread_.joinable()) thread_.join();
+}
+
+template <class Pause>
+void Worker::wait_for_arrival(Pause pause) {
+  if (wait(arrival_, pause)) meeting_.lacks_thread = 1;
+  arrived_ = true;
+  arrived_.notify_all();
+}
+
+bool Worker::wait_for_others() {
+  if (!thread_.joinable()) wait_for_arrival(sched_yield);
+  arrived_.wait(false);
+  return !meeting_.lacks_thread;
+}
 
 int Worker::begin(Exchange exchange, MPI_Request* request) {
+  if (!thread_.joinable()) return MPI_ERR_OTHER;
   const std::lock_guard lock(mutex_);
-  if (const int error = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request)) return error;
   started_.push_back(std::move(exchange));
-  wake_.notify_one();
-  return MPI_SUCCESS;
+  const int error = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
+  if (error) started_.pop_back();
+  else wake_.notify_one();
+  return error;
 }
 
 int Worker::plan(Exchange exchange, MPI_Request* request) {
@@ -74,6 +99,12 @@ void Worker::start_planned() {
 }
 
 void Worker::close() {
+  if (!thread_.joinable() && !ended_) {
+    wait_for_arrival(sched_yield);  // nobody else does
+    PMPI_Group_free(&group_);
+    PMPI_Errhandler_free(&handler_);
+    ended_ = true;
+  }
   const std::lock_guard lock(mutex_);
   closed_ = true;
   wake_.notify_one();
@@ -88,29 +119,33 @@ Worker::Exchange Worker::next() {
   return first;
 }
 
-void Worker::work() {
-  std::unique_ptr<Communicator> communicator = meet();
+int Worker::work() {
+  std::unique_ptr<Communicator> communicator;
+  guarded([&] { return communicator = meet(), MPI_SUCCESS; });
   while (const Exchange exchange = next())
-    ring(communicator ? swapmeet::exchange(*exchange, *communicator) : MPI_ERR_OTHER);
+    ring(communicator ? guarded([&] { return swapmeet::exchange(*exchange, *communicator); }) : MPI_ERR_OTHER);
   communicator.reset();
   PMPI_Errhandler_free(&handler_);
   ended_ = true;
+  return MPI_SUCCESS;
 }
 
 // An MPI may make communicators for one thread of a process at a time, while others wait, perhaps the application's. So
 // it is not to be asked before the threads of all ranks are there; none of which then waits for the application.
 std::unique_ptr<Communicator> Worker::meet() {
   MPI_Comm comm = MPI_COMM_NULL;
-  const int error = wait(arrival_, [] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
-  arrived_ = true;
-  arrived_.notify_all();
-  if (error || PMPI_Comm_create_group(workers().job, group_, meeting_, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  awaited_.wait(false);
+  wait_for_arrival([] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
+  const bool all_there = !meeting_.lacks_thread;
+  if (!all_there || PMPI_Comm_create_group(workers().job, group_, meeting_.number, &comm) != MPI_SUCCESS)
+    comm = MPI_COMM_NULL;
   PMPI_Group_free(&group_);
   if (comm != MPI_COMM_NULL) {
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return std::make_unique<Communicator>(comm, context().options, comm);
   }
-  say_once("error: MPI has no communicator left for SWAPMEET_NONBLOCKING=thread. Set it to native.");
+  say_once(all_there ? "error: MPI has no communicator left for SWAPMEET_NONBLOCKING=thread. Set it to native."
+                     : "error: a rank has no thread for SWAPMEET_NONBLOCKING=thread. Set it to native.");
   return nullptr;
 }
 

@@ -4,27 +4,36 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "mpi/guard.hpp"
 #include "session/planned.hpp"
 
 namespace swapmeet {
 
 class Communicator;
 
-/// A thread that leaves the signals of the process to the application's.
+/// Makes a thread that leaves the signals of the process to the application's. `work` returns an error, which nobody
+/// gets. Returns 0, or why there can be no thread.
 template <class Work>
-std::thread without_signals(Work work) {
+int make_thread(std::thread& thread, Work work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(work);
+  int error = 0;
+  try {
+    thread = std::thread([work] { guarded(work); });
+  } catch (const std::system_error& refused) { error = refused.code().value(); } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  return error;
 }
 
 /// Executes exchanges one after the other, in the order of their starts, as the blocking calls do. No rank may start a
@@ -53,24 +62,31 @@ class Worker {
   int plan(Exchange exchange, MPI_Request* request);
   void start_planned();
 
-  /// Waits until all ranks have made it.
-  void wait_for_others() const { arrived_.wait(false); }
+  /// Waits until all ranks have made it. False: one of them has no thread, so none executes anything.
+  bool wait_for_others();
 
   /// Ends the thread after what was started. Local. Nothing may be started any more.
   void close();
   bool ended() const { return ended_; }
 
  private:
-  void work();
+  int work();
+  template <class Pause>
+  void wait_for_arrival(Pause pause);
   /// Waits for the other ranks, and makes the communicator. nullptr: MPI has none left.
   std::unique_ptr<Communicator> meet();
   Exchange next();  ///< nullptr: closed
   void ring(int error);
 
   Rank ranks_ = 0;
-  int tag_;           ///< of what ends its exchanges, which come in the order in which they were started
-  int meeting_ = -1;  ///< a number by which the ranks find one another
+  int tag_;  ///< of what ends its exchanges, which come in the order in which they were started
+  /// What the ranks bring to their meeting; then, the most of any.
+  struct {
+    int number = -1;  ///< by which they find one another
+    int lacks_thread = 0;
+  } meeting_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of all ranks
+  std::atomic<bool> awaited_{false};        ///< it is there
   std::atomic<bool> arrived_{false};
   MPI_Group group_ = MPI_GROUP_NULL;
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "mpi/agreement.hpp"
 #include "session/context.hpp"
+#include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
 #include "interpose/requests.hpp"
@@ -22,24 +24,28 @@ constexpr const char* variable = "SWAPMEET_NONBLOCKING";
 /// Open MPI cannot free a communicator with a collective under way; and to free it is collective, so it may wait for
 /// the others. (MPICH can, and may keep other threads out of MPI while it calls this.)
 int close_worker(MPI_Comm, int, void* attribute, void*) {
-  Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
-  if (!worker) return MPI_SUCCESS;
-  if (!host_is_mpich) worker->wait_for_others();
-  worker->close();
-  return MPI_SUCCESS;
+  return guarded([&] {
+    Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
+    if (!worker) return MPI_SUCCESS;
+    if (!host_is_mpich) worker->wait_for_others();
+    worker->close();
+    return MPI_SUCCESS;
+  });
 }
 
 /// At the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF.
 int close_all(MPI_Comm, int, void*, void*) {
-  Workers& all = workers();
-  const std::lock_guard lock(all.mutex);
-  workers_agreed = false;
-  for (const auto& worker : all.alive) worker->close();
-  all.alive.clear();
-  all.planned.clear();
-  PMPI_Comm_free(&all.bell);
-  PMPI_Comm_free(&all.job);
-  return MPI_SUCCESS;
+  return guarded([] {
+    Workers& all = workers();
+    const std::lock_guard lock(all.mutex);
+    workers_agreed = false;
+    for (const auto& worker : all.alive) worker->close();
+    all.alive.clear();
+    all.planned.clear();
+    PMPI_Comm_free(&all.bell);
+    PMPI_Comm_free(&all.job);
+    return MPI_SUCCESS;
+  });
 }
 
 int most_tag() {
@@ -49,10 +55,16 @@ int most_tag() {
   return found ? *most : 32767;  // as little as MPI allows
 }
 
-/// Says what MPI_Init waits for, if it takes long.
+/// Says what MPI_Init waits for, if it takes long; if there can be a thread for it.
 class Watch {
  public:
+  Watch() {
+    const int error = make_thread(thread_, [this] { return watch(), MPI_SUCCESS; });
+    if (error) warn(std::string(variable) + ": no thread can be made: " + std::strerror(error));
+  }
+
   ~Watch() {
+    if (!watches()) return;
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
@@ -60,6 +72,8 @@ class Watch {
     done_.notify_one();
     thread_.join();
   }
+
+  bool watches() const { return thread_.joinable(); }
 
  private:
   void watch() {
@@ -73,14 +87,15 @@ class Watch {
   std::mutex mutex_;
   std::condition_variable done_;
   bool over_ = false;
-  std::thread thread_ = without_signals([this] { watch(); });
+  std::thread thread_;
 };
 
 /// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the
-/// meantime is mistaken for a part of this, unlike of any other collective.
-MPI_Comm meet_in_init() {
+/// meantime is mistaken for a part of this, unlike of any other collective. `threads`: whether this rank can make some.
+MPI_Comm meet_in_init(bool& threads) {
   constexpr int tag = 25367;  // MPI keeps these apart from those of messages
   const Watch watch;
+  threads = watch.watches();
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -103,10 +118,10 @@ MPI_Comm communicator_of_this_rank() {
 }
 
 /// Whether all ranks of `comm` want workers, can have them, and will choose the same algorithms. Collective.
-bool wanted_everywhere(const Options& options, MPI_Comm comm) {
+bool wanted_everywhere(const Options& options, bool threads, MPI_Comm comm) {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  const bool wanted = options.nonblocking_by_threads, able = wanted && provided == MPI_THREAD_MULTIPLE;
+  const bool wanted = options.nonblocking_by_threads, able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
   const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able, !wanted};
   std::uint64_t least[4] = {};
   if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;
@@ -132,7 +147,9 @@ Workers& workers() {
   return *all;
 }
 
-void agree_on_workers() {
+namespace {
+
+void agree_guarded() {
   static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
   const char* const value = std::getenv(variable);
   // simulated ranks are no threads
@@ -143,9 +160,11 @@ void agree_on_workers() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   if (all.world_ranks == 1) return;
-  all.job = meet_in_init();
+  bool threads = false;
+  all.job = meet_in_init(threads);
   if (all.job == MPI_COMM_NULL) return;
-  if (!wanted_everywhere(options, all.job) || (options.algorithm && options.algorithm->family == Family::native)) {
+  if (!wanted_everywhere(options, threads, all.job) ||
+      (options.algorithm && options.algorithm->family == Family::native)) {
     PMPI_Comm_free(&all.job);
     return;
   }
@@ -156,6 +175,12 @@ void agree_on_workers() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
   workers_agreed = true;
+}
+
+}  // namespace
+
+void agree_on_workers() {
+  guarded([] { return agree_guarded(), MPI_SUCCESS; });
 }
 
 bool has_workers(MPI_Comm comm) {
@@ -178,7 +203,8 @@ Worker* worker_of(MPI_Comm comm) {
 
 int plan_on_worker(MPI_Comm comm, Worker::Exchange exchange, MPI_Request* request) {
   Worker& worker = add_worker(comm);
-  worker.wait_for_others();  // as such calls may; the communicator may be freed then
+  // as such calls may; the communicator may be freed then
+  if (!worker.wait_for_others()) return worker.close(), MPI_ERR_OTHER;
   const int error = worker.plan(std::move(exchange), request);
   if (error) return worker.close(), error;
   Workers& all = workers();

@@ -2,11 +2,12 @@
 
 namespace swapmeet {
 
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most) {
-  std::uint64_t mine[] = {number, ~number, ~most}, least[3];
-  if (PMPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
-  most = ~least[2];
-  return least[0] == ~least[1];
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least) {
+  std::uint64_t mine[] = {number, ~number, ~most, least}, all[4];
+  if (PMPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  most = ~all[2];
+  least = all[3];
+  return all[0] == ~all[1];
 }
 
 std::int64_t most_of_any_rank(std::int64_t number, MPI_Comm comm) {

@@ -7,11 +7,11 @@
 
 namespace swapmeet {
 
-/// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank. Collective.
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most);
+/// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank, `least` the smallest. Collective.
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least);
 inline bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
-  std::uint64_t nothing = 0;
-  return same_everywhere(number, comm, nothing);
+  std::uint64_t nothing = 0, neither = 0;
+  return same_everywhere(number, comm, nothing, neither);
 }
 
 /// The largest `number` of all ranks. Collective.

@@ -13,16 +13,20 @@ struct Datatype {
   MPI_Datatype handle = MPI_DATATYPE_NULL;
   std::int64_t size = 0;    ///< bytes of data in one element
   std::int64_t extent = 0;  ///< bytes from one element to the next
-  /// Whether the data of elements are their bytes in memory, in order and without gaps. Cheap, so only sure of
-  /// predefined types.
+  /// Whether the data of elements are their bytes in memory, in order and without gaps.
   bool contiguous = false;
+  bool predefined = false;  ///< so the handle is never freed, nor used again for another
+  bool committed = false;   ///< as far as is known: remember_committed()
 };
+
+/// Has MPI remember that it accepts a derived type, as long as the type lives: then it is committed for good.
+void remember_committed(const Datatype& type);
 
 /// What bytes are.
 const Datatype& byte_type();
 
-/// Asks MPI, and remembers some predefined types, whose handles are never used again for another. For one thread at a
-/// time.
+/// Asks MPI, and remembers some predefined types; what takes long to find out of a derived type, MPI keeps for us as an
+/// attribute of the type, which ends with it. For one thread at a time.
 class Datatypes {
  public:
   /// Valid until two more types have been looked up: those of the two sides of a call are valid together.

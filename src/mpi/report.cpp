@@ -1,6 +1,9 @@
 #include "mpi/report.hpp"
 
 #include <cstdio>
+#include <exception>
+
+#include "mpi/guard.hpp"
 
 namespace swapmeet {
 
@@ -19,6 +22,13 @@ void say_once(const std::string& what) {
 
 void warn_once(const std::string& what) {
   if (said().world_rank == 0) say_once("warning: " + what);
+}
+
+int reported(int error, const char* what) noexcept {
+  try {
+    say_once("error: " + std::string(what));
+  } catch (const std::exception&) { std::fputs("swapmeet: error: out of memory\n", stderr); }
+  return error;
 }
 
 }  // namespace swapmeet

@@ -61,7 +61,7 @@ void Tally::add_phases(const PhaseTimes& times) {
     phase_nanoseconds[phase].fetch_add(static_cast<std::uint64_t>(times[phase].count()), std::memory_order_relaxed);
 }
 
-void Tally::add_traffic(const Traffic& sent, std::int64_t most_working_bytes) {
+void Tally::add_traffic(const SentTraffic& sent, std::int64_t most_working_bytes) {
   messages.fetch_add(static_cast<std::uint64_t>(sent.messages), std::memory_order_relaxed);
   message_bytes.fetch_add(static_cast<std::uint64_t>(sent.bytes), std::memory_order_relaxed);
   const auto most = static_cast<std::uint64_t>(most_working_bytes);

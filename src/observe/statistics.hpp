@@ -36,7 +36,7 @@ struct Tally {
       : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
   void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
   void add_phases(const PhaseTimes& times);
-  void add_traffic(const Traffic& sent, std::int64_t most_working_bytes);
+  void add_traffic(const SentTraffic& sent, std::int64_t most_working_bytes);
 };
 
 /// All tallies of the process. Thread-safe.

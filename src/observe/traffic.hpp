@@ -5,7 +5,7 @@
 
 namespace swapmeet {
 
-struct Traffic {
+struct SentTraffic {
   std::int64_t messages = 0, bytes = 0;
   void add(std::int64_t message_bytes) { ++messages, bytes += message_bytes; }
 };

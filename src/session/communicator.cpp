@@ -106,11 +106,12 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     return;
   }
   std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
+  if (rank_ == 0) number_ = context().number_of_communicator();
   const double begin_s = PMPI_Wtime();
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  } else if (!same_everywhere(options.fingerprint(), user, device)) {
+  } else if (!same_everywhere(options.fingerprint(), user, device, number_)) {
     refusal_ = "the ranks disagree on the SWAPMEET_ variables";
     warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
     tell_problems(options, user);
@@ -255,8 +256,7 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
 
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
-  std::uint64_t unused = 0;
-  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_, unused) || !valid) return false;
+  if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
   if (options) patience_.end();
   repeat_ = {};

@@ -66,6 +66,9 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   Rank ranks() const { return shape_.ranks; }
+
+  /// That no other communicator has, in which all its ranks agree.
+  std::uint64_t number() const { return number_; }
   Rank rank() const { return rank_; }
   MPI_Comm ours() const { return ours_; }
   MPI_Comm user() const { return user_; }
@@ -192,6 +195,7 @@ class Communicator {
 
   Options options_;
   MPI_Comm user_;
+  std::uint64_t number_ = UINT64_MAX;
   Shape shape_;
   Rank rank_ = 0;
   MPI_Comm ours_;

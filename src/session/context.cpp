@@ -8,8 +8,11 @@
 #include <cstring>
 #include <memory>
 
+#include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "session/communicator.hpp"
+#include "session/planned.hpp"
 
 extern char** environ;
 
@@ -27,22 +30,29 @@ std::vector<std::unique_ptr<Context>>& contexts() {
 
 /// MPI calls this when the application frees a communicator that has one of ours attached.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
-  auto* const communicator = static_cast<Communicator*>(attribute);
-  {
-    Context& all = context();
-    const std::lock_guard lock(all.mutex);
-    std::erase(all.communicators, communicator);
-    all.deaths.fetch_add(1, std::memory_order_release);
-  }
-  delete communicator;
-  return MPI_SUCCESS;
+  return guarded([&] {
+    auto* const communicator = static_cast<Communicator*>(attribute);
+    {
+      Context& all = context();
+      const std::lock_guard lock(all.mutex);
+      std::erase(all.communicators, communicator);
+      all.deaths.fetch_add(1, std::memory_order_release);
+    }
+    delete communicator;
+    return MPI_SUCCESS;
+  });
+}
+
+/// What is written at the end, as far as there is memory for it.
+void report(Context& all, const char* ended_by) {
+  guarded([&] { return report_statistics(all), MPI_SUCCESS; });
+  guarded([&] { return all.recorder.close(ended_by), MPI_SUCCESS; });
 }
 
 /// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
-/// are still alive, MPI_COMM_WORLD among them, lose our communicator here, in the order of their making on all ranks.
+/// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
-  report_statistics(context());
-  context().recorder.close("finalize");
+  report(context(), "finalize");
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -50,6 +60,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
     left.swap(all.communicators);
     all.deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
   }
+  std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
   return MPI_SUCCESS;
 }
@@ -110,11 +121,10 @@ __attribute__((destructor)) void at_exit() {
   bool attached = false;
   for (const auto& one : contexts()) {
     if (!one) continue;
-    report_statistics(*one);
-    one->recorder.close("exit");
+    report(*one, "exit");
     attached |= one->attached;
   }
-  if (!attached) leave_unused_record();
+  if (!attached) guarded([] { return leave_unused_record(), MPI_SUCCESS; });
 }
 
 /// communicator_of() without memory.
@@ -138,6 +148,10 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
 }
 
 }  // namespace
+
+Context::Context() : under_way(std::make_unique<UnderWay>()) {}
+
+Context::~Context() = default;
 
 Context& context() {
   if constexpr (simulated) {

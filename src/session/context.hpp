@@ -4,19 +4,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "session/communicator.hpp"
+#include "mpi/mpi.hpp"
 #include "mpi/report.hpp"
-#include "session/planned.hpp"
 #include "observe/record.hpp"
 #include "observe/statistics.hpp"
 #include "options/options.hpp"
 #include "node/regions.hpp"
 
 namespace swapmeet {
+
+class Communicator;
+class UnderWay;
 
 /// The communicator of the last call. Its handle may be used again for another communicator only after it was freed,
 /// which counts as a death.
@@ -27,13 +30,22 @@ struct Recent {
 };
 
 struct Context {
+  Context();
+  ~Context();
+
   Options options;
   Statistics statistics;
   Recorder recorder;
-  UnderWay under_way;
+  std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
   Regions regions;                           ///< shared memory that the application asked for
   std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
+
+  /// A number that no other communicator in the job has, for one of which this rank is the first.
+  std::uint64_t number_of_communicator() {
+    return std::uint64_t{static_cast<std::uint32_t>(said.world_rank)} << 32 | named.fetch_add(1);
+  }
+  std::atomic<std::uint32_t> named{0};
 
   Said said;
 
@@ -43,7 +55,7 @@ struct Context {
 
   std::mutex mutex;                          ///< guards what follows
   int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
-  std::vector<Communicator*> communicators;  ///< alive, in the order of their making
+  std::vector<Communicator*> communicators;  ///< alive
   std::atomic<std::uint64_t> deaths{0};      ///< communicators deleted so far
   int world_ranks = 1;
   bool reported = false;

@@ -49,6 +49,8 @@ int Planned::stage_blocks() {
     receive = receive_host_copy_.instead_of(receive);
     send = request_.send ? send_host_copy_.instead_of(send) : receive;
   }
+  for (const Blocks* side : {&send, &receive})
+    if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, comm_)) return error;
   send_.emplace(send);
   receive_.emplace(receive);
   if (stages_send()) {
@@ -60,7 +62,6 @@ int Planned::stage_blocks() {
   if (stages_receive()) {
     if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
     if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
-    if (const int error = Staging::check(receive, ranks_, comm_)) return error;
     receive_.emplace(receive_staging_.blocks());
   }
   return MPI_SUCCESS;
@@ -119,7 +120,7 @@ int Planned::test_native() {
   return error || done ? error : unfinished;
 }
 
-std::optional<Traffic> Planned::traffic() const {
+std::optional<SentTraffic> Planned::traffic() const {
   if (executor_.varying) return last_traffic_;
   if (!executor_.plan) return std::nullopt;
   const Blocks send = sent();

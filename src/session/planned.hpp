@@ -55,7 +55,7 @@ class Planned {
 
   const std::string& spec() const { return spec_text_; }
   const std::string& reason() const { return executor_.reason; }
-  std::optional<Traffic> traffic() const;  ///< of an exchange; nothing: not known
+  std::optional<SentTraffic> traffic() const;  ///< of an exchange; nothing: not known
   std::int64_t scratch_bytes() const;
   double expected_seconds() const { return expected_seconds_; }
 
@@ -92,7 +92,7 @@ class Planned {
   HostCopy send_host_copy_, receive_host_copy_;
   Staging send_staging_, receive_staging_;
   std::optional<Blocks> send_, receive_;  ///< as the executor sees them
-  std::optional<Traffic> last_traffic_;
+  std::optional<SentTraffic> last_traffic_;
 };
 
 /// All planned exchanges of the process that are under way. Whoever waits for one moves all of them, for other ranks

@@ -23,7 +23,7 @@ typedef struct {
 typedef enum { ALLTOALL, ALLTOALLV, ALLTOALLW, COLLECTIVES } Collective;
 static const char *const collective_names[COLLECTIVES] = {"alltoall", "alltoallv", "alltoallw"};
 
-static MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
+static MPI_Datatype uncommitted = MPI_DATATYPE_NULL, uncommitted_bytes = MPI_DATATYPE_NULL; /* of plain bytes */
 
 static void correct(Call *c) { (void)c; }
 static void negative_send_count(Call *c) { c->send_count = c->send_counts[0] = -1; }
@@ -32,6 +32,8 @@ static void null_send_type(Call *c) { c->send_type = MPI_DATATYPE_NULL; }
 static void null_recv_type(Call *c) { c->recv_type = MPI_DATATYPE_NULL; }
 static void uncommitted_send_type(Call *c) { c->send_type = uncommitted; }
 static void uncommitted_recv_type(Call *c) { c->recv_type = uncommitted; }
+static void uncommitted_bytes_send_type(Call *c) { c->send_type = uncommitted_bytes; }
+static void uncommitted_bytes_recv_type(Call *c) { c->recv_type = uncommitted_bytes; }
 static void one_null_send_type(Call *c) { c->send_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
 static void one_null_recv_type(Call *c) { c->recv_types[c->ranks - 1] = MPI_DATATYPE_NULL; }
 static void one_uncommitted_send_type(Call *c) { c->send_types[0] = uncommitted; }
@@ -80,6 +82,8 @@ static const struct {
     {"null-recv-type", null_recv_type, 0},
     {"uncommitted-send-type", uncommitted_send_type, 0},
     {"uncommitted-recv-type", uncommitted_recv_type, 0},
+    {"uncommitted-bytes-send-type", uncommitted_bytes_send_type, 0},
+    {"uncommitted-bytes-recv-type", uncommitted_bytes_recv_type, 0},
     {"null-comm", null_comm, 0},
     {"in-place-as-recv-buffer", in_place_recv, 0},
     {"same-buffer", same_buffer, 1 << ALLTOALLV | 1 << ALLTOALLW},
@@ -202,6 +206,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_dup(MPI_COMM_WORLD, &report);
   MPI_Type_vector(2, 2, 3, MPI_INT, &uncommitted);
+  MPI_Type_contiguous(4, MPI_INT, &uncommitted_bytes);
   /* MPI_COMM_NULL has no handler: its error goes to that of MPI_COMM_WORLD or, since MPI-4, of MPI_COMM_SELF. */
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -216,6 +221,7 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&copy);
   MPI_Comm_free(&report);
   MPI_Type_free(&uncommitted);
+  MPI_Type_free(&uncommitted_bytes);
   MPI_Finalize();
   return 0;
 }

@@ -85,6 +85,15 @@ def test_through_the_host_where_that_is_wanted(devices: Devices, wheel: str, alg
     assert "brought to the host and back" in done.stderr
 
 
+@pytest.mark.parametrize("algorithm", ["two-phase-bruck", "pairwise", "shared-memory"])
+def test_some_blocks_on_the_host_and_some_on_the_device(devices: Devices, wheel: str, algorithm: str) -> None:
+    """In one call: what lies between them in the address space is none of the library's business."""
+    words = ["load=-1", "start=-1", "mixed=100", "mixed=5000", "copies"]
+    done = devices(wheel, 3, CUDA, *words, algorithm=algorithm, SWAPMEET_DEVICE="host")
+    check(done)
+    assert copies(done) > 0
+
+
 def test_communicators_made_later_are_native(devices: Devices) -> None:
     done = devices("mpich", 3, CUDA, "calls=1", "load=1", "start=1", "dup", "calls=1", algorithm="bruck")
     lines = check(done)

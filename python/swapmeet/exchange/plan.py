@@ -95,7 +95,7 @@ class Plan:
             self._started.discard(self)
 
     def free(self) -> None:
-        """Free the plan, which must not be under way; once it is freed, nothing is done. Local.
+        """Free the plan, which must not be under way; once it is freed, nothing is done. Collective, as `Comm.Free` is.
 
         Raises
         ------

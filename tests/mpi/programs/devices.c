@@ -8,6 +8,7 @@
  *                                                  or
  *                                        both on the device, both in memory that host and device share
  *     calls=N all=N                      so many MPI_Alltoall; so many of each kind of exchange
+ *     mixed=N                            an MPI_Alltoallw of N ints a block, some on the host, some on the device
  *     other=R use=R                      loads some other library; or those that Swapmeet would load last
  *     dup                                another communicator
  *     copies                             says how many copies there were on all ranks */
@@ -126,6 +127,41 @@ static void exchange(MPI_Comm comm, enum kind kind, int n) {
   if (free_all) free_all();
 }
 
+/* Blocks whose types hold their addresses: on a rank with a driver every other one lies on the device, far from those on
+ * the host. */
+static void exchange_mixed(MPI_Comm comm, int n) {
+  enum { most_ranks = 16 };
+  int rank, ranks, counts[most_ranks], places[most_ranks] = {0};
+  int *blocks[2][most_ranks];
+  MPI_Datatype types[2][most_ranks];
+  const size_t bytes = (size_t)n * sizeof(int);
+  int *const image = malloc(bytes), *const found = malloc(bytes);
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
+  for (int i = 0; i < 2 * ranks; ++i) {
+    const int received = i / ranks, peer = i % ranks, there = allocate && peer % 2;
+    int *const block = there ? (int *)allocate(bytes, 0) : malloc(bytes);
+    MPI_Aint address;
+    MPI_Get_address(block, &address);
+    for (int k = 0; k < n; ++k) image[k] = received ? -1 : value(rank, peer, k);
+    there ? (void)copy(block, image, bytes) : (void)memcpy(block, image, bytes);
+    MPI_Type_create_hindexed(1, &n, &address, MPI_INT, &types[received][peer]);
+    MPI_Type_commit(&types[received][peer]);
+    blocks[received][peer] = block, counts[peer] = 1;
+  }
+  MPI_Alltoallw(MPI_BOTTOM, counts, places, types[0], MPI_BOTTOM, counts, places, types[1], comm);
+  for (int i = 0; i < 2 * ranks; ++i) {
+    const int received = i / ranks, peer = i % ranks, there = allocate && peer % 2;
+    int *const block = blocks[received][peer];
+    for (int k = 0; k < n; ++k) image[k] = received ? value(peer, rank, k) : value(rank, peer, k);
+    there ? (void)copy(found, block, bytes) : (void)memcpy(found, block, bytes);
+    must(!memcmp(found, image, bytes), "wrong data on host and device", received);
+    if (!there) free(block);
+    MPI_Type_free(&types[received][peer]);
+  }
+  free(image), free(found);
+  if (free_all) free_all();
+}
+
 static int rank_of_world(void) {
   const char *text = getenv("PMI_RANK");
   if (!text) text = getenv("OMPI_COMM_WORLD_RANK");
@@ -168,6 +204,7 @@ int main(int argc, char **argv) {
       for (int i = 0; i < n; ++i) exchange(comm, equal, 6);
     else if (!strncmp(word, "all=", 4))
       for (int i = 0; i < n * kinds; ++i) exchange(comm, (enum kind)(i % kinds), i % 2 ? 6 : 1000);
+    else if (!strncmp(word, "mixed=", 6)) exchange_mixed(comm, n);
     else if (!strcmp(word, "dup")) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     else if (!strcmp(word, "copies")) {
       const int mine = copies ? copies() : 0;

@@ -1,0 +1,87 @@
+/// What cannot be right in the arguments of an all-to-all, for blocking, non-blocking, persistent and planned calls alike.
+/// MPI calls leave such arguments to the host MPI, which says so in its own way.
+#pragma once
+
+#include <string>
+
+#include "mpi/mpi.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+struct Mistake {
+  enum class What : std::uint8_t { none, receive_in_place, no_array, negative_count, no_type, same_buffer };
+  What what = What::none;
+  bool received = false;  ///< on the receive side
+  Rank block = 0;         ///< whose count or type it is
+
+  explicit operator bool() const { return what != What::none; }
+};
+std::string to_text(const Mistake& mistake);
+
+/// One side of an exchange of equal blocks.
+template <class Count>
+struct EqualSide {
+  const void* base;
+  Count count;
+  MPI_Datatype type;
+};
+
+/// One side of an exchange of unequal blocks: with a type for each (MPI_Alltoallw), or one for all.
+template <class Count, class Displacement>
+struct UnequalSide {
+  const void* base;
+  const Count* counts;
+  const Displacement* displacements;
+  const MPI_Datatype* types;
+};
+
+/// Whether MPICH refuses the call because its buffers coincide. Where displacements keep blocks apart that is legal,
+/// and then a rank must not leave the others: so only what MPICH itself refuses.
+inline bool refused_as_aliased(const void* send, const void* receive, bool same_counts, bool same_types) {
+  return host_is_mpich && send == receive && send != nullptr && same_counts && same_types;
+}
+
+/// Inline: it is on the way of every such call.
+template <class Count>
+[[gnu::always_inline]] inline Mistake mistake_in(const EqualSide<Count>& send, const EqualSide<Count>& receive) {
+  using enum Mistake::What;
+  if (receive.base == MPI_IN_PLACE) return {receive_in_place, true};
+  if (receive.count < 0) return {negative_count, true};
+  if (receive.type == MPI_DATATYPE_NULL) return {no_type, true};
+  if (send.base == MPI_IN_PLACE) return {};
+  if (send.count < 0) return {negative_count};
+  if (send.type == MPI_DATATYPE_NULL) return {no_type};
+  if (refused_as_aliased(send.base, receive.base, send.count == receive.count && send.count > 0,
+                         send.type == receive.type))
+    return {same_buffer};
+  return {};
+}
+
+/// MPI_DATATYPE_NULL is a type like any other where nothing of it is sent or received: `each` block has its own type.
+template <class Count, class Displacement>
+Mistake mistake_in(const UnequalSide<Count, Displacement>& side, bool received, bool each, Rank ranks) {
+  using enum Mistake::What;
+  if (!side.counts || !side.displacements || !side.types) return {no_array, received};
+  if (!each && side.types[0] == MPI_DATATYPE_NULL) return {no_type, received};
+  for (Rank i = 0; i < ranks; ++i) {
+    if (side.counts[i] < 0) return {negative_count, received, i};
+    if (each && side.counts[i] > 0 && side.types[i] == MPI_DATATYPE_NULL) return {no_type, received, i};
+  }
+  return {};
+}
+
+template <class Count, class Displacement>
+Mistake mistake_in(const UnequalSide<Count, Displacement>& send, const UnequalSide<Count, Displacement>& receive,
+                   bool each, Rank ranks) {
+  if (receive.base == MPI_IN_PLACE) return {Mistake::What::receive_in_place, true};
+  Mistake found = mistake_in(receive, true, each, ranks);
+  if (found || send.base == MPI_IN_PLACE) return found;
+  found = mistake_in(send, false, each, ranks);
+  const bool same_types = each ? send.types == receive.types : send.types && *send.types == *receive.types;
+  if (!found && refused_as_aliased(send.base, receive.base, send.counts == receive.counts, same_types))
+    return {Mistake::What::same_buffer};
+  return found;
+}
+
+}  // namespace swapmeet

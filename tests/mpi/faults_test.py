@@ -1,0 +1,174 @@
+"""One call of the library fails once, on one rank: no rank then has wrong data, and none waits for ever.
+
+What fails is an allocation, or a function of MPI (before it has done anything, or after it has done its work), the n-th
+that the library makes since the communicator was made ("cold") or since its first round of calls ("warm"). The calls
+before and after are blocking ones of equal and unequal blocks, predefined and derived types, in place too, and planned
+ones.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+INCLUDE = Path(__file__).parents[2] / "include"
+
+#: Specs by the family that they stand for, with ranks enough for each, and the nodes that they are said to be on.
+FAMILIES = {
+    "tra": ("tra(r=2)", 2, None),
+    "two-phase-bruck": ("two-phase-bruck", 3, None),
+    "shared-memory": ("shared-memory", 2, None),
+    "spread-out": ("spread-out", 3, None),
+    "pairwise": ("pairwise", 3, None),
+    "any": ("direct(window=2,complete=any)", 3, None),
+    "datatype": ("bruck-modified-dt", 3, None),
+    "two-layer": ("two-layer(intra=shm)", 4, "2"),
+    "leaders": ("node-leaders", 4, "2"),
+    "padded": ("padded-bruck", 3, None),
+    "padded-native": ("padded-alltoall", 2, None),
+}
+
+ALLOCATIONS = ["malloc:1", "malloc:4096"]  #: of at least so many bytes
+MESSAGES = [
+    *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
+    *["Waitall", "Waitany", "Wait", "Test", "Testall", "Testany"],
+]
+TYPES = ["Type_commit", "Type_contiguous", "Type_create_struct", "Type_create_hindexed", "Type_dup"]
+PACKING = ["Pack", "Unpack", "Pack_c", "Unpack_c"]
+COLLECTIVES = [
+    *["Allreduce", "Iallreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "Comm_split_type"],
+    *["Alltoall", "Ialltoall"],
+]
+#: A function with "+" has done its work when it fails.
+KINDS = [*ALLOCATIONS, *MESSAGES, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" for name in COLLECTIVES)]
+
+#: What is tested without --all: by family, what it cannot do without.
+FAST = {
+    "tra": ["malloc:4096", "Sendrecv", "Allreduce+", "Pack", "Unpack_c"],
+    "two-phase-bruck": ["malloc:1", "Sendrecv", "Allreduce", "Waitall"],
+    "shared-memory": ["malloc:4096", "Waitall", "Testany", "Comm_create+"],
+    "spread-out": ["Isend", "Irecv", "Waitall", "Testall"],
+    "leaders": ["malloc:1", "Isend"],
+    "padded": ["malloc:4096", "Allreduce+"],
+}
+
+
+@dataclass
+class Fault:
+    """The n-th call of a kind, and what became of each call of the series on each rank: see fault_calls.c."""
+
+    fired: int
+    letters: dict[int, str]
+
+
+LINE = re.compile(r"^fault (\d+) rank (\d+) fired (\d+): ([.eW-]+)$", re.MULTILINE)
+
+
+def read(text: str) -> dict[int, Fault]:
+    faults: dict[int, Fault] = defaultdict(lambda: Fault(0, {}))
+    for nth, rank, fired, letters in LINE.findall(text):
+        faults[int(nth)].fired += int(fired)
+        faults[int(nth)].letters[int(rank)] = letters
+    return dict(faults)
+
+
+@pytest.fixture
+def with_faults(launch, compiled, preloaded):
+    """Run the series with the n-th call failing, for each n of a range, and judge what it prints."""
+
+    def with_faults(
+        mpi: str, family: str, kind: str, first: int, last: int, when: str, rank: int = 1, timeout: float = 150
+    ) -> dict[int, Fault]:
+        spec, ranks, nodes = FAMILIES[family]
+        function, _, least_bytes = kind.partition(":")
+        fault = compiled(mpi, "fault", "-shared", "-fPIC", "-ldl")
+        folder = preloaded(mpi).parent
+        calls = compiled(
+            mpi, "fault_calls", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-ldl"
+        )
+        argv = ["env", f"LD_PRELOAD={preloaded(mpi)}:{fault}", calls]
+        words = [function, first, last, rank, least_bytes or 1, when]
+        environment = {"SWAPMEET_ALGORITHM": spec, **({"SWAPMEET_NODES": nodes} if nodes else {})}
+        try:
+            done = launch(ranks, [*argv, *map(str, words)], mpi=mpi, preload=False, env=environment, timeout=timeout)
+        except subprocess.TimeoutExpired as hanging:
+            text = hanging.stdout.decode() if isinstance(hanging.stdout, bytes) else hanging.stdout or ""
+            pytest.fail(f"a rank waits for ever; before that:\n{text[-2000:]}")
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        faults = read(done.stdout)
+        assert len(faults) == last - first + 1
+        for nth, fault in faults.items():
+            assert len(fault.letters) == ranks
+            assert "W" not in "".join(fault.letters.values()), f"fault {nth}: {fault}"
+        return faults
+
+    return with_faults
+
+
+def agree(faults: dict[int, Fault]) -> None:
+    """Each call is right on all ranks or an error on all."""
+    for nth, fault in faults.items():
+        assert len(set(fault.letters.values())) == 1, f"fault {nth}: {fault}"
+
+
+def check(faults: dict[int, Fault], kind: str) -> None:
+    if kind.startswith("malloc"):  # nothing was sent yet, so the others can learn of it
+        agree(faults)
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_a_fault_all_is_right(with_faults, wheel: str, family: str) -> None:
+    for fault in with_faults(wheel, family, "nothing", 1, 1, "cold").values():
+        assert set("".join(fault.letters.values())) == {"."}
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("when", ["cold", "warm"])
+@pytest.mark.parametrize(("family", "kind"), [(family, kind) for family, kinds in FAST.items() for kind in kinds])
+def test_one_call_fails(with_faults, wheel: str, family: str, kind: str, when: str) -> None:
+    check(with_faults(wheel, family, kind, 1, 12, when), kind)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("when", ["cold", "warm"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_any_call_fails(with_faults, wheel: str, family: str, kind: str, when: str) -> None:
+    check(with_faults(wheel, family, kind, 1, 60, when), kind)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_first_rank_fails(with_faults, wheel: str, family: str) -> None:
+    for kind in ("malloc:1", "Isend", "Waitall", "Allreduce+"):
+        check(with_faults(wheel, family, kind, 1, 20, "warm", rank=0), kind)
+
+
+def test_faults_happen(with_faults, wheel: str) -> None:
+    """The library does make the calls that are to fail; where it makes none of a kind, nothing is tested."""
+    assert with_faults(wheel, "tra", "malloc:1", 1, 1, "cold")[1].fired == 1
+    assert with_faults(wheel, "tra", "nothing", 1, 1, "cold")[1].fired == 0
+
+
+@pytest.mark.parametrize("how", ["begin", "plan"])
+@pytest.mark.parametrize(("nth", "letters", "says"), [(1, "....", "no thread can be made"), (2, "e", "can be made")])
+def test_a_thread_that_cannot_be_made(
+    launch, compiled, preloaded, wheel: str, nth: int, letters: str, says: str, how: str
+) -> None:
+    """In MPI_Init all ranks leave such calls to the host MPI; later all get errors."""
+    fault = compiled(wheel, "fault", "-shared", "-fPIC", "-ldl")
+    program = compiled(wheel, "fault_threads", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, str(nth), how]
+    done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_NONBLOCKING": "thread"}, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = dict(re.findall(r"threads rank (\d): (\S+)", done.stdout))
+    assert len(found) == 3
+    assert len(set(found.values())) == 1, found
+    assert found["0"] == letters or (letters == "e" and set(found["0"]) <= set("e.") and found["0"][0] == "e")
+    assert says in done.stderr

@@ -1,0 +1,189 @@
+/* A series of all-to-alls while one call that the library makes fails once (fault.c), again and again: on a fresh
+ * communicator the 1st such call, then the 2nd, and so on. Every buffer is poisoned before a call, and each element that
+ * is exchanged is a function of the call, its source, its destination and its place.
+ *
+ * Arguments: the function that fails (with "+": after its work), the first and the last of its calls to fail, the rank
+ * that it fails on, the least bytes of an allocation, "cold" (from the first call on the communicator) or "warm" (not
+ * in the first round of calls). Rank by rank and fault by fault a line, with a letter for each call of the series:
+ *   fault 3 rank 1 fired 1: ....e.......
+ * "." is right, "e" returned an error, "W" returned MPI_SUCCESS with something wrong in its buffer (or wrote where it must not), "-" was left out, for there is no plan. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <swapmeet/swapmeet.h>
+
+enum { COUNT = 700, STRIDE = 2, GUARD = 16, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
+
+static int rank, ranks, serial;
+static char letters[MOST_CALLS + 1];
+static int letter;
+static MPI_Comm comm;        /* that is tested */
+static MPI_Comm out_of_band; /* of the host MPI alone */
+static MPI_Datatype strided; /* an int, and a gap of as many bytes */
+
+static int *out, *in;
+static int counts[64], in_counts[64], places[64], in_places[64], offsets[64], in_offsets[64];
+static MPI_Datatype types[64], in_types[64];
+
+static int ints(void) { return ranks * COUNT * STRIDE + 2 * GUARD; }
+
+static int value(int call, int source, int destination, int index) {
+  return (int)(1000003u * (unsigned)call + 40009u * (unsigned)source + 7919u * (unsigned)destination + (unsigned)index);
+}
+
+/* elements that `source` sends to `destination` in a call of unequal blocks: the same in each call, so that no message
+ * is too long for the next call */
+static int unequal(int source, int destination) { return COUNT - 31 * ((source + 2 * destination) % 5); }
+
+struct shape {
+  int unequal, in_place, sent_stride, received_stride;
+};
+
+static int elements(const struct shape *shape, int source, int destination) {
+  return !shape->unequal ? COUNT
+         : !shape->in_place
+             ? unequal(source, destination)
+             : unequal(source < destination ? source : destination, source < destination ? destination : source);
+}
+
+static void fill(const struct shape *shape) {
+  ++serial;
+  for (int i = 0; i < ints(); ++i) out[i] = POISON, in[i] = POISON;
+  for (int peer = 0; peer < ranks; ++peer) {
+    int *const block = (shape->in_place ? in : out) + GUARD + peer * COUNT * shape->sent_stride;
+    counts[peer] = elements(shape, rank, peer), in_counts[peer] = elements(shape, peer, rank);
+    places[peer] = peer * COUNT, in_places[peer] = peer * COUNT;
+    offsets[peer] = peer * COUNT * shape->sent_stride * (int)sizeof(int);
+    in_offsets[peer] = peer * COUNT * shape->received_stride * (int)sizeof(int);
+    types[peer] = shape->sent_stride == 1 ? MPI_INT : strided;
+    in_types[peer] = shape->received_stride == 1 ? MPI_INT : strided;
+    for (int i = 0; i < counts[peer]; ++i) block[i * shape->sent_stride] = value(serial, rank, peer, i);
+  }
+}
+
+static void judge(const struct shape *shape, int error) {
+  int wrong = 0;
+  for (int i = 0; i < ints(); ++i) {
+    const int place = i - GUARD, block = COUNT * shape->received_stride;
+    const int source = place < 0 ? -1 : place / block, index = place < 0 ? 0 : place % block;
+    const int data = source >= 0 && source < ranks && index % shape->received_stride == 0 &&
+                     index / shape->received_stride < elements(shape, source, rank);
+    const int expected = data ? value(serial, source, rank, index / shape->received_stride) : POISON;
+    if (data && error) continue; /* what an exchange that failed leaves there */
+    wrong += in[i] != expected;
+  }
+  letters[letter++] = wrong ? 'W' : error ? 'e' : '.';
+  if (!wrong) return;
+  printf("rank %d: call %d of the series has %d wrong ints and returned %s\n", rank, letter, wrong,
+         error ? "an error" : "MPI_SUCCESS"); /* now, for the ranks may be out of step and never come to the end */
+  fflush(stdout);
+}
+
+static void alltoall(int sent_stride, int received_stride, int in_place) {
+  const struct shape shape = {0, in_place, sent_stride, received_stride};
+  fill(&shape);
+  judge(&shape,
+        MPI_Alltoall(in_place ? MPI_IN_PLACE : out + GUARD, COUNT, types[0], in + GUARD, COUNT, in_types[0], comm));
+}
+
+static void alltoallv(int sent_stride, int received_stride, int in_place) {
+  const struct shape shape = {1, in_place, sent_stride, received_stride};
+  fill(&shape);
+  judge(&shape, MPI_Alltoallv(in_place ? MPI_IN_PLACE : out + GUARD, counts, places, types[0], in + GUARD, in_counts,
+                              in_places, in_types[0], comm));
+}
+
+static void alltoallw(int sent_stride, int received_stride, int in_place) {
+  const struct shape shape = {1, in_place, sent_stride, received_stride};
+  fill(&shape);
+  judge(&shape, MPI_Alltoallw(in_place ? MPI_IN_PLACE : out + GUARD, counts, offsets, types, in + GUARD, in_counts,
+                              in_offsets, in_types, comm));
+}
+
+/* Makes a plan. NULL on all ranks if one of them got none. */
+static swapmeet_plan *plan(const struct shape *shape) {
+  swapmeet_plan *made = NULL;
+  fill(shape);
+  const int error = shape->unequal ? swapmeet_plan_alltoallv(out + GUARD, counts, places, types[0], in + GUARD,
+                                                             in_counts, in_places, in_types[0], comm, NULL, &made)
+                                   : swapmeet_plan_alltoall(out + GUARD, COUNT, types[0], in + GUARD, COUNT,
+                                                            in_types[0], comm, NULL, &made);
+  int everywhere = made != NULL;
+  letters[letter++] = error ? 'e' : made ? '.' : 'W';
+  MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, out_of_band);
+  if (!everywhere) swapmeet_plan_free(&made);
+  return made;
+}
+
+/* A start that fails on one rank only must not leave the others waiting. */
+static void planned(swapmeet_plan *plan, const struct shape *shape) {
+  if (!plan) {
+    letters[letter++] = '-';
+    return;
+  }
+  fill(shape);
+  int error = swapmeet_plan_start(plan);
+  if (!error) error = swapmeet_plan_wait(plan);
+  judge(shape, error);
+}
+
+static void plans(void) {
+  static const struct shape equal = {0, 0, 1, 1}, unequal = {1, 0, 2, 2};
+  swapmeet_plan *first = plan(&equal), *second = plan(&unequal);
+  for (int i = 0; i < 2; ++i) planned(first, &equal), planned(second, &unequal);
+  swapmeet_plan_free(&second);
+  swapmeet_plan_free(&first);
+}
+
+/* Each call three times: ranks that are out of step would not notice if it were not for the data. */
+static void series(void) {
+  for (int i = 0; i < 3; ++i) alltoall(1, 1, 0);
+  for (int i = 0; i < 3; ++i) alltoall(2, 2, 0);
+  for (int i = 0; i < 3; ++i) alltoall(2, 2, 1);
+  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 0);
+  for (int i = 0; i < 3; ++i) alltoallv(2, 2, 0);
+  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 1);
+  for (int i = 0; i < 3; ++i) alltoallw(1, 2, 0);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7) return 2;
+  const char *const function = argv[1];
+  const long first = atol(argv[2]), last = atol(argv[3]);
+  const int victim = atoi(argv[4]), warm = !strcmp(argv[6], "warm");
+  const size_t bytes = strtoull(argv[5], NULL, 10);
+  int (*arm)(const char *, long, size_t);
+  long (*fired)(void);
+  *(void **)&arm = dlsym(RTLD_DEFAULT, "fault_arm");
+  *(void **)&fired = dlsym(RTLD_DEFAULT, "fault_fired");
+  if (!arm || !fired || !arm("nothing", 0, 0))
+    return fputs("fault_calls: preload libswapmeet.so and fault.so\n", stderr), 2;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_dup(MPI_COMM_WORLD, &out_of_band);
+  MPI_Type_create_resized(MPI_INT, 0, STRIDE * (MPI_Aint)sizeof(int), &strided);
+  MPI_Type_commit(&strided);
+  out = malloc((size_t)ints() * sizeof(int)), in = malloc((size_t)ints() * sizeof(int));
+  for (long nth = first; nth <= last; ++nth) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    letter = 0, serial = 1000 * (int)nth;
+    memset(letters, 0, sizeof letters);
+    if (!warm && rank == victim) arm(function, nth, bytes);
+    for (int round = 0; round < ROUNDS; ++round) {
+      if (warm && round == 1 && rank == victim) arm(function, nth, bytes);
+      series();
+      if (round == 1) plans();
+    }
+    printf("fault %ld rank %d fired %ld: %s\n", nth, rank, fired(), letters);
+    fflush(stdout);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Type_free(&strided);
+  MPI_Finalize();
+  return 0;
+}

@@ -22,7 +22,7 @@
 #include "model/varying_counts.hpp"
 #include "network_bindings.hpp"
 #include "options/options.hpp"
-#include "schedule/relay.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/text.hpp"
 #include "choose/select.hpp"
 #include "topology/arrangement.hpp"
@@ -121,45 +121,72 @@ std::vector<std::vector<std::int32_t>> coordinates_of(const Spec& spec, Rank ran
   return coordinates;
 }
 
-/// Raises where relay_of() would leave a buffer.
-void require_bounds(const Schedule& schedule, Rank ranks, Rank rank) {
+void require_rank(const char* what, int rank, int ranks) {
+  shape_of(ranks);
+  if (rank < 0 || rank >= ranks)
+    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " +
+                                std::to_string(ranks));
+}
+
+Flow flow_of_spec(const Spec& spec, Rank ranks, Rank rank, std::string_view nodes) {
+  require_rank("rank", rank, ranks);
+  return flow(spec, shape_to_schedule(spec, ranks, nodes), rank);
+}
+
+Flow flow_of_schedule(const Schedule& schedule) {
   Verdict verdict;
-  check_head(schedule, ranks, rank, schedule, verdict);
+  check_head(schedule, schedule.ranks, schedule.rank, schedule, verdict);
   if (verdict.proved()) check_bounds(schedule, verdict);
   if (!verdict.proved()) throw std::invalid_argument(verdict.findings.front());
-}
-
-Relay relay_of_one(const Schedule& schedule) {
-  require_bounds(schedule, schedule.ranks, schedule.rank);
-  return relay_of(schedule);
-}
-
-Verdict verify_relays_of(const std::vector<Schedule>& schedules) {
-  for (std::size_t r = 0; r < schedules.size(); ++r)
-    require_bounds(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r));
-  return verify_relays(schedules);
+  return flow_of(schedule);
 }
 
 /// (peer, last, numbers of the blocks) of each message.
-using BundleRows = std::vector<std::tuple<Rank, bool, std::vector<std::int32_t>>>;
+using BlockRows = std::vector<std::tuple<Rank, bool, std::vector<std::int32_t>>>;
 
-BundleRows rows_of(const Relay& relay, std::span<const Relay::Bundle> bundles, const std::vector<std::int32_t>& list) {
-  BundleRows rows;
-  for (const Relay::Bundle& bundle : bundles) {
-    const auto blocks = relay.blocks_of(bundle, list);
-    rows.emplace_back(bundle.peer, bundle.last, std::vector<std::int32_t>(blocks.begin(), blocks.end()));
+BlockRows rows_of(std::span<const Message> messages, const std::vector<std::int32_t>& list) {
+  BlockRows rows;
+  for (const Message& message : messages) {
+    const auto blocks = std::span(list).subspan(message.first, message.count);
+    rows.emplace_back(message.peer, message.last, std::vector<std::int32_t>(blocks.begin(), blocks.end()));
   }
   return rows;
 }
 
-using RelayRow = std::tuple<std::uint32_t, std::uint32_t, BundleRows, BundleRows>;
+using FlowRow = std::tuple<std::int32_t, std::string_view, BlockRows, BlockRows>;
 
-std::vector<RelayRow> rounds_of_relay(const Relay& relay) {
-  std::vector<RelayRow> rows;
-  for (const Relay::Round& round : relay.rounds)
-    rows.emplace_back(round.step, round.batch, rows_of(relay, relay.sends_of(round), relay.departing),
-                      rows_of(relay, relay.receives_of(round), relay.arriving));
+std::vector<FlowRow> rounds_of_flow(const Flow& flow) {
+  std::vector<FlowRow> rows;
+  for (const Round& round : flow.rounds)
+    rows.emplace_back(round.window, to_text(round.completion), rows_of(flow.sends_of(round), flow.departing),
+                      rows_of(flow.receives_of(round), flow.arriving));
   return rows;
+}
+
+/// A flow as rounds_of_flow() gives it. What it says is not checked.
+Flow flow_of_rows(Rank ranks, Rank rank, const std::vector<FlowRow>& rows) {
+  Flow flow{.ranks = ranks, .rank = rank};
+  const auto add = [](const BlockRows& messages, std::vector<Message>& list, std::vector<std::int32_t>& numbers) {
+    for (const auto& [peer, last, blocks] : messages) {
+      list.push_back(
+          {peer, static_cast<std::uint32_t>(numbers.size()), static_cast<std::uint32_t>(blocks.size()), last});
+      numbers.insert(numbers.end(), blocks.begin(), blocks.end());
+    }
+    return static_cast<std::uint32_t>(messages.size());
+  };
+  for (const auto& [window, completion, sends, receives] : rows) {
+    const auto known = named<Completion>(completion, completion_names);
+    if (!known) throw std::invalid_argument("a completion is all, any or test");
+    Round round{.first_send = static_cast<std::uint32_t>(flow.sends.size()),
+                .first_receive = static_cast<std::uint32_t>(flow.receives.size()),
+                .window = window,
+                .completion = *known};
+    round.send_count = add(sends, flow.sends, flow.departing);
+    round.receive_count = add(receives, flow.receives, flow.arriving);
+    flow.rounds.push_back(round);
+  }
+  for (const std::int32_t block : flow.arriving) flow.passed_on = std::max(flow.passed_on, block - ranks + 1);
+  return flow;
 }
 
 std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
@@ -218,13 +245,6 @@ Workload parse_workload(const std::string& text) {
   if (text.find('\0') != text.npos) throw std::invalid_argument("a workload holds no null character");
   if (!workload_parse(text.c_str(), &workload, message, sizeof message)) throw std::invalid_argument(message);
   return workload;
-}
-
-void require_rank(const char* what, int rank, int ranks) {
-  shape_of(ranks);
-  if (rank < 0 || rank >= ranks)
-    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " +
-                                std::to_string(ranks));
 }
 
 template <auto share_of>
@@ -359,14 +379,22 @@ void bind_schedules(nb::module_& m) {
       .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
       .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
-  nb::class_<Relay>(m, "Relay", "A schedule seen by what becomes of blocks.")
-      .def_ro("ranks", &Relay::ranks)
-      .def_ro("rank", &Relay::rank)
-      .def_ro("passed_on", &Relay::passed_on)
-      .def_prop_ro("rounds", &rounds_of_relay,
-                   "(step, batch, sends [(peer, last, blocks)], receives [(peer, last, blocks)]) of each round")
-      .def("peak_blocks", &Relay::peak_blocks, "The most blocks in working memory at a time.");
-  m.def("relay_of", &relay_of_one, "schedule"_a, "What becomes of the blocks of a verified schedule without segments.");
+  nb::class_<Flow>(m, "Flow", "What travels to and from one rank.")
+      .def(
+          "__init__",
+          [](Flow* self, Rank ranks, Rank rank, const std::vector<FlowRow>& rounds) {
+            new (self) Flow(flow_of_rows(ranks, rank, rounds));
+          },
+          "ranks"_a, "rank"_a, "rounds"_a)
+      .def_ro("ranks", &Flow::ranks)
+      .def_ro("rank", &Flow::rank)
+      .def_ro("passed_on", &Flow::passed_on)
+      .def_prop_ro("rounds", &rounds_of_flow,
+                   "(window, completion, sends [(peer, last, blocks)], receives [(peer, last, blocks)]) of each round")
+      .def("peak_blocks", &peak_blocks, "The most blocks in working memory at a time.");
+  m.def("flow", &flow_of_spec, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
+        "What travels to and from one rank; `nodes` as of generate().");
+  m.def("flow_of", &flow_of_schedule, "schedule"_a, "What a schedule without segments makes travel.");
   m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
         "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.");
@@ -393,8 +421,9 @@ void bind_verifier(nb::module_& m) {
   m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
         "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
   m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
-  m.def("verify_relays", &verify_relays_of, "schedules"_a,
-        "Verify what is executed for blocks of unequal size; the schedules must be verified themselves.");
+  m.def(
+      "verify_flows", [](const std::vector<Flow>& flows) { return verify_flows(flows); }, "flows"_a,
+      "Verify what is executed for blocks of unequal size.");
   m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
         "Verify a spec that looks alike from every rank, from the schedules of a few ranks.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
@@ -426,7 +455,7 @@ void bind_model(nb::module_& m) {
   m.def("forwarding", &forwarding_of, "spec"_a, "ranks"_a, "nodes"_a = "",
         "(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size.");
   m.def("direct_threshold", &threshold_of, "counts_by_class"_a, "messages"_a, "hops"_a,
-        "The largest block in bytes that is passed on; 0: all go straight.");
+        "The largest block in bytes that is passed on; 0: all are sent directly.");
 }
 
 void bind_varying_counts(nb::module_& m) {

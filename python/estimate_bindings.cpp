@@ -65,7 +65,7 @@ void bind_estimates(nb::module_& m) {
       "rounds",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
         Told told;
-        const std::string problem = tell_rounds(spec, shape_to_count(spec, ranks, nodes), told);
+        const std::string problem = report_rounds(spec, shape_to_count(spec, ranks, nodes), told);
         if (!problem.empty()) throw std::length_error(problem);
         return std::move(told.steps);
       },

@@ -102,7 +102,7 @@ void bind_work(nb::module_& m) {
           "parcels",
           [](const PhaseWork& phase) {
             std::vector<std::tuple<std::int64_t, double, std::int64_t, std::int64_t>> rows;
-            for (const Parcels& p : phase.parcels)
+            for (const EqualMessages& p : phase.parcels)
               if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);
             return rows;
           },

@@ -18,7 +18,7 @@ if(SWAPMEET_IPO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
-file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp engine/*.cpp
+file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
      session/*.cpp api/*.cpp interpose/*.cpp)
 add_library(swapmeet SHARED ${mpi_sources})
 target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

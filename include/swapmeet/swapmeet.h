@@ -110,8 +110,8 @@ int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], cons
  *  barrier, an all-to-all) for a rank that may be waiting for that plan.
  *
  *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time,
- *  and other calls may use the communicator meanwhile. Messages go by MPI only, for their `intra=` does not apply. Not
- *  to be used by two threads at a time, each plan; several threads may each use plans of their own under
+ *  and other calls may use the communicator meanwhile. A plan whose spec uses shared memory (`intra=`) has a segment of
+ *  its own. Not to be used by two threads at a time, each plan; several threads may each use plans of their own under
  *  MPI_THREAD_MULTIPLE.
  *  @since 0.1 */
 typedef struct swapmeet_plan swapmeet_plan;

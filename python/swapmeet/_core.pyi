@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 _Messages = list[tuple[int, list[str]]]  # (peer, runs in their text form)
-_Bundles = list[tuple[int, bool, list[int]]]  # (peer, whether it is the last of all its blocks, numbers of the blocks)
+_BlockMessages = list[tuple[int, bool, list[int]]]  # (peer, whether it is the last of its blocks, their numbers)
 
 class Spec:
     """One point of the family of schedules."""
@@ -65,30 +65,36 @@ class Schedule:
         """The room that it takes."""
     def __eq__(self, other: object, /) -> bool: ...
 
-class Relay:
-    """A schedule seen by what becomes of blocks, not by where they are kept.
+class Flow:
+    """What travels to and from one rank, wherever blocks are kept.
 
     Blocks are numbered: d is the rank's own block for rank d, P + i the i-th that it takes in to pass on, and a block
     that arrives from source s to stay is -1 - s.
     """
 
+    def __init__(
+        self, ranks: int, rank: int, rounds: Sequence[tuple[int, str, _BlockMessages, _BlockMessages]]
+    ) -> None: ...
     @property
     def ranks(self) -> int:
         """P."""
     @property
     def rank(self) -> int:
-        """Whose relay it is."""
+        """Whose flow it is."""
     @property
     def passed_on(self) -> int:
         """Blocks that are taken in to be passed on."""
     @property
-    def rounds(self) -> list[tuple[int, int, _Bundles, _Bundles]]:
-        """(step, batch in the step, sends, receives) of each round: messages that may be in flight together."""
+    def rounds(self) -> list[tuple[int, str, _BlockMessages, _BlockMessages]]:
+        """(window, completion, sends, receives) of each round; window 0: all messages may be in flight together."""
     def peak_blocks(self) -> int:
-        """The most blocks in working memory at a time, if each is of the same size."""
+        """The most blocks in working memory at a time, in any execution, if each is of the same size."""
 
-def relay_of(schedule: Schedule) -> Relay:
-    """What becomes of the blocks of a verified schedule without segments; ValueError if it is out of bounds."""
+def flow(spec: Spec, ranks: int, rank: int, nodes: str = "") -> Flow:
+    """What travels to and from one rank; `nodes` as of generate(), and ValueError likewise."""
+
+def flow_of(schedule: Schedule) -> Flow:
+    """What a schedule without segments makes travel, by following blocks; ValueError if it is out of bounds."""
 
 def parse_schedule(text: str) -> Schedule:
     """Read the text form; ValueError says what was expected, in which line and column. Nothing is verified."""
@@ -133,11 +139,8 @@ def verify(spec: Spec, ranks: int, progress: Callable[[float], bool] | None = No
 def verify_schedules(schedules: Sequence[Schedule]) -> Verdict:
     """Verify schedules, one for each rank in order."""
 
-def verify_relays(schedules: Sequence[Schedule]) -> Verdict:
-    """Verify what is executed for blocks of unequal size, whatever the sizes.
-
-    Takes a schedule of each rank in order, which must be verified themselves; ValueError if one is out of bounds.
-    """
+def verify_flows(flows: Sequence[Flow]) -> Verdict:
+    """Verify what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in order."""
 
 def verify_symmetric(spec: Spec, ranks: int) -> Verdict:
     """Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it does not."""
@@ -198,7 +201,7 @@ def forwarding(spec: Spec, ranks: int, nodes: str = "") -> tuple[float, float]:
     """(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size."""
 
 def direct_threshold(counts_by_class: Sequence[int], messages: float, hops: float) -> int:
-    """The largest block, in bytes, that is passed on by a schedule of so many messages and hops; 0: all go straight.
+    """The largest block, in bytes, that a schedule of so many messages and hops passes on; 0: all are sent directly.
 
     Parameters
     ----------
@@ -241,7 +244,7 @@ class VaryingCounts:
         """That an allreduce exchanges first; 0 if there is none. Counted nowhere else."""
     @property
     def direct_bytes(self) -> int | None:
-        """Blocks of more bytes go straight to their destination; None: none does for its size."""
+        """Blocks of more bytes are sent directly to their destination; None: none does for its size."""
     @property
     def padded_bytes(self) -> int:
         """The bytes N of a padded block; 0 if nothing is padded."""

@@ -4,30 +4,21 @@
 /// (of dimension 1, least significant first, then of dimension 2, ...) say how it travels: in the digit of weight b
 /// with value z it goes z·b places further along its dimension. So at any time a place holds at most one block of each
 /// offset, and the blocks that share a digit's value z go to one peer in one message. The r-1 messages of a digit are
-/// independent.
+/// independent: a digit is a phase. The slot of a block is its offset, for each place that the rank holds.
 ///
-/// Where the block of an offset is kept at place v (`home`) is the layout. With receive[v - offset], where it ends:
-///   basic          scratch[offset]: rotated into scratch first, out of it at the end          Source: bruck1997, tra
-///   modified       receive[v - offset]: rotated first, right at the end                       Source: traff2014, radix
-///   zero-rotation  send[v + offset] until it first moves, then as modified                    Source: nonuniform
-///   zero-copy      receive or a twin of it in scratch, in turn, so that arriving blocks never
-///                  overwrite departing ones                                                   Source: traff2014
-///
+/// Source:  bruck1997, tra; layouts: schedule/placement.hpp
 /// Cost:    α·K + β·D·S with K and D of model/counts.hpp     [checked by tests/core/counts_test.py]
 /// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on
 ///          a grid the largest P - P/n·ceil(n/r)); with MPI datatypes only for what arrives, and none for zero-copy. P
-///          more for basic and zero-copy; with carried places (topology/arrangement.hpp) P' more for each place held,
+///          more for basic and zero-copy; with proxy slots (topology/arrangement.hpp) P' more for each place held,
 ///          P' places in all.                                     [checked by tests/core/counts_test.py]
-/// Messages within a node that do not go by MPI (intra != mpi) take blocks as they lie: no packing.
 ///
-/// Each message has a height, the same at both ends: the digit's value, or between nodes with order=topology the slot
+/// Each message has a position, the same at both ends: the digit's value, or between nodes with order=topology the slot
 /// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
-#include "algorithms/bruck.hpp"
-
 #include <algorithm>
 
-#include "schedule/builder.hpp"
-#include "schedule/run_list.hpp"
+#include "algorithms/families.hpp"
+#include "algorithms/phase.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
@@ -40,25 +31,32 @@ struct Digit {
   std::int32_t radix;
 };
 
-/// The blocks that leave a place held by this rank, or arrive there, in one round.
-struct Bundle {
-  std::int32_t value = 0;  ///< z, of the digit
-  std::int32_t height = 0;
-  std::int32_t from = 0, to = 0;  ///< places
-  std::size_t held = 0;           ///< which of our places it leaves or reaches
-  bool last = true;               ///< its blocks have no more digits to go
-  RunList blocks{};
+/// What leaves a place in one digit, or arrives there: slots of the rank, by the digit's value.
+struct Bundles {
+  std::vector<Location> blocks;
+  std::vector<std::uint32_t> first;  ///< of each value in `blocks`; one more: the end
+  std::vector<std::uint8_t> last;    ///< of each value: its blocks have no more digits to go
+
+  std::span<const Location> of(std::int32_t value) const {
+    const auto z = static_cast<std::size_t>(value);
+    return std::span(blocks).subspan(first[z], first[z + 1] - first[z]);
+  }
+};
+
+/// A message between places.
+struct PlacedMessage : PositionedMessage {
+  std::int32_t from = 0, to = 0;
 };
 
 /// What one rank needs to know of all offsets while digits go by.
 struct Offsets {
-  std::vector<std::uint8_t> hops;      ///< moves so far
-  std::vector<std::uint8_t> all_hops;  ///< moves in all
-  std::vector<std::int32_t> done;      ///< the part of the offset that the moves so far have covered
-  std::vector<std::int32_t> values;    ///< of the digit at hand
+  std::vector<std::uint8_t> moves;      ///< so far
+  std::vector<std::uint8_t> all_moves;  ///< in all
+  std::vector<std::int32_t> done;       ///< the part of the offset that the moves so far have covered
+  std::vector<std::int32_t> values;     ///< of the digit at hand
 };
 
-/// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is carried.
+/// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is a proxy.
 struct Surroundings {
   std::vector<Rank> ahead, behind;
 };
@@ -66,7 +64,7 @@ struct Surroundings {
 class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), plan_(shape, rank) {
+      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
     std::int32_t stride = 1;
@@ -83,24 +81,24 @@ class Bruck {
     const std::size_t n = static_cast<std::size_t>(grid_.places());
     offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n),
                 std::vector<std::int32_t>(n)};
+    std::size_t messages = 0, blocks = 0;
     for (const Digit& digit : digits_) {
       read(digit);
-      for (std::size_t i = 0; i < n; ++i) offsets_.all_hops[i] += offsets_.values[i] != 0;
+      for (std::size_t i = 0; i < n; ++i) offsets_.all_moves[i] += offsets_.values[i] != 0;
+      messages += static_cast<std::size_t>(digit.radix - 1) * places_.size();
     }
-    const std::int32_t held = static_cast<std::int32_t>(places_.size()) * grid_.places();
-    const std::int32_t main = spec.layout == Layout::basic || irregular_ ? held : 0;
-    twin_ = main;
-    stage_ = main + (spec.layout == Layout::zero_copy ? held : 0);
-    scratch_ = stage_;
+    for (const std::uint8_t moves : offsets_.all_moves) blocks += moves * places_.size();
+    flow_.reserve(messages, blocks);
   }
 
-  Schedule make() && {
-    if (spec_.layout != Layout::zero_rotation) move_all(true);
+  SlotFlow make() && {
+    const std::size_t slots = places_.size() * static_cast<std::size_t>(grid_.places());
+    std::vector<Rank> first_own = around_[0].ahead, last_source = around_[0].behind;
+    first_own.resize(slots, -1);
+    last_source.resize(slots, -1);
+    flow_.slots(std::move(first_own), std::move(last_source));
     for (const Digit& digit : digits_) exchange(digit);
-    if (digits_.empty() && spec_.layout == Layout::zero_rotation)
-      plan_.step().copy(sendblock(rank_), receiveblock(rank_));
-    if (spec_.layout == Layout::basic) move_all(false);
-    return std::move(plan_.scratch(scratch_)).finish();
+    return std::move(flow_).finish();
   }
 
  private:
@@ -118,260 +116,217 @@ class Bruck {
   }
 
   Rank rank_at(std::int32_t place) const { return grid_.rank_at[static_cast<std::size_t>(place)]; }
+  std::int32_t move_of(const Digit& digit, std::int32_t z) const {
+    return z * digit.weight * strides_[digit.dimension];
+  }
 
   std::vector<Rank> ranks_from(std::int32_t place, std::int32_t sign) const {
     std::vector<std::int32_t> all = grid_.all_shifted(place, sign);
-    for (std::int32_t& other : all) other = irregular_ && grid_.carried(other) ? -1 : rank_at(other);
+    for (std::int32_t& other : all) other = irregular_ && grid_.is_proxy(other) ? -1 : rank_at(other);
     return all;
   }
 
   /// Whether a block of this offset is at our place number `held` when `done` of its way is behind it: neither its
-  /// source nor its destination may be a carried place.
+  /// source nor its destination may be a proxy.
   bool exists(std::size_t held, std::int32_t offset, std::int32_t done) const {
     return !irregular_ || (around_[held].behind[static_cast<std::size_t>(done)] >= 0 &&
                            around_[held].ahead[static_cast<std::size_t>(offset - done)] >= 0);
   }
 
-  /// Where our place number `held` keeps the block of `offset` after `hops` moves.
-  Location home(std::size_t held, std::int32_t offset, std::int32_t hops) const {
-    const auto i = static_cast<std::size_t>(offset);
-    const std::int32_t own = static_cast<std::int32_t>(held) * grid_.places() + offset;
-    if (spec_.layout == Layout::basic) return {Buffer::scratch, own};
-    if (spec_.layout == Layout::zero_rotation && hops == 0) return {Buffer::send, around_[held].ahead[i]};
-    if (spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - hops) % 2 != 0)
-      return {Buffer::scratch, twin_ + own};
-    const Rank end = around_[held].behind[i];
-    return held != 0 || end < 0 ? Location{Buffer::scratch, own} : Location{Buffer::receive, end};
+  /// In one message, blocks that the layout keeps in one buffer come together: by a key that both ends know.
+  bool second_group(std::size_t offset) const {
+    if (spec_.layout == Layout::zero_rotation) return offsets_.moves[offset] != 0;
+    return spec_.layout == Layout::zero_copy && (offsets_.all_moves[offset] - offsets_.moves[offset]) % 2 != 0;
   }
 
-  /// Calls use(offset) for all offsets, such that homes in the receive buffer (basic: in scratch) come in rising order.
-  template <class Use>
-  void for_each_offset(Use use) const {
-    const std::int32_t n = grid_.places();
-    for (std::int32_t i = 0; i < n; ++i) use(spec_.layout == Layout::basic ? i : n - 1 - i);
-  }
-
-  /// The rotations: all blocks from the send buffer to their homes, or (basic) from their homes to the receive buffer.
-  void move_all(bool in) {
-    plan_.step();
-    Copy row{{.count = 0}, {.count = 0}};  // so far
-    const auto end_row = [&] {
-      if (row.from.count > 0) plan_.copy(row.from, row.to);
+  /// What leaves our place number `held` in this digit, or arrives there. Slots rise with layout=basic, in which they
+  /// are where blocks are kept; with the others they fall, so that the sources of blocks rise.
+  Bundles bundles(const Digit& digit, std::size_t held, bool outgoing) const {
+    const std::int32_t n = grid_.places(), first_slot = static_cast<std::int32_t>(held) * n;
+    const auto values = static_cast<std::size_t>(digit.radix);
+    const auto moves_here = [&](std::int32_t offset, std::int32_t z) {
+      return z != 0 &&
+             exists(held, offset, offsets_.done[static_cast<std::size_t>(offset)] + (outgoing ? 0 : move_of(digit, z)));
     };
-    for_each_offset([&](std::int32_t offset) {
+    Bundles all{{}, std::vector<std::uint32_t>(values + 1), std::vector<std::uint8_t>(values, 1)};
+    for (std::int32_t offset = 0; offset < n; ++offset) {
+      const std::int32_t z = offsets_.values[static_cast<std::size_t>(offset)];
+      if (moves_here(offset, z)) ++all.first[static_cast<std::size_t>(z) + 1];
+    }
+    for (std::size_t z = 0; z < values; ++z) all.first[z + 1] += all.first[z];
+    all.blocks.resize(all.first.back());
+    std::vector<std::uint32_t> next = all.first;
+    const auto add = [&](std::int32_t offset, bool group) {
       const auto i = static_cast<std::size_t>(offset);
-      const Rank other = in ? around_[0].ahead[i] : around_[0].behind[i];
-      if (other < 0) return;
-      const Location kept = home(0, offset, in ? 0 : offsets_.all_hops[i]);
-      const Location given{in ? Buffer::send : Buffer::receive, other};
-      const Location from = in ? given : kept, to = in ? kept : given;
-      if (continues(row.from, from) && continues(row.to, to)) {
-        row.from.stride = from.block - row.from.block(row.from.count - 1);
-        row.to.stride = to.block - row.to.block(row.to.count - 1);
-        ++row.from.count;
-        ++row.to.count;
-      } else {
-        end_row();
-        row = {{from.buffer, from.block, 1, 1}, {to.buffer, to.block, 1, 1}};
-      }
-    });
-    end_row();
+      const std::int32_t z = offsets_.values[i];
+      if (z == 0 || second_group(i) != group || !moves_here(offset, z)) return;
+      all.blocks[next[static_cast<std::size_t>(z)]++] = slot(first_slot + offset);
+      all.last[static_cast<std::size_t>(z)] &= offsets_.moves[i] + 1 == offsets_.all_moves[i];
+    };
+    const bool grouped = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy;
+    for (int group = 0; group <= grouped; ++group) {
+      if (spec_.layout == Layout::basic)
+        for (std::int32_t offset = 0; offset < n; ++offset) add(offset, group == 1);
+      else
+        for (std::int32_t offset = n; offset-- > 0;) add(offset, group == 1);
+    }
+    return all;
   }
 
-  /// Whether `next` lies beside the last block of `run`, on the side where the run goes.
-  static bool continues(const Run& run, Location next) {
-    if (run.count == 0 || run.buffer != next.buffer) return false;
-    const std::int32_t step = next.block - run.block(run.count - 1);
-    return run.count == 1 ? step == 1 || step == -1 : step == run.stride;
-  }
-
-  /// In one message, blocks that share a kind of home come together: by a key that both ends know.
-  bool second_group(std::int32_t offset) const {
-    const auto i = static_cast<std::size_t>(offset);
-    if (spec_.layout == Layout::zero_rotation) return offsets_.hops[i] != 0;
-    return spec_.layout == Layout::zero_copy && (offsets_.all_hops[i] - offsets_.hops[i]) % 2 != 0;
-  }
-
-  /// The slots in which nodes meet in this digit; nullptr: they meet in the order of shift.
-  const SlotRows* slots_of(const Digit& digit) const {
+  /// The slots of time in which nodes exchange in this digit; nullptr: in the order of shift.
+  const SlotRows* order_of(const Digit& digit) const {
     const bool outermost = digit.dimension > 0 && digit.dimension + 1 == grid_.sizes.size();
     return outermost && spec_.order == Order::topology ? shape_.order.get() : nullptr;
   }
 
-  std::int32_t height_of(const Bundle& bundle, const SlotRows* slots, bool outgoing) const {
-    if (!slots) return bundle.value;
-    const std::int32_t from = bundle.from / strides_.back(), to = bundle.to / strides_.back();  // nodes
-    return 1 + (outgoing ? slots->sends_of(from)[static_cast<std::size_t>(to)]
-                         : slots->receives_of(to)[static_cast<std::size_t>(from)]);
+  std::int32_t position_of(std::int32_t value, std::int32_t from, std::int32_t to, const SlotRows* order,
+                           bool outgoing) const {
+    if (!order) return value;
+    const std::int32_t sender = from / strides_.back(), receiver = to / strides_.back();  // nodes
+    return 1 + (outgoing ? order->sends_of(sender)[static_cast<std::size_t>(receiver)]
+                         : order->receives_of(receiver)[static_cast<std::size_t>(sender)]);
   }
 
-  /// What leaves our places in this digit (`outgoing`), or arrives there; ordered by height, then by the place it
-  /// leaves.
-  std::vector<Bundle> bundles(const Digit& digit, bool outgoing) const {
-    const int groups = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy ? 2 : 1;
-    std::vector<Bundle> all;
+  /// What leaves our places (`outgoing`), or arrives there; ordered by position, then by the place it leaves.
+  std::vector<PlacedMessage> messages(const Digit& digit, const std::vector<Bundles>& bundles, bool outgoing) const {
+    std::vector<PlacedMessage> all;
     all.reserve(places_.size() * static_cast<std::size_t>(digit.radix));
-    for (std::size_t held = 0; held < places_.size(); ++held) {
-      std::vector<Bundle> by_value(static_cast<std::size_t>(digit.radix));
-      for (int group = 0; group < groups; ++group)
-        for_each_offset([&](std::int32_t offset) {
-          const auto i = static_cast<std::size_t>(offset);
-          const std::int32_t z = offsets_.values[i];
-          if (z == 0 || second_group(offset) != (group == 1)) return;
-          const std::int32_t move = z * digit.weight * strides_[digit.dimension];
-          if (!exists(held, offset, offsets_.done[i] + (outgoing ? 0 : move))) return;
-          Bundle& bundle = by_value[static_cast<std::size_t>(z)];
-          bundle.blocks.add(home(held, offset, offsets_.hops[i] + (outgoing ? 0 : 1)));
-          bundle.last &= offsets_.hops[i] + 1 == offsets_.all_hops[i];
-        });
+    const SlotRows* const order = order_of(digit);
+    for (std::size_t held = 0; held < places_.size(); ++held)
       for (std::int32_t z = 1; z < digit.radix; ++z) {
-        Bundle& bundle = by_value[static_cast<std::size_t>(z)];
-        const std::int32_t move = z * digit.weight * strides_[digit.dimension];
-        bundle.value = z;
-        bundle.held = held;
-        bundle.from = outgoing ? places_[held] : grid_.shifted(places_[held], move, -1);
-        bundle.to = outgoing ? grid_.shifted(places_[held], move, 1) : places_[held];
-        bundle.height = height_of(bundle, slots_of(digit), outgoing);
-        if (bundle.blocks.blocks() > 0) all.push_back(std::move(bundle));
+        const std::span<const Location> blocks = bundles[held].of(z);
+        if (blocks.empty()) continue;
+        const std::int32_t other = grid_.shifted(places_[held], move_of(digit, z), outgoing ? 1 : -1);
+        const std::int32_t from = outgoing ? places_[held] : other, to = outgoing ? other : places_[held];
+        all.push_back({{rank_at(other), position_of(z, from, to, order, outgoing),
+                        bundles[held].last[static_cast<std::size_t>(z)] != 0, blocks},
+                       from,
+                       to});
       }
-    }
-    std::ranges::stable_sort(all, [](const Bundle& a, const Bundle& b) {
-      return std::pair(a.height, a.from) < std::pair(b.height, b.from);
+    std::ranges::stable_sort(all, [](const PlacedMessage& a, const PlacedMessage& b) {
+      return std::pair(a.position, a.from) < std::pair(b.position, b.from);
     });
     return all;
   }
 
-  /// One digit: a step that packs, one with the messages, one that unpacks.
+  /// The messages with other ranks, and if they are staggered one for each block.
+  std::vector<PositionedMessage> with_others(const Digit& digit, const std::vector<PlacedMessage>& all) const {
+    const bool staggered = spec_.grouping == Grouping::staggered && digit.dimension + 1 == grid_.sizes.size();
+    std::vector<PositionedMessage> sent;
+    sent.reserve(all.size());
+    for (const PlacedMessage& message : all) {
+      if (message.peer == rank_) continue;
+      const std::size_t length = staggered ? 1 : message.blocks.size();
+      for (std::size_t i = 0; i < message.blocks.size(); i += length) {
+        sent.push_back(message);
+        sent.back().blocks = message.blocks.subspan(i, length);
+      }
+    }
+    return sent;
+  }
+
+  /// From one of our places to another nothing is sent.
+  void move_between_places(const std::vector<PlacedMessage>& outgoing) {
+    for (const PlacedMessage& message : outgoing) {
+      if (message.peer != rank_) continue;
+      const auto held = std::ranges::find(places_, message.to) - places_.begin();
+      std::vector<Location> to;
+      for (const Location from : message.blocks)
+        to.push_back(slot(from.block % grid_.places() + static_cast<std::int32_t>(held) * grid_.places()));
+      flow_.move(message.blocks, to);
+    }
+  }
+
   void exchange(const Digit& digit) {
     read(digit);
-    const std::vector<Bundle> outgoing = bundles(digit, true), incoming = bundles(digit, false);
-    std::int32_t staged = stage_;
-    const auto stage = [&](std::int32_t blocks) {
-      const Run run{Buffer::scratch, staged, blocks, 1};
-      staged += blocks;
-      scratch_ = std::max(scratch_, staged);
-      return run;
-    };
-    std::vector<Run> packed(outgoing.size(), Run{.count = 0}), landed(incoming.size(), Run{.count = 0});
-    for (std::size_t i = 0; i < outgoing.size(); ++i)
-      if (!sent_as_it_lies(outgoing[i])) packed[i] = stage(outgoing[i].blocks.blocks());
-    const auto leaving = by_place_and_value(digit, outgoing);
-    const auto leaves = [&](std::size_t held, std::int32_t z) {
-      return leaving[held * static_cast<std::size_t>(digit.radix) + static_cast<std::size_t>(z)];
-    };
-    for (std::size_t i = 0; i < incoming.size(); ++i) {
-      const Bundle& bundle = incoming[i];
-      if (rank_at(bundle.from) == rank_) {  // from one of our places to another: nothing is sent
-        const auto held = static_cast<std::size_t>(std::ranges::find(places_, bundle.from) - places_.begin());
-        landed[i] = packed[static_cast<std::size_t>(leaves(held, bundle.value) - outgoing.data())];
-      } else if (!lands_at_home(bundle, leaves(bundle.held, bundle.value))) {
-        landed[i] = stage(bundle.blocks.blocks());
-      }
+    std::vector<Bundles> leaving, arriving;
+    for (std::size_t held = 0; held < places_.size(); ++held) {
+      leaving.push_back(bundles(digit, held, true));
+      if (irregular_) arriving.push_back(bundles(digit, held, false));  // else as many come as go
     }
-    plan_.copies(Purpose::pack);
-    for (std::size_t i = 0; i < outgoing.size(); ++i) copy_runs(outgoing[i].blocks, packed[i], true);
-    add_messages(digit, outgoing, packed, incoming, landed);
-    plan_.copies(Purpose::unpack);
-    for (std::size_t i = 0; i < incoming.size(); ++i) copy_runs(incoming[i].blocks, landed[i], false);
+    const std::vector<PlacedMessage> outgoing = messages(digit, leaving, true),
+                                     incoming = messages(digit, irregular_ ? arriving : leaving, false);
+    flow_.phase(true);
+    move_between_places(outgoing);
+    // Where ranks have unequally many messages at a position (some hold proxy slots, or nodes are idle in slots of the
+    // order), batches of messages could wait for one another.
+    const SlotRows* const order = order_of(digit);
+    const bool by_position = irregular_ || (order && spec_.completion == Completion::all);
+    add_rounds(flow_, spec_, order ? order->slots : digit.radix - 1, by_position, with_others(digit, outgoing),
+               with_others(digit, incoming));
     for (std::size_t i = 0; i < offsets_.values.size(); ++i)
       if (const std::int32_t z = offsets_.values[i]) {
-        ++offsets_.hops[i];
-        offsets_.done[i] += z * digit.weight * strides_[digit.dimension];
+        ++offsets_.moves[i];
+        offsets_.done[i] += move_of(digit, z);
       }
-  }
-
-  /// Whether a message with `peer` may have blocks that do not lie side by side.
-  bool takes_runs(Rank peer) const {
-    return spec_.packing == Packing::datatype || (spec_.intra != Transport::mpi && shape_.share_node(rank_, peer));
-  }
-
-  bool sent_as_it_lies(const Bundle& bundle) const {
-    const Rank peer = rank_at(bundle.to);
-    return peer != rank_ && (bundle.blocks.contiguous() || takes_runs(peer));
-  }
-
-  /// For each of our places and each value: the outgoing bundle, or nullptr.
-  std::vector<const Bundle*> by_place_and_value(const Digit& digit, const std::vector<Bundle>& outgoing) const {
-    std::vector<const Bundle*> table(places_.size() * static_cast<std::size_t>(digit.radix), nullptr);
-    for (const Bundle& bundle : outgoing)
-      table[bundle.held * static_cast<std::size_t>(digit.radix) + static_cast<std::size_t>(bundle.value)] = &bundle;
-    return table;
-  }
-
-  /// Whether a bundle may be received where its blocks belong: what leaves that place with the same value may not be
-  /// sent from there.
-  bool lands_at_home(const Bundle& bundle, const Bundle* leaving) const {
-    if (!bundle.blocks.contiguous() && !takes_runs(rank_at(bundle.from))) return false;
-    return spec_.layout == Layout::zero_copy || !leaving || !sent_as_it_lies(*leaving) ||
-           leaving->blocks.within(Buffer::send);
-  }
-
-  void copy_runs(const RunList& blocks, Run staged, bool in) {
-    if (staged.count == 0) return;
-    for (const Run& run : blocks.runs()) {
-      const Run part{staged.buffer, staged.first, run.count, 1};
-      in ? plan_.copy(run, part) : plan_.copy(part, run);
-      staged.first += run.count;
-    }
-  }
-
-  /// Calls use(runs) for each message that `bundle` makes: staged blocks if there are any, else where they lie.
-  template <class Use>
-  void for_each_message(const Digit& digit, const Bundle& bundle, const Run& staged, Use use) const {
-    const std::span<const Run> runs = staged.count > 0 ? std::span(&staged, 1) : bundle.blocks.runs();
-    if (spec_.grouping == Grouping::coalesced || digit.dimension + 1 != grid_.sizes.size()) return use(runs);
-    for (const Run& run : runs)
-      for (std::int32_t i = 0; i < run.count; ++i) {
-        const Run block{run.buffer, run.block(i), 1, 1};
-        use({&block, 1});
-      }
-  }
-
-  /// The messages, in one step. Where ranks have unequally many messages of a height (places are carried, or nodes are
-  /// idle in slots), batches of so many messages could deadlock: there a step holds `window` heights, all in flight.
-  void add_messages(const Digit& digit, const std::vector<Bundle>& outgoing, const std::vector<Run>& packed,
-                    const std::vector<Bundle>& incoming, const std::vector<Run>& landed) {
-    const SlotRows* const slots = slots_of(digit);
-    const std::int32_t heights = slots ? slots->slots : digit.radix - 1;
-    const bool by_height = irregular_ || (slots && spec_.completion == Completion::all);
-    const std::int32_t at_a_time = by_height && spec_.window != 0 ? spec_.window : heights;
-    const bool first_digit = &digit == &digits_.front();
-    std::size_t out = 0, in = 0;
-    for (std::int32_t done = 0; done < heights; done += at_a_time) {
-      plan_.step(by_height ? 0 : spec_.window, spec_.completion, spec_.posting);
-      if (done == 0 && first_digit && spec_.layout == Layout::zero_rotation)
-        plan_.copy(sendblock(rank_), receiveblock(rank_));
-      for (; out < outgoing.size() && outgoing[out].height - done <= at_a_time; ++out) {
-        const Rank peer = rank_at(outgoing[out].to);
-        if (peer == rank_) continue;
-        for_each_message(digit, outgoing[out], packed[out],
-                         [&](std::span<const Run> blocks) { plan_.send(peer, blocks, outgoing[out].last); });
-      }
-      for (; in < incoming.size() && incoming[in].height - done <= at_a_time; ++in) {
-        const Rank peer = rank_at(incoming[in].from);
-        if (peer == rank_) continue;
-        for_each_message(digit, incoming[in], landed[in],
-                         [&](std::span<const Run> blocks) { plan_.receive(peer, blocks, incoming[in].last); });
-      }
-    }
   }
 
   const Spec& spec_;
   const Shape& shape_;
   Rank rank_;
   Arrangement grid_;
-  ScheduleBuilder plan_;
-  std::vector<std::int32_t> places_;   ///< that we hold: our own first, then those that we carry
+  FlowBuilder flow_;
+  std::vector<std::int32_t> places_;   ///< that we hold: our own first, then those that we are the proxy of
   std::vector<Surroundings> around_;   ///< of each of these places
   std::vector<std::int32_t> strides_;  ///< of the dimensions, in places
   std::vector<Digit> digits_;
-  bool irregular_ = false;  ///< some places are carried
+  bool irregular_ = false;  ///< some places are proxies
   Offsets offsets_;
-  std::int32_t twin_ = 0, stage_ = 0, scratch_ = 0;  ///< in scratch: where the twins and the stage begin; blocks in all
 };
+
+SlotFlow bruck(const Spec& spec, const Shape& shape, Rank rank) { return Bruck(spec, shape, rank).make(); }
+
+/// Why the groups of `dimensions` differ too much in size; "" if they do not. A small group's ranks are proxies for the
+/// places that it lacks: work and memory grow with the places that one rank holds times all places.
+std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
+  const Extent grid = extent(dimensions, shape);
+  if (grid.held == 1 || grid.held * grid.places <= std::max<std::int64_t>(64 * std::int64_t{shape.ranks}, 4096))
+    return "";
+  return "its nodes or groups are too unequal: of " + std::to_string(grid.places) + " places, one rank would hold " +
+         std::to_string(grid.held);
+}
+
+/// Why nodes cannot exchange in the order of the topology; "" if they can, or are not asked to.
+std::string no_order(const Spec& spec, const Shape& shape) {
+  using Kind = Dimensions::Kind;
+  if (spec.order != Order::topology) return "";
+  const Dimensions& dimensions = spec.dimensions;
+  const std::size_t levels =
+      dimensions.kind == Kind::groups ? dimensions.sizes.size() : std::max<std::size_t>(shape.hierarchy.size(), 1);
+  if (dimensions.kind != Kind::nodes && dimensions.kind != Kind::groups)
+    return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the "
+           "family direct)";
+  if (levels != 1) return "order=topology needs nodes in one level, and there are " + std::to_string(levels);
+  if (digits_of(spec.radices, 1, extent(dimensions, shape).sizes.back()).size() > 1)
+    return "order=topology needs a direct exchange between nodes: r2=all";
+  return "";
+}
+
+std::string unsuitable_grid(const Spec& spec, const Shape& shape) {
+  const Dimensions& dimensions = spec.dimensions;
+  if (dimensions.kind == Dimensions::Kind::given) {
+    std::int64_t product = 1;
+    for (const std::int32_t size : dimensions.sizes) product = std::min<std::int64_t>(product * size, INT32_MAX);
+    if (product != shape.ranks)
+      return "the product of its dims is " + std::to_string(product) + ", but there are " +
+             std::to_string(shape.ranks) + " ranks";
+  }
+  if (dimensions.kind == Dimensions::Kind::groups)
+    for (std::size_t i = 1; i < dimensions.sizes.size(); ++i)
+      if (dimensions.sizes[i] % dimensions.sizes[i - 1] != 0)
+        return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
+               std::to_string(dimensions.sizes[i - 1]);
+  if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
+  return no_order(spec, shape);
+}
+
+std::optional<Arrangement> grid_of(const Spec& spec, const Shape& shape) {
+  if (spec.order != Order::shift || extent(spec.dimensions, shape).places != shape.ranks) return std::nullopt;
+  return arrange(spec.dimensions, shape);
+}
 
 }  // namespace
 
-Schedule bruck(const Spec& spec, const Shape& shape, Rank rank) { return Bruck(spec, shape, rank).make(); }
+extern const Algorithm bruck_family{bruck, unsuitable_grid, grid_of};
 
 }  // namespace swapmeet

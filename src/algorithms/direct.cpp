@@ -1,51 +1,69 @@
-/// Direct exchange: every block in one message from its source to its destination. One step; what makes the named
+/// Direct exchange: every block in one message from its source to its destination. One round; what makes the named
 /// algorithms differ is only the peer order, the window, the completion rule and the segment size.
 ///
-/// With order=topology a message has a slot, which is its height (algorithms/phase.hpp): with complete=all a step holds
+/// With order=topology a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round holds
 /// the messages of `window` slots, in which a rank may have none.
 ///
 /// Source:  thakur2005 (pairwise, spread-out), fft (multi-pair), slimfly (randomised)
 /// Cost:    (P-1)·(α + m·β), m = bytes per block: K = D = P-1                [checked by tests/core/direct_test.py]
 /// Needs:   any P >= 1 (order=xor: a power of two).   Scratch: 0 blocks.
 /// Proof:   docs/proofs.md, "Direct exchange"
-#include "algorithms/direct.hpp"
+#include <bit>
 
+#include "algorithms/families.hpp"
 #include "algorithms/orders.hpp"
 #include "algorithms/phase.hpp"
-#include "schedule/builder.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-Schedule in_slots(const Spec& spec, const Shape& shape, Rank rank) {
-  const SlotRows& order = *shape.order;
-  Phase phase{order.slots};
-  phase.copies.push_back({{sendblock(rank)}, {receiveblock(rank)}});
-  for (const auto& [slot, to] : slot_order(order.sends_of(rank)))
-    phase.outgoing.push_back({to, slot + 1, true, {sendblock(to)}});
-  for (const auto& [slot, from] : slot_order(order.receives_of(rank)))
-    phase.incoming.push_back({from, slot + 1, true, {receiveblock(from)}});
-  ScheduleBuilder plan(shape, rank);
-  plan.reserve(static_cast<std::size_t>(shape.ranks)).segments(spec.segment_bytes);
-  add_phase(plan, spec, phase);
-  return std::move(plan).finish();
+void add_in_slots(const Spec& spec, const SlotRows& order, Rank rank, FlowBuilder& flow) {
+  const auto p = static_cast<std::size_t>(order.members);
+  std::vector<Location> places;  // of what is sent, then of what is received
+  places.reserve(2 * p);
+  const auto messages = [&](std::span<const std::int32_t> slots, Location (*place_of)(Rank)) {
+    std::vector<PositionedMessage> all;
+    for (const auto& [slot, other] : slot_order(slots)) {
+      places.push_back(place_of(other));
+      all.push_back({other, slot + 1, true, {&places.back(), 1}});
+    }
+    return all;
+  };
+  const std::vector<PositionedMessage> outgoing = messages(order.sends_of(rank), own_block),
+                                       incoming = messages(order.receives_of(rank), end_of);
+  add_rounds(flow, spec, order.slots, spec.completion == Completion::all, outgoing, incoming);
+}
+
+SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
+  FlowBuilder flow(shape, rank);
+  flow.reserve(static_cast<std::size_t>(shape.ranks), static_cast<std::size_t>(shape.ranks));
+  flow.phase(false).move(own_block(rank), end_of(rank));
+  if (spec.order == Order::topology && shape.order) {
+    add_in_slots(spec, *shape.order, rank, flow);
+    return std::move(flow).finish();
+  }
+  const Peers peers = peer_order(spec.order, shape, rank, spec.seed);
+  flow.round(spec.window, spec.completion, spec.posting);
+  for (const Rank to : peers.to)
+    if (to != rank) flow.send(to, own_block(to), true);
+  for (const Rank from : peers.from)
+    if (from != rank) flow.receive(from, end_of(from), true);
+  return std::move(flow).finish();
+}
+
+std::string unsuitable_order(const Spec& spec, const Shape& shape) {
+  if (spec.order != Order::exclusive_or || std::has_single_bit(static_cast<std::uint32_t>(shape.ranks))) return "";
+  return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
+}
+
+std::optional<Arrangement> grid_of(const Spec& spec, const Shape& shape) {
+  if (spec.order != Order::shift) return std::nullopt;
+  return arrange({}, shape);
 }
 
 }  // namespace
 
-Schedule direct(const Spec& spec, const Shape& shape, Rank rank) {
-  if (spec.order == Order::topology && shape.order) return in_slots(spec, shape, rank);
-  const Peers peers = peer_order(spec.order, shape, rank, spec.seed);
-  ScheduleBuilder plan(shape, rank);
-  plan.reserve(static_cast<std::size_t>(shape.ranks)).segments(spec.segment_bytes);
-  plan.step(spec.window, spec.completion, spec.posting);
-  plan.copy(sendblock(rank), receiveblock(rank));
-  for (const Rank to : peers.to)
-    if (to != rank) plan.send(to, sendblock(to), true);
-  for (const Rank from : peers.from)
-    if (from != rank) plan.receive(from, receiveblock(from), true);
-  return std::move(plan).finish();
-}
+extern const Algorithm direct_family{direct, unsuitable_order, grid_of, true};
 
 }  // namespace swapmeet

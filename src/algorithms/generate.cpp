@@ -1,17 +1,18 @@
 #include "algorithms/generate.hpp"
 
-#include "algorithms/bruck.hpp"
-#include "algorithms/direct.hpp"
-#include "algorithms/leaders.hpp"
+#include "algorithms/families.hpp"
+#include "schedule/placement.hpp"
 
 namespace swapmeet {
 
+Flow flow(const Spec& spec, const Shape& shape, Rank rank) {
+  Flow flow = algorithm_of(spec.family).flow(spec, shape, rank).flow;
+  std::erase_if(flow.rounds, [](const Round& round) { return round.send_count + round.receive_count == 0; });
+  return flow;
+}
+
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank) {
-  switch (spec.family) {
-    case Family::bruck: return bruck(spec, shape, rank);
-    case Family::leaders: return leaders(spec, shape, rank);
-    default: return direct(spec, shape, rank);
-  }
+  return place(algorithm_of(spec.family).flow(spec, shape, rank), spec, shape);
 }
 
 }  // namespace swapmeet

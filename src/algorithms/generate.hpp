@@ -1,12 +1,15 @@
-/// From a point of the family to the schedule of one rank.
+/// From a point of the family to what one rank does.
 #pragma once
 
-#include "schedule/schedule.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
 
-/// The schedule of `rank`. Pure: the same arguments give the same schedule on every rank and machine.
+/// What travels to and from `rank`, all that an exchange of blocks of unequal size needs. As pure as generate().
+Flow flow(const Spec& spec, const Shape& shape, Rank rank);
+
+/// The schedule of `rank`, for blocks of equal size: its flow, placed. Pure: the same arguments give the same schedule on every rank and machine.
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 

@@ -16,12 +16,12 @@ std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed) {
   return ranks;
 }
 
-std::vector<Meeting> slot_order(std::span<const std::int32_t> slots) {
-  std::vector<Meeting> meetings;
+std::vector<SlotPeer> slot_order(std::span<const std::int32_t> slots) {
+  std::vector<SlotPeer> peers;
   for (std::size_t other = 0; other < slots.size(); ++other)
-    if (slots[other] >= 0) meetings.push_back({slots[other], static_cast<std::int32_t>(other)});
-  std::ranges::sort(meetings, {}, &Meeting::slot);
-  return meetings;
+    if (slots[other] >= 0) peers.push_back({slots[other], static_cast<std::int32_t>(other)});
+  std::ranges::sort(peers, {}, &SlotPeer::slot);
+  return peers;
 }
 
 Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed) {

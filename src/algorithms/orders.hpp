@@ -1,4 +1,4 @@
-/// Peer orders: in which order a rank meets all ranks, itself included.
+/// Peer orders: in which order a rank exchanges with all ranks, itself included.
 ///
 ///   shift     sends to rank+i, receives from rank-i (mod P)                              Source: fft, thakur2005
 ///   xor       exchanges with rank^i; P a power of two                                    Source: thakur2005
@@ -24,13 +24,13 @@ struct Peers {
 /// Not of order=topology.
 Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed);
 
-/// Whom a member of a computed order meets, and when.
-struct Meeting {
+/// The peer of a member of a computed order in one slot.
+struct SlotPeer {
   std::int32_t slot = 0, other = 0;
 };
 
 /// All others, by slot: `slots` is what a row of SlotRows says of each.
-std::vector<Meeting> slot_order(std::span<const std::int32_t> slots);
+std::vector<SlotPeer> slot_order(std::span<const std::int32_t> slots);
 
 /// 0..n-1 in random order: Fisher-Yates, every permutation equally likely, the same for a seed on every machine.
 std::vector<Rank> shuffled_ranks(Rank n, std::uint64_t seed);

@@ -1,42 +1,28 @@
 /// Messages that are exchanged together by ranks of which some have more of them than others.
 ///
-/// Every message has a height, the same at both ends. With complete=any and test the window is of messages. With
-/// complete=all, batches of so many messages could wait for one another in a circle: there a step holds `window`
-/// heights, all in flight. So a phase has as many steps on every rank.
+/// Every message has a position, the same at both ends. With complete=any and test the window is of messages. With
+/// complete=all, batches of so many messages could wait for one another in a circle: there a round holds `window`
+/// positions, all in flight. So a phase has as many rounds on every rank.
 #pragma once
 
-#include <utility>
 #include <vector>
 
-#include "schedule/builder.hpp"
+#include "schedule/flow_builder.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
 
-using Runs = std::vector<Run>;
-
-struct Parcel {
+struct PositionedMessage {
   Rank peer = 0;
-  std::int32_t height = 0;  ///< 1 or more
-  bool last = false;        ///< see Message
-  Runs blocks{};
+  std::int32_t position = 0;  ///< 1 or more
+  bool last = false;          ///< see Message
+  std::span<const Location> blocks{};
 };
 
-/// What a rank does in a phase.
-struct Phase {
-  std::int32_t heights = 0;  ///< the largest of any rank; 0: there are no messages
-  /// messages are contiguous, if need be by copies in a step before and one behind; on all ranks
-  bool packs = false;
-  std::int32_t stage = 0;  ///< scratch is free from here on
-  /// by height; of one height those of two ranks in the same order at both
-  std::vector<Parcel> outgoing{}, incoming{};
-  std::vector<std::pair<Runs, Runs>> copies{};  ///< from, to: independent of the messages
-};
-
-/// A run whose stride is 1 if it is of a single block.
-Run run_of(Buffer buffer, std::int32_t first, std::int32_t count, std::int32_t stride = 1);
-
-/// Adds the steps of a phase. Returns the scratch that they need.
-std::int32_t add_phase(ScheduleBuilder& plan, const Spec& spec, const Phase& phase);
+/// Adds the rounds of messages at positions 1 to `positions`, the most of any rank; 0: one round without messages.
+/// Both lists are sorted by position; at one position those between two ranks are in the same order at both.
+/// `by_position`: a window is of positions, even where windows of messages would do.
+void add_rounds(FlowBuilder& flow, const Spec& spec, std::int32_t positions, bool by_position,
+                std::span<const PositionedMessage> outgoing, std::span<const PositionedMessage> incoming);
 
 }  // namespace swapmeet

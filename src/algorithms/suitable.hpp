@@ -7,9 +7,6 @@
 
 namespace swapmeet {
 
-/// Why `spec` cannot exchange blocks of unequal size; "" if it can.
-std::string unsuitable_for_sizes(const Spec& spec);
-
 /// Why `spec` cannot serve a communicator of this shape; "" if it can.
 std::string unsuitable(const Spec& spec, const Shape& shape);
 

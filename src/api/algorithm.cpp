@@ -5,7 +5,7 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_set_algorithm(MPI_Comm comm, const char* spec) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
     std::optional<swapmeet::Options> options;

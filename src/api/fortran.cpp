@@ -125,7 +125,7 @@ SWAPMEET_EXPORT void* swapmeet_fortran_buffer(void* const* buffer, void* const* 
       const char* spec, swapmeet_plan** plan) {                                                                      \
     const MPI_Comm with = communicator_from(comm);                                                                   \
     std::vector<MPI_Datatype> sent, received;                                                                        \
-    const int lacking = guarded_call([&] {                                                                           \
+    const int lacking = guarded_call([&]() -> int {                                                                  \
       sent = types_of(sendbuf, sendtypes, with);                                                                     \
       received = types_of(recvbuf, recvtypes, with);                                                                 \
       return MPI_SUCCESS;                                                                                            \
@@ -155,7 +155,7 @@ SWAPMEET_EXPORT int swapmeet_fortran_alltoall_c(const void* sendbuf, MPI_Count s
                                    Type recvtype, MPI_Fint comm, const char* spec, swapmeet_plan** plan) {             \
     Narrowed narrow;                                                                                                   \
     const int *counts = nullptr, *places = nullptr, *received = nullptr, *into = nullptr;                              \
-    const int error = guarded_call([&] {                                                                               \
+    const int error = guarded_call([&]() -> int {                                                                      \
       counts = narrow(sendbuf, sendcounts, comm);                                                                      \
       places = narrow(sendbuf, sdispls, comm);                                                                         \
       received = narrow(recvbuf, recvcounts, comm);                                                                    \

@@ -5,7 +5,7 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void* base) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
     constexpr MPI_Aint most = MPI_Aint{1} << 48;
@@ -23,7 +23,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
 }
 
 SWAPMEET_EXPORT int swapmeet_memory_free(void* base) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     if (!base || swapmeet::context().regions.remove(base)) return MPI_SUCCESS;
     return swapmeet::failed(MPI_ERR_ARG, "not an address that swapmeet_memory_allocate gave, or freed already");
   });

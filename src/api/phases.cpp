@@ -7,7 +7,7 @@
 #include "api/failure.hpp"
 
 SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
     communicator->begin_phases();
@@ -16,7 +16,7 @@ SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
 }
 
 SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
     const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
@@ -35,7 +35,7 @@ SWAPMEET_EXPORT const char* swapmeet_phase_name(int phase) {
 }
 
 SWAPMEET_EXPORT int swapmeet_trace(MPI_Comm comm, const char* file) {
-  return swapmeet::guarded_call([&] {
+  return swapmeet::guarded_call([&]() -> int {
     swapmeet::Communicator* const communicator = swapmeet::known(comm);
     if (!communicator) return swapmeet::no_communicator();
     const int error = communicator->trace(file);

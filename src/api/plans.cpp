@@ -93,7 +93,7 @@ int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm
   SWAPMEET_EXPORT int swapmeet_plan_alltoall##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,  \
                                                      void* recvbuf, Count recvcount, MPI_Datatype recvtype,        \
                                                      MPI_Comm comm, const char* spec, swapmeet_plan** plan) {      \
-    return guarded_call([&] {                                                                                      \
+    return guarded_call([&]() -> int {                                                                             \
       return plan_equal<Count>({sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm, spec, plan);  \
     });                                                                                                            \
   }                                                                                                                \
@@ -101,7 +101,7 @@ int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm
       const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], MPI_Datatype sendtype,          \
       void* recvbuf, const Count recvcounts[], const Displacement rdispls[], MPI_Datatype recvtype, MPI_Comm comm, \
       const char* spec, swapmeet_plan** plan) {                                                                    \
-    return guarded_call([&] {                                                                                      \
+    return guarded_call([&]() -> int {                                                                             \
       using Side = UnequalSide<Count, Displacement>;                                                               \
       return plan_unequal(false, Side{sendbuf, sendcounts, sdispls, &sendtype},                                    \
                           Side{recvbuf, recvcounts, rdispls, &recvtype}, comm, spec, plan);                        \
@@ -111,7 +111,7 @@ int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm
       const void* sendbuf, const Count sendcounts[], const Displacement sdispls[], const MPI_Datatype sendtypes[], \
       void* recvbuf, const Count recvcounts[], const Displacement rdispls[], const MPI_Datatype recvtypes[],       \
       MPI_Comm comm, const char* spec, swapmeet_plan** plan) {                                                     \
-    return guarded_call([&] {                                                                                      \
+    return guarded_call([&]() -> int {                                                                             \
       using Side = UnequalSide<Count, Displacement>;                                                               \
       return plan_unequal(true, Side{sendbuf, sendcounts, sdispls, sendtypes},                                     \
                           Side{recvbuf, recvcounts, rdispls, recvtypes}, comm, spec, plan);                        \
@@ -125,7 +125,7 @@ SWAPMEET_PLAN(_c, MPI_Count, MPI_Aint)
 
 SWAPMEET_EXPORT int swapmeet_plan_start(swapmeet_plan* plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
-  return guarded_call([&] {
+  return guarded_call([&]() -> int {
     const int error = swapmeet::context().under_way->start(*plan->planned);
     if (error == MPI_ERR_REQUEST) return failed(error, "the plan is under way already");
     return error ? failed(error) : error;
@@ -135,7 +135,7 @@ SWAPMEET_EXPORT int swapmeet_plan_start(swapmeet_plan* plan) {
 SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   if (!done) return failed(MPI_ERR_ARG, "the address of `done` is NULL");
-  return guarded_call([&] {
+  return guarded_call([&]() -> int {
     int error = MPI_SUCCESS;
     *done = swapmeet::context().under_way->advance(*plan->planned, error);
     return error ? failed(error) : error;
@@ -144,7 +144,7 @@ SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
 
 SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
-  return guarded_call([&] {
+  return guarded_call([&]() -> int {
     constexpr int patience = 64;  // polls before others may have the core
     int error = MPI_SUCCESS;
     for (int polls = 0; !swapmeet::context().under_way->advance(*plan->planned, error); ++polls)
@@ -156,7 +156,7 @@ SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
 SWAPMEET_EXPORT int swapmeet_plan_free(swapmeet_plan** plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the address of the plan is NULL");
   if (!*plan) return MPI_SUCCESS;
-  return guarded_call([&] {
+  return guarded_call([&]() -> int {
     if (swapmeet::context().under_way->has(*(*plan)->planned))
       return failed(MPI_ERR_REQUEST, "the plan is under way: wait for it first");
     delete *plan;
@@ -167,7 +167,7 @@ SWAPMEET_EXPORT int swapmeet_plan_free(swapmeet_plan** plan) {
 
 SWAPMEET_EXPORT int swapmeet_plan_describe(const swapmeet_plan* plan, swapmeet_plan_description* description) {
   if (!plan || !description) return failed(MPI_ERR_ARG, "the plan, or the address of its description, is NULL");
-  return guarded_call([&] {
+  return guarded_call([&]() -> int {
     const Planned& planned = *plan->planned;
     const auto sent = planned.traffic();
     *description = {planned.spec().c_str(),  planned.reason().c_str(), sent ? sent->messages : -1,

@@ -1,5 +1,6 @@
 #include "buffers/forward.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "mpi/simulation.hpp"
@@ -46,6 +47,16 @@ void MessageTypes::forget() {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
 }
 
+void MessageTypes::make_room(const Schedule& schedule) {
+  std::size_t most = 0;
+  for (const auto* const messages : {&schedule.sends, &schedule.receives})
+    for (const Message& message : *messages)
+      most = std::max(most, static_cast<std::size_t>(schedule.block_count(message)));
+  types_.resize(schedule.runs.size(), MPI_DATATYPE_NULL);
+  lengths_.reserve(most);
+  addresses_.reserve(most);
+}
+
 void MessageTypes::bind(const char* send, const char* receive, const char* scratch, std::int64_t block_bytes) {
   if (base_[0] == send && base_[1] == receive && base_[2] == scratch && block_bytes_ == block_bytes) return;
   forget();
@@ -56,7 +67,6 @@ void MessageTypes::bind(const char* send, const char* receive, const char* scrat
 }
 
 int MessageTypes::type_of(const Schedule& schedule, const Message& message, MPI_Datatype* type) {
-  types_.resize(schedule.runs.size(), MPI_DATATYPE_NULL);
   MPI_Datatype& known = types_[message.first];
   if (known == MPI_DATATYPE_NULL) {
     lengths_.clear();
@@ -72,8 +82,8 @@ int MessageTypes::type_of(const Schedule& schedule, const Message& message, MPI_
     }
     int error = PMPI_Type_create_hindexed(static_cast<int>(lengths_.size()), lengths_.data(), addresses_.data(),
                                           MPI_BYTE, &known);
-    if (error == MPI_SUCCESS) error = PMPI_Type_commit(&known);
-    if (error != MPI_SUCCESS) return error;
+    if (error == MPI_SUCCESS && (error = PMPI_Type_commit(&known)) != MPI_SUCCESS) PMPI_Type_free(&known);
+    if (error != MPI_SUCCESS) return known = MPI_DATATYPE_NULL, error;
   }
   *type = known;
   return MPI_SUCCESS;

@@ -21,6 +21,9 @@ class MessageTypes {
   MessageTypes& operator=(const MessageTypes&) = delete;
   ~MessageTypes();
 
+  /// Room for the types of all messages of `schedule`: type_of() allocates nothing then.
+  void make_room(const Schedule& schedule);
+
   /// For buffers that begin here, with blocks of so many bytes; forgets the types of others.
   void bind(const char* send, const char* receive, const char* scratch, std::int64_t block_bytes);
 

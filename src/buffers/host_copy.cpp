@@ -58,7 +58,7 @@ bool HostCopy::gather(const Blocks& blocks, Rank ranks) {
 }
 
 int HostCopy::take(const Blocks& blocks, Rank ranks, bool read) {
-  return guarded([&] {
+  return guarded([&]() -> int {
     const bool dense = gather(blocks, ranks);
     if (!device_) return MPI_SUCCESS;
     std::ranges::sort(runs_, {}, &Run::begin);

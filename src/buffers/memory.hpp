@@ -9,6 +9,8 @@ namespace swapmeet {
 
 class Memory {
  public:
+  static constexpr std::int64_t kept_bytes = std::int64_t{4} << 20;
+
   /// Room for so many bytes; what was in it is lost when it grows. False: there is none.
   bool reserve(std::int64_t bytes) {
     if (bytes <= capacity_) return true;
@@ -19,6 +21,12 @@ class Memory {
 
   char* memory() const { return memory_.get(); }
 
+  /// Leaves it for ever, for MPI may still read it or write to it.
+  void lose() {
+    static_cast<void>(memory_.release());
+    capacity_ = 0;
+  }
+
   /// Gives back what is too large to keep.
   void release() {
     if (capacity_ <= kept_bytes) return;
@@ -27,7 +35,6 @@ class Memory {
   }
 
  private:
-  static constexpr std::int64_t kept_bytes = std::int64_t{4} << 20;
   std::unique_ptr<char[]> memory_;
   std::int64_t capacity_ = 0;
 };

@@ -26,6 +26,12 @@ class Pool {
     in_use_ -= bytes;
   }
 
+  /// So many bytes more, or less, of other memory are in use.
+  void count(std::int64_t bytes) {
+    in_use_ += bytes;
+    if (in_use_ > peak_) peak_ = in_use_;
+  }
+
   /// The most bytes in use at a time, ever.
   std::int64_t peak() const { return peak_; }
 

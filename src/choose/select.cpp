@@ -50,13 +50,11 @@ std::string unavailable(const Spec& spec, const Means& means) {
   return spec.intra == Transport::cma && !means.single_copy ? "no single copy: " + means.problem : "";
 }
 
-Choice by_order(Collective collective, const Options& options, const Shape& shape, const Means& means) {
+Choice by_order(const Options& options, const Shape& shape, const Means& means) {
   const Spec& spec = *options.algorithm;
   std::string problem = unsuitable(spec, shape);
   if (problem.empty()) problem = unavailable(spec, means);
-  const std::string of_sizes = of_unequal_blocks(collective) ? unsuitable_for_sizes(spec) : "";
-  if (problem.empty() && of_sizes.empty()) return {spec, options.algorithm_from};
-  if (problem.empty()) return {Spec{}, of_sizes};  // no reason to warn: it is an order for equal blocks
+  if (problem.empty()) return {spec, options.algorithm_from};
   const std::string reason = options.algorithm_from + "=" + quoted(to_text(spec), 200) + ": " + problem;
   return {Spec{}, reason, reason + "; using the host MPI on such communicators"};
 }
@@ -111,7 +109,7 @@ bool wants_means(Collective collective, const Shape& shape, const Options& optio
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means) {
-  if (options.algorithm) return by_order(collective, options, shape, means);
+  if (options.algorithm) return by_order(options, shape, means);
   const Nodes nodes = nodes_of(shape);
   Choice choice{Spec{}, "no rule of the automatic choice is faster here"};
   Range open{0};  // sizes that the rules so far leave open, around this one

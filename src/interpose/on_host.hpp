@@ -5,9 +5,9 @@
 
 namespace swapmeet {
 
-/// `exchange` with copies on the host in place of what is not there. Local, except for `exchange`. `touched`: as of
-/// Plan::run(); copies that fail touch, for the other ranks are under way.
-int exchange_on_host(const Call& call, Communicator& communicator, const Decision& decision, bool& touched,
-                     int (*exchange)(const Call&, Communicator&, const Decision&, bool& touched));
+/// `exchange` with copies on the host in place of what is not there. Local, except for `exchange`, which is given what
+/// failed on this rank. `sent`: as of Exchange::run().
+int exchange_on_host(const Call& call, Communicator& communicator, const Decision& decision, bool& sent,
+                     int (*exchange)(const Call&, Communicator&, const Decision&, int failure, bool& sent));
 
 }  // namespace swapmeet

@@ -57,7 +57,7 @@ int watched_start(MPI_Request* request) {
 int watched_startall(int count, MPI_Request* requests) {
   const int error = native_startall()(count, requests);
   if (error) return error;
-  return guarded([&] {
+  return guarded([&]() -> int {
     for (int i = 0; i < count; ++i)
       if (Worker* const worker = worker_of_planned(requests[i])) worker->start_planned();
     return MPI_SUCCESS;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "interpose/on_host.hpp"
+#include "mpi/outcome.hpp"
 
 namespace swapmeet {
 
@@ -17,14 +18,14 @@ std::string sizes(const Decision& decision) {
 }
 
 /// How blocks of unequal size are exchanged in this call, whose agreement took so long.
-std::string treatment(const Varying& varying, std::chrono::nanoseconds time) {
-  const Agreed& agreed = varying.agreed();
-  std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(varying.sizes())]);
+std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
+  const Agreed& agreed = plan.agreed();
+  std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(plan.sizes())]);
   if (agreed.direct_bytes != Direct::never)
     text += agreed.direct_bytes == 0 ? ", all blocks straight"
                                      : ", blocks above " + std::to_string(agreed.direct_bytes) + " B straight";
-  if (varying.agreement_bytes() == 0) return text + ", no agreement";
-  return text + ", agreed on by an allreduce of " + std::to_string(varying.agreement_bytes()) + " B in " +
+  if (plan.agreement_bytes() == 0) return text + ", no agreement";
+  return text + ", agreed on by an allreduce of " + std::to_string(plan.agreement_bytes()) + " B in " +
          std::to_string(time.count() / 1000) + " us";
 }
 
@@ -35,7 +36,7 @@ void explain(const Call& call, const Communicator& communicator, Decision& decis
   say_once(std::string(name_of(call.collective)) + " on " + std::to_string(communicator.ranks()) +
            (communicator.ranks() == 1 ? " rank" : " ranks") +
            (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
-           decision.reason + (decision.varying ? treatment(*decision.varying, agreement) : "") + ")");
+           decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + ")");
 }
 
 constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
@@ -51,49 +52,56 @@ Decision& within_limits(const Call& call, Communicator& communicator, Decision& 
   return decision;
 }
 
-/// The exchange over staging: of what is sent, of what is received, or of both.
-template <class Exchange>
+/// The exchange over staging: of what is sent, of what is received, or of both. What fails on this rank is carried
+/// through the exchange: the other ranks are under way.
 int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan, bool stage_send, bool stage_receive,
-                    bool& touched) {
+                    int failure, bool& sent) {
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
-  touched = false;
   const Rank ranks = communicator.ranks();
-  if ((stage_send && !Staging::packs(send, ranks)) || (stage_receive && !Staging::packs(call.receive, ranks)))
-    return touched = true, MPI_ERR_COUNT;  // for the other ranks are under way
-  if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
-    return touched = true, MPI_ERR_NO_MEM;
+  Invocation exchange = communicator.next_exchange();
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
-  int error = call.receive.committed() ? MPI_SUCCESS : Staging::check(call.receive, ranks, communicator.ours());
-  if (!error && !send.committed()) error = Staging::check(send, ranks, communicator.ours());
-  if (!error && stage_send) error = out.pack(send, communicator.ours());
+  const auto staged = [&]() -> int {
+    if ((stage_send && !Staging::packs(send, ranks)) || (stage_receive && !Staging::packs(call.receive, ranks)))
+      return MPI_ERR_COUNT;
+    if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
+      return MPI_ERR_NO_MEM;
+    return stage_send ? out.pack(send, communicator.ours()) : MPI_SUCCESS;
+  };
+  exchange.failure = failure ? failure : staged();
   phase.then(CallPhase::other);
-  if (!error)
-    error = plan.run(stage_send ? out.blocks() : send, stage_receive ? in.blocks() : call.receive, communicator.ours(),
-                     touched, communicator.clock());
+  const bool ready = exchange.failure == MPI_SUCCESS;
+  int error = plan.run(ready && stage_send ? out.blocks() : send, ready && stage_receive ? in.blocks() : call.receive,
+                       exchange, sent);
   phase.then(CallPhase::copy);
-  if (!error && stage_receive) error = in.unpack(call.receive, communicator.ours());
+  if (!error && stage_receive && in.unpack(call.receive, communicator.ours()) != MPI_SUCCESS)
+    error = in.unpack(call.receive, communicator.ours());  // once more: see Links
+  if (plan.broken()) return error;                         // MPI may still read what is staged
   if (stage_send) out.release();
   if (stage_receive) in.release();
   return error;
 }
 
-/// `plan`: a Plan or a Varying.
-template <class Exchange>
-int exchange(const Call& call, Communicator& communicator, Exchange& plan, bool& touched) {
+/// `failure`: what has failed on this rank before.
+int exchange(const Call& call, Communicator& communicator, Exchange& plan, int failure, bool& sent) {
+  sent = false;
+  // A type that MPI refuses is to be known before anything is sent.
+  for (const Blocks* side : {&call.send, &call.receive})
+    if (const int error = side->committed() || (call.in_place && side == &call.send)
+                              ? MPI_SUCCESS
+                              : Staging::check(*side, communicator.ranks(), communicator.ours())) {
+      if (refused(error)) return error;
+      failure = error;
+    }
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place) {
-    touched = false;
-    // A type that MPI refuses is to be known before anything is sent.
-    for (const Blocks* side : {&call.send, &call.receive})
-      if (const int error =
-              side->committed() ? MPI_SUCCESS : Staging::check(*side, communicator.ranks(), communicator.ours()))
-        return error;
-    return plan.run(call.send, call.receive, communicator.ours(), touched, communicator.clock());
+    Invocation exchange = communicator.next_exchange();
+    exchange.failure = failure;
+    return plan.run(call.send, call.receive, exchange, sent);
   }
   // In place too: bytes that meet a derived type in one message are more than every MPI can do.
   return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(), !call.receive.contiguous(),
-                         touched);
+                         failure, sent);
 }
 
 std::uint64_t bytes_of(const Call& call, Rank ranks) {
@@ -124,12 +132,12 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &within_limits(call, communicator, *decision, block_bytes);
   std::chrono::nanoseconds agreement{};
-  if (decision->varying) {
+  if (decision->sized) {
     const bool timed = !decision->explained;
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
-    if (!decision->varying->agree(send, call.receive, communicator.options().scratch_limit_bytes, communicator.ours(),
-                                  communicator.clock()))
+    if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes,
+                                communicator.next_exchange()))
       decision = &communicator.decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }
@@ -155,20 +163,21 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows, trying};
 }
 
-/// Whether `error` leaves nothing to do for the host MPI.
-bool finished(bool touched, int error) { return error == MPI_SUCCESS || touched; }
+/// Whether `error` leaves nothing to do for the host MPI. `sent`: whether anything was. If not, and MPI has refused the
+/// arguments, it is to say so itself.
+bool finished(bool sent, int error) { return error == MPI_SUCCESS || sent || !refused(error); }
 
-int exchange_as_decided(const Call& call, Communicator& communicator, const Decision& decision, bool& touched) {
-  return decision.varying ? exchange(call, communicator, *decision.varying, touched)
-                          : exchange(call, communicator, *decision.plan, touched);
+int exchange_as_decided(const Call& call, Communicator& communicator, const Decision& decision, int failure,
+                        bool& sent) {
+  return exchange(call, communicator, *decision.exchange, failure, sent);
 }
 
 bool run(const Call& call, Communicator& communicator, const Decision& decision, int& error) {
-  bool touched = false;
+  bool sent = false;
   if (may_be_on_device()) [[unlikely]]
-    error = exchange_on_host(call, communicator, decision, touched, exchange_as_decided);
-  else error = exchange_as_decided(call, communicator, decision, touched);
-  return finished(touched, error);
+    error = exchange_on_host(call, communicator, decision, sent, exchange_as_decided);
+  else error = exchange_as_decided(call, communicator, decision, MPI_SUCCESS, sent);
+  return finished(sent, error);
 }
 
 }  // namespace
@@ -183,11 +192,11 @@ void Passed::count() const {
 
 bool serve_again(const void* send, void* receive, Communicator& communicator, int& error) {
   Repeat& repeat = communicator.repeat();
-  bool touched = false;
+  bool sent = false;
   repeat.rows.send = static_cast<char*>(const_cast<void*>(send));
   repeat.rows.receive = static_cast<char*>(receive);
-  error = repeat.plan->run(repeat.rows, communicator.ours(), touched);
-  return finished(touched, error);
+  error = repeat.plan->run(repeat.rows, communicator.next_exchange(), sent);
+  return finished(sent, error);
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
@@ -198,7 +207,7 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
     communicator.call_begins();
   OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
-  const bool ours = decision.plan || decision.varying;
+  const bool ours = decision.exchange != nullptr;
   if (decision.early) [[unlikely]] {
     passed.early = &communicator.patience();
     passed.early->begins();
@@ -219,8 +228,8 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
     return false;
   }
   passed.done();
-  if (decision.varying && passed.decision)
-    decision.tally->add_traffic(decision.varying->take_traffic(), decision.varying->peak_bytes());
+  if (decision.sized && passed.decision)
+    decision.tally->add_traffic(decision.sized->take_traffic(), decision.sized->peak_bytes());
   return true;
 }
 

@@ -24,7 +24,7 @@ constexpr const char* variable = "SWAPMEET_NONBLOCKING";
 /// Open MPI cannot free a communicator with a collective under way; and to free it is collective, so it may wait for
 /// the others. (MPICH can, and may keep other threads out of MPI while it calls this.)
 int close_worker(MPI_Comm, int, void* attribute, void*) {
-  return guarded([&] {
+  return guarded([&]() -> int {
     Worker* const worker = workers_agreed ? static_cast<Worker*>(attribute) : nullptr;
     if (!worker) return MPI_SUCCESS;
     if (!host_is_mpich) worker->wait_for_others();
@@ -35,7 +35,7 @@ int close_worker(MPI_Comm, int, void* attribute, void*) {
 
 /// At the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF.
 int close_all(MPI_Comm, int, void*, void*) {
-  return guarded([] {
+  return guarded([]() -> int {
     Workers& all = workers();
     const std::lock_guard lock(all.mutex);
     workers_agreed = false;
@@ -46,13 +46,6 @@ int close_all(MPI_Comm, int, void*, void*) {
     PMPI_Comm_free(&all.job);
     return MPI_SUCCESS;
   });
-}
-
-int most_tag() {
-  int* most = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  return found ? *most : 32767;  // as little as MPI allows
 }
 
 /// Says what MPI_Init waits for, if it takes long; if there can be a thread for it.

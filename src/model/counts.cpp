@@ -1,8 +1,12 @@
 #include "model/counts.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
-#include "model/carried.hpp"
+#include "algorithms/families.hpp"
+#include "algorithms/generate.hpp"
+#include "model/irregular.hpp"
 #include "model/leader_counts.hpp"
 #include "topology/arrangement.hpp"
 
@@ -59,7 +63,55 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
   return counts;
 }
 
+/// The ranks to look at: one where all do alike.
+std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
+  if (alike_on(spec, shape)) return {shape.ranks / 2};
+  std::vector<Rank> all(static_cast<std::size_t>(shape.ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// Of a family without closed forms: counted in schedules.
+Counts count_schedules(const Spec& spec, const Shape& shape) {
+  Counts most{.sizes = {shape.ranks}, .radices = {{}}};
+  std::optional<std::pair<std::int64_t, std::int64_t>> first;
+  for (const Rank rank : looked_at(spec, shape)) {
+    const Schedule schedule = generate(spec, shape, rank);
+    std::int64_t blocks = 0, in_turn = 0;
+    for (const Message& message : schedule.sends) blocks += schedule.block_count(message);
+    for (const Step& step : schedule.steps)
+      in_turn += batches(std::max(step.send_count, step.receive_count), step.in_flight());
+    const std::pair numbers{static_cast<std::int64_t>(schedule.sends.size()), blocks};
+    if (!first) first = numbers;
+    most.carried = most.carried || numbers != *first;
+    most.messages = std::max(most.messages, numbers.first);
+    most.blocks = std::max(most.blocks, blocks);
+    most.batches = std::max(most.batches, in_turn);
+    most.scratch_blocks = std::max<std::int64_t>(most.scratch_blocks, schedule.scratch_blocks);
+  }
+  return most;
+}
+
+std::vector<RoundCounts> rounds_of_flows(const Spec& spec, const Shape& shape) {
+  std::vector<RoundCounts> most;
+  for (const Rank rank : looked_at(spec, shape)) {
+    const Flow sent = flow(spec, shape, rank);
+    for (std::size_t i = 0; i < sent.rounds.size(); ++i) {
+      if (most.size() == i) most.push_back({.value = static_cast<std::int32_t>(i) + 1});
+      std::int64_t blocks = 0;
+      for (const Message& message : sent.sends_of(sent.rounds[i])) blocks += message.count;
+      most[i].messages = std::max<std::int64_t>(most[i].messages, sent.rounds[i].send_count);
+      most[i].blocks = std::max(most[i].blocks, blocks);
+    }
+  }
+  return most;
+}
+
 }  // namespace
+
+bool has_closed_form(Family family) {
+  return family == Family::direct || family == Family::bruck || family == Family::leaders;
+}
 
 std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
   const std::vector<Radices> direct{{Radix::all}};
@@ -80,6 +132,7 @@ std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t va
 }
 
 Counts count(const Spec& spec, const Shape& shape) {
+  if (!has_closed_form(spec.family)) return count_schedules(spec, shape);
   if (spec.family == Family::leaders) return count_leaders(spec, shape);
   Counts counts;
   Extent grid = grid_of(spec, shape);
@@ -89,7 +142,7 @@ Counts count(const Spec& spec, const Shape& shape) {
   counts.radices.resize(counts.sizes.size());
   for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
   if (!counts.carried) return count_regular(spec, shape.ranks, digits, std::move(counts));
-  const CarriedCounts most = count_carried(spec, shape, digits);
+  const IrregularCounts most = count_irregular_grid(spec, shape, digits);
   counts.messages = most.messages;
   counts.blocks = most.blocks;
   counts.scratch_blocks = most.scratch_blocks;
@@ -98,10 +151,11 @@ Counts count(const Spec& spec, const Shape& shape) {
 }
 
 std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape) {
+  if (!has_closed_form(spec.family)) return rounds_of_flows(spec, shape);
   if (spec.family == Family::leaders) return leader_rounds(spec, shape);
   const Extent grid = grid_of(spec, shape);
   const std::vector<Digit> digits = digits_along(spec, grid.sizes);
-  if (grid.places != shape.ranks) return count_carried(spec, shape, digits).rounds;
+  if (grid.places != shape.ranks) return count_irregular_grid(spec, shape, digits).rounds;
   std::vector<RoundCounts> rounds;
   for (const Digit& digit : digits) {
     const std::int64_t size = grid.sizes[digit.dimension];

@@ -9,11 +9,11 @@
 /// offsets: K is the sum over the dimensions, D the sum of D_j·P/n_j.              [checked by
 ///                                                                                 tests/core/counts_test.py]
 ///
-/// Where places are carried (groups of unequal size: topology/arrangement.hpp) ranks differ and there is no closed
+/// Where places are proxies (groups of unequal size: topology/arrangement.hpp) ranks differ and there is no closed
 /// form: the blocks of every place are counted, and the largest numbers of any rank are given.
 ///
-/// An exchange by leaders (algorithms/leaders.hpp) has two dimensions, of members and of nodes, without digits. Its
-/// rounds are those of algorithms/phase.hpp: a height z in dimension 0, digit 0 (gather), then in dimension 1
+/// An exchange by leaders (algorithms/leaders.cpp) has two dimensions, of members and of nodes, without digits. Its
+/// rounds are those of algorithms/phase.hpp: a position z in dimension 0, digit 0 (gather), then in dimension 1
 /// (exchange), then in dimension 0, digit 1 (scatter). On N nodes of Q ranks, with k leaders and groups of G = Q/k
 /// ranks, a leader has
 ///   K = (Q-1) + (k-1) + (N-1) + (G-1),   D = (Q-1) + (N-1)·((k-1)·G + Q·G + (G-1)·Q).
@@ -34,7 +34,7 @@ struct RoundCounts {
   std::int32_t digit = 0;     ///< x, within the dimension; 0 is the least significant
   std::int32_t weight = 1;    ///< in places along the dimension; r^x if all radices are equal
   std::int32_t value = 1;     ///< z
-  std::int64_t messages = 0;  ///< 1, unless places are carried, messages are staggered, or there are leaders
+  std::int64_t messages = 0;  ///< 1, unless places are proxies, messages are staggered, or there are leaders
   std::int64_t blocks = 0;    ///< in these messages
 };
 
@@ -43,14 +43,18 @@ struct Counts {
   std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
   std::int64_t messages = 0;        ///< that a rank sends: K
   std::int64_t blocks = 0;          ///< in them: D
-  /// of messages in flight together, one after the other; K if the window is 1 (leaders: of heights)
+  /// of messages in flight together, one after the other; K if the window is 1 (leaders: of positions)
   std::int64_t batches = 0;
   std::int64_t scratch_blocks = 0;  ///< room for so many is enough; a rank's schedule says what that rank needs
-  /// ranks differ (some places are carried, or lead): each number is the largest of any
+  /// ranks differ (some places are proxies, or some ranks lead): each number is the largest of any
   bool carried = false;
 };
 
-/// Of one rank, for the whole exchange. O(digits); with carried places O(places · sum of the sizes · digits); of
+/// Whether counts and work of a family are closed forms; of others they are counted in the schedules of all ranks, or of
+/// one where all do alike.
+bool has_closed_form(Family family);
+
+/// Of one rank, for the whole exchange. O(digits); with proxies O(places · sum of the sizes · digits); of
 /// leaders O(ranks + nodes · leaders of all nodes).
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 Counts count(const Spec& spec, const Shape& shape);

@@ -271,7 +271,7 @@ NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Rou
                                  const NetworkCosts& costs)
     : costs_(costs), segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
   Loads loads(shape, routing, per_node, costs_, steps_);
-  if (const std::string problem = tell_rounds(spec, shape, loads); !problem.empty()) throw std::length_error(problem);
+  if (const std::string problem = report_rounds(spec, shape, loads); !problem.empty()) throw std::length_error(problem);
   loads.finish_step();
   messages_ = loads.messages();
   operations_ = loads.operations();

@@ -23,8 +23,8 @@ class Goal {
     bytes_ = bytes;
     for (const Step& step : schedule_.steps) {
       if (step.send_count + step.receive_count == 0) wait_for(calculation(step, 0));
-      else if (step.completion == Completion::all || step.window == 0) batches(step);
-      else sliding(step);
+      else if (step.slides()) sliding(step);
+      else batches(step);
     }
   }
 

@@ -172,18 +172,18 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   most.messages = tally.messages;
   most.blocks = tally.blocks;
   most.scratch_blocks = tally.scratch;
-  for (const std::int32_t heights :
+  for (const std::int32_t positions :
        {map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0})
-    if (heights > 0) most.batches += spec.window == 0 ? 1 : (heights - 1) / spec.window + 1;
+    if (positions > 0) most.batches += spec.window == 0 ? 1 : (positions - 1) / spec.window + 1;
   return most;
 }
 
-/// By height: what the rank that does most sends.
+/// By position: what the rank that does most sends.
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
   const Counting counting(spec, shape);
   const LeaderMap& map = counting.map();
-  const auto none = [](std::int32_t heights) {
-    return std::vector<Tally>(static_cast<std::size_t>(std::max(1, heights)));
+  const auto none = [](std::int32_t positions) {
+    return std::vector<Tally>(static_cast<std::size_t>(std::max(1, positions)));
   };
   std::vector<Tally> gather = none(map.largest_node()), exchange = none(map.nodes()),
                      scatter = none(map.largest_group());
@@ -209,8 +209,8 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
   std::vector<RoundCounts> rounds;
   const auto add = [&](std::int32_t dimension, std::int32_t digit, const std::vector<Tally>& phase) {
     for (std::size_t i = 1; i < phase.size(); ++i)
-      if (const auto height = static_cast<std::int32_t>(i); phase[i].messages > 0)
-        rounds.push_back({dimension, digit, 1, height, phase[i].messages, phase[i].blocks});
+      if (const auto position = static_cast<std::int32_t>(i); phase[i].messages > 0)
+        rounds.push_back({dimension, digit, 1, position, phase[i].messages, phase[i].blocks});
   };
   add(0, 0, gather);
   add(1, 0, exchange);

@@ -32,7 +32,7 @@ Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCo
 /// What all batches wait for: each for the latency of its first message, which is its largest.
 double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, double start_us) {
   double sum = 0;
-  for (const Parcels& parcels : phase.parcels) {
+  for (const EqualMessages& parcels : phase.parcels) {
     const bool rendezvous = parcels.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
     sum += static_cast<double>(parcels.firsts) * size.passes * (start_us + (rendezvous ? link.rendezvous_us : 0));
   }
@@ -54,7 +54,7 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
     const double share = static_cast<double>(traffic->messages) / all;
     core += 2 * link->overhead_us * static_cast<double>(traffic->messages) * size.passes;
-    for (const Parcels& parcels : phase.parcels) {
+    for (const EqualMessages& parcels : phase.parcels) {
       const double bytes = bytes_us(*link, parcels.blocks * size.block_bytes / size.passes);
       const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
       price.bandwidth += share * size.passes * static_cast<double>(parcels.messages) * bytes;

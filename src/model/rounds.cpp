@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "algorithms/orders.hpp"
 #include "model/copies.hpp"
@@ -16,8 +17,6 @@ bool has_formula(Order order) {
   return order == Order::shift || order == Order::exclusive_or || order == Order::random || order == Order::scatter;
 }
 
-bool slides(Completion completion, std::int32_t window) { return completion != Completion::all && window != 0; }
-
 /// A direct exchange, by its order alone.
 class InOrder {
  public:
@@ -28,14 +27,14 @@ class InOrder {
     for (std::size_t i = 0; i < row_.size(); ++i) place_[static_cast<std::size_t>(row_[i])] = static_cast<Rank>(i);
   }
 
-  void tell(std::int32_t window, bool sliding) {
+  void report(std::int32_t window, bool sliding) {
     reader_.step({1, 1}, sliding);
     const Rank width = window == 0 || window >= ranks_ ? ranks_ : window;
-    if (order_ == Order::scatter) return tell_meetings(width);
+    if (order_ == Order::scatter) return report_pairs(width);
     for (Rank first = order_ == Order::random ? 0 : 1; first < ranks_; first += width) {
       reader_.round();
       for (Rank column = first; column < std::min(first + width, ranks_); ++column)
-        for (Rank rank = 0; rank < ranks_; ++rank) tell(rank, peer(rank, column));
+        for (Rank rank = 0; rank < ranks_; ++rank) report(rank, peer(rank, column));
     }
   }
 
@@ -47,12 +46,12 @@ class InOrder {
     return order_ == Order::shift ? shifted : row_[static_cast<std::size_t>(shifted)];
   }
 
-  void tell(Rank from, Rank to) {
+  void report(Rank from, Rank to) {
     if (from != to) reader_.message(from, to, 1);
   }
 
-  /// Windows j and k of the order meet: each of the ranks of either with each of the other.
-  void tell_meetings(Rank width) {
+  /// Windows j and k of the order exchange: each of the ranks of either with each of the other.
+  void report_pairs(Rank width) {
     const Rank windows = (ranks_ + width - 1) / width;
     for (Rank sum = 0; sum < 2 * windows - 1; ++sum) {
       reader_.round();
@@ -61,7 +60,7 @@ class InOrder {
         if (other < 0) continue;
         for (std::int64_t i = std::int64_t{other} * width;
              i < std::min<std::int64_t>(ranks_, (std::int64_t{other} + 1) * width); ++i)
-          tell(rank, row_[static_cast<std::size_t>(i)]);
+          report(rank, row_[static_cast<std::size_t>(i)]);
       }
     }
   }
@@ -73,8 +72,7 @@ class InOrder {
 };
 
 /// The steps of one rank, which all others do with peers as far from them.
-void tell_translated(const Spec& spec, const Shape& shape, RoundReader& reader) {
-  const Arrangement grid = arrange(spec.dimensions, shape);
+void report_translated(const Spec& spec, const Shape& shape, const Arrangement& grid, RoundReader& reader) {
   const Rank middle = shape.ranks / 2;
   const Schedule schedule = generate(spec, shape, middle);
   const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
@@ -84,7 +82,7 @@ void tell_translated(const Spec& spec, const Shape& shape, RoundReader& reader) 
     way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
         static_cast<std::int32_t>(offset);
   for (const Step& step : schedule.steps) {
-    reader.step(copies_of(schedule, step), slides(step.completion, step.window));
+    reader.step(copies_of(schedule, step), step.slides());
     const auto sends = schedule.sends_of(step);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       if (i % step.in_flight() == 0) reader.round();
@@ -114,7 +112,7 @@ void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
     KeptStep& kept = steps[i];
     const Copies copies = copies_of(schedule, step);
     kept.copies = {std::max(kept.copies.blocks, copies.blocks), std::max(kept.copies.pieces, copies.pieces)};
-    kept.sliding |= slides(step.completion, step.window);
+    kept.sliding |= step.slides();
     const auto sends = schedule.sends_of(step);
     for (std::size_t sent = 0; sent < sends.size(); ++sent) {
       const std::size_t round = sent / step.in_flight();
@@ -124,7 +122,7 @@ void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
   }
 }
 
-std::string tell_kept(const Spec& spec, const Shape& shape, RoundReader& reader) {
+std::string report_kept(const Spec& spec, const Shape& shape, RoundReader& reader) {
   std::vector<KeptStep> steps;
   std::int64_t messages = 0;
   for (Rank rank = 0; rank < shape.ranks; ++rank) {
@@ -147,15 +145,16 @@ std::string tell_kept(const Spec& spec, const Shape& shape, RoundReader& reader)
 
 }  // namespace
 
-std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reader) {
+std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader) {
   if (spec.family == Family::direct && has_formula(spec.order)) {
-    InOrder(spec, shape.ranks, reader).tell(spec.window, slides(spec.completion, spec.window));
+    const auto peers = static_cast<std::uint32_t>(shape.ranks - 1);
+    const Round round{.send_count = peers, .window = spec.window, .completion = spec.completion};
+    InOrder(spec, shape.ranks, reader).report(spec.window, round.slides());
     return "";
   }
-  if (spec.family != Family::bruck || spec.order != Order::shift ||
-      extent(spec.dimensions, shape).places != shape.ranks)
-    return tell_kept(spec, shape, reader);
-  tell_translated(spec, shape, reader);
+  const std::optional<Arrangement> grid = alike_on(spec, shape);
+  if (!grid) return report_kept(spec, shape, reader);
+  report_translated(spec, shape, *grid, reader);
   return "";
 }
 

@@ -3,7 +3,7 @@
 ///
 /// A round is what is in flight together if all ranks keep in step: the n-th window of each rank's messages. Of a
 /// direct exchange it is so many columns of its order; a rank whose turn is its own is idle meanwhile. Where all send
-/// to the same rank in turn (order=scatter), ranks j and k of the order meet in round j + k: neither gets there
+/// to the same rank in turn (order=scatter), ranks j and k of the order exchange in round j + k: neither gets there
 /// earlier.  [checked by tests/core/rounds_test.py]
 #pragma once
 
@@ -26,11 +26,11 @@ class RoundReader {
   virtual void message(Rank from, Rank to, std::int64_t blocks) = 0;
 };
 
-/// Tells `reader` all of `spec`. Returns what is wrong: the exchange is too long to be told, or "". Schedules of the
-/// family bruck on equal groups are made of one rank's, of which the others are translations; direct ones of their
-/// orders; all others rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and
+/// Reports all of `spec` to `reader`. Returns what is wrong: the exchange is too long to be reported, or "". Where all
+/// ranks do alike (Algorithm::alike_on), one rank's schedule stands for all; direct exchanges are made of their orders;
+/// all others rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and
 /// unsuitable(spec, shape) empty.
-std::string tell_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
+std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
 
 inline constexpr std::int64_t most_kept_messages = std::int64_t{1} << 25;
 

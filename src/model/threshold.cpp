@@ -33,7 +33,7 @@ Forwarding forwarding(const Spec& spec, const Shape& shape) {
 }
 
 std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forwarding) {
-  // than if all went straight, whose cost would drown the rest
+  // than if all were sent directly, whose cost would drown the rest
   double least = 0, dearer = forwarding.messages * startup_bytes;
   std::int64_t threshold = 0;
   for (std::size_t c = 1; c < size_classes; ++c) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <climits>
-#include <tuple>
 
 #include "algorithms/suitable.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
 #include "schedule/size_format.hpp"
+#include "schedule/working_memory.hpp"
 
 namespace swapmeet {
 
@@ -76,16 +76,16 @@ std::uint64_t label(Rank sender, bool last, std::size_t number) {
 }
 
 /// For each message that a rank receives, which one of its sender it is.
-std::vector<std::vector<std::uint32_t>> match_messages(const std::vector<Relay>& relays) {
-  std::vector<std::vector<std::uint64_t>> sent(relays.size());
-  for (const Relay& relay : relays)
-    for (std::size_t i = 0; i < relay.sends.size(); ++i)
-      sent[static_cast<std::size_t>(relay.sends[i].peer)].push_back(label(relay.rank, relay.sends[i].last, i));
-  std::vector<std::vector<std::uint32_t>> numbers(relays.size());
-  for (std::size_t r = 0; r < relays.size(); ++r) {
+std::vector<std::vector<std::uint32_t>> match_messages(const std::vector<Flow>& flows) {
+  std::vector<std::vector<std::uint64_t>> sent(flows.size());
+  for (const Flow& flow : flows)
+    for (std::size_t i = 0; i < flow.sends.size(); ++i)
+      sent[static_cast<std::size_t>(flow.sends[i].peer)].push_back(label(flow.rank, flow.sends[i].last, i));
+  std::vector<std::vector<std::uint32_t>> numbers(flows.size());
+  for (std::size_t r = 0; r < flows.size(); ++r) {
     std::vector<std::uint64_t> received;
-    for (std::size_t i = 0; i < relays[r].receives.size(); ++i)
-      received.push_back(label(relays[r].receives[i].peer, relays[r].receives[i].last, i));
+    for (std::size_t i = 0; i < flows[r].receives.size(); ++i)
+      received.push_back(label(flows[r].receives[i].peer, flows[r].receives[i].last, i));
     std::ranges::sort(sent[r]);
     std::ranges::sort(received);
     numbers[r].resize(received.size());
@@ -102,118 +102,84 @@ std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
 
 }  // namespace
 
-/// One rank in one call, without the blocks that go straight: in the order of Relaying (engine/varying.cpp).
+/// One rank in one call, without the blocks that are sent directly.
 class VaryingWalk {
  public:
-  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank,
-              RankCounts& counts)
-      : all_(all), relay_(all.relays_[static_cast<std::size_t>(rank)]),
-        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes),
-        counts_(counts), message_of_(origins_.size()), landings_(relay_.receives.size()) {}
+  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank)
+      : all_(all), flow_(all.flows_[static_cast<std::size_t>(rank)]),
+        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes) {}
 
-  void run() {
-    for (const Relay::Round& round : relay_.rounds) exchange(round);
+  void run(RankCounts& counts) const {
+    for (const Message& message : flow_.sends) send(message, counts);
+    counts.working_bytes =
+        std::max(counts.working_bytes, peak_memory(
+                                           flow_, [this](const Message& message) { return room_of_sent(message); },
+                                           [this](const Message& message) { return room_of_received(message); }));
   }
 
  private:
-  using Bundle = Relay::Bundle;
-
-  /// What a message with blocks to be passed on keeps in memory, and how many of these have not left.
-  struct Landing {
-    std::int64_t bytes = 0;
-    std::uint32_t waiting = 0;
-  };
-
-  /// The blocks of a message.
+  /// The blocks of a message, and their sizes where they go with them.
   struct Load {
-    std::int64_t bytes = 0, largest = 0;
-    void add(std::int64_t block_bytes) { bytes += block_bytes, largest = std::max(largest, block_bytes); }
+    std::int64_t bytes = 0, size_bytes = 0;
   };
-
-  std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
-
-  std::size_t passed_on(std::int32_t block) const { return static_cast<std::size_t>(block - relay_.ranks); }
 
   std::int64_t bytes_of(std::int32_t block) const {
-    return small(block < 0              ? matrix_.at(-1 - block, relay_.rank)
-                 : block < relay_.ranks ? matrix_.at(relay_.rank, block)
-                                        : matrix_.bytes[origins_[passed_on(block)]]);
+    const std::int64_t bytes = block < 0 ? matrix_.at(-1 - block, flow_.rank)
+                               : block < flow_.ranks
+                                   ? matrix_.at(flow_.rank, block)
+                                   : matrix_.bytes[origins_[static_cast<std::size_t>(block - flow_.ranks)]];
+    return bytes > direct_bytes_ ? 0 : bytes;
   }
 
-  Load load(const Bundle& bundle, const std::vector<std::int32_t>& list) const {
-    Load load;
-    for (const std::int32_t block : relay_.blocks_of(bundle, list)) load.add(bytes_of(block));
-    return load;
+  Load load(std::span<const std::int32_t> blocks) const {
+    std::int64_t bytes = 0, largest = 0;
+    for (const std::int32_t block : blocks) bytes += bytes_of(block), largest = std::max(largest, bytes_of(block));
+    return {bytes, sizes_bytes(blocks.size(), largest)};
   }
 
   /// Within a node, but for MPI, nothing goes ahead.
-  Sizes treatment(const Bundle& bundle) const {
-    const bool near = all_.spec_.intra != Transport::mpi && all_.shape_.share_node(relay_.rank, bundle.peer);
+  Sizes treatment(const Message& message) const {
+    const bool near = all_.spec_.intra != Transport::mpi && all_.shape_.share_node(flow_.rank, message.peer);
     return near ? Sizes::combined : all_.sizes_;
   }
 
-  bool combines(const Bundle& bundle) const { return !bundle.last && treatment(bundle) != Sizes::ahead; }
+  bool combines(const Message& message) const { return !message.last && treatment(message) != Sizes::ahead; }
 
   /// The memory for what goes ahead of a message.
-  std::int64_t head_room(const Bundle& bundle) const {
-    if (bundle.last || treatment(bundle) == Sizes::combined) return 0;
-    return treatment(bundle) == Sizes::total ? number_bytes : most_sizes_bytes(bundle.count);
+  std::int64_t head_room(const Message& message) const {
+    if (message.last || treatment(message) == Sizes::combined) return 0;
+    return treatment(message) == Sizes::total ? number_bytes : most_sizes_bytes(message.count);
   }
 
-  void sent(std::int64_t bytes) { ++counts_.messages, counts_.message_bytes += bytes; }
-
-  void exchange(const Relay::Round& round) {
-    std::int64_t in_flight = 0;
-    for (const Bundle& bundle : relay_.sends_of(round)) in_flight += send(bundle);
-    for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i)
-      in_flight += receive(i);
-    counts_.working_bytes = std::max(counts_.working_bytes, kept_ + in_flight);
-    for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i)
-      if (landings_[i].waiting > 0) kept_ += landings_[i].bytes;
-    for (const Bundle& bundle : relay_.sends_of(round))
-      for (const std::int32_t block : relay_.blocks_of(bundle, relay_.departing))
-        if (block >= relay_.ranks) forget(landings_[message_of_[passed_on(block)]]);
+  std::int64_t body(const Message& message, const Load& load) const {
+    return load.bytes + (combines(message) ? load.size_bytes : 0);
   }
 
-  void forget(Landing& landing) {
-    if (--landing.waiting == 0) kept_ -= landing.bytes;
+  void send(const Message& message, RankCounts& counts) const {
+    const auto sent = [&](std::int64_t bytes) { ++counts.messages, counts.message_bytes += bytes; };
+    const Load blocks = load(flow_.departing_in(message));
+    const Sizes sizes = treatment(message);
+    if (!message.last) counts.size_bytes += blocks.size_bytes + (sizes == Sizes::total ? number_bytes : 0);
+    if (!message.last && sizes == Sizes::ahead) sent(blocks.size_bytes);
+    if (!message.last && sizes == Sizes::total) sent(number_bytes);
+    if (const std::int64_t bytes = body(message, blocks); bytes > 0) sent(bytes);
   }
 
-  /// Returns the memory that it takes until the round is over.
-  std::int64_t send(const Bundle& bundle) {
-    const Load blocks = load(bundle, relay_.departing);
-    const std::int64_t size_bytes = sizes_bytes(bundle.count, blocks.largest);
-    const std::int64_t body = blocks.bytes + (combines(bundle) ? size_bytes : 0);
-    const Sizes sizes = treatment(bundle);
-    if (!bundle.last) counts_.size_bytes += size_bytes + (sizes == Sizes::total ? number_bytes : 0);
-    if (!bundle.last && sizes == Sizes::ahead) sent(size_bytes);
-    if (!bundle.last && sizes == Sizes::total) sent(number_bytes);
-    if (body > 0) sent(body);
-    const bool gathered = combines(bundle) || bundle.count > 1;
-    return head_room(bundle) + (gathered ? body : 0);
+  std::int64_t room_of_sent(const Message& message) const {
+    const bool gathered = combines(message) || message.count > 1;
+    return head_room(message) + (gathered ? body(message, load(flow_.departing_in(message))) : 0);
   }
 
-  /// The same of the i-th message that the rank receives.
-  std::int64_t receive(std::uint32_t i) {
-    const Bundle& bundle = relay_.receives[i];
-    const Load blocks = load(bundle, relay_.arriving);
-    Landing& landing = landings_[i];
-    landing.bytes = blocks.bytes + (combines(bundle) ? sizes_bytes(bundle.count, blocks.largest) : 0);
-    if (bundle.last && bundle.count == 1) landing.bytes = 0;  // received where it stays
-    for (const std::int32_t block : relay_.blocks_of(bundle, relay_.arriving))
-      if (block >= relay_.ranks) message_of_[passed_on(block)] = i, ++landing.waiting;
-    return head_room(bundle) + landing.bytes;
+  Room room_of_received(const Message& message) const {
+    if (message.last && message.count == 1) return {0, 0};  // received where it stays
+    return {body(message, load(flow_.arriving_in(message))), head_room(message)};
   }
 
   const VaryingCounter& all_;
-  const Relay& relay_;
+  const Flow& flow_;
   const std::vector<std::uint32_t>& origins_;
   const VaryingCounter::Matrix& matrix_;
   std::int64_t direct_bytes_;
-  RankCounts& counts_;
-  std::int64_t kept_ = 0;
-  std::vector<std::uint32_t> message_of_;  ///< that a block to be passed on came with
-  std::vector<Landing> landings_;          ///< by the message received
 };
 
 std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
@@ -221,17 +187,16 @@ std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
     return "what the host MPI sends is not known; choose an algorithm, or native(sizes=padded)";
   if (shape.ranks > UINT16_MAX)
     return "the sizes of the blocks of more than 65535 ranks are too many to look at: choose fewer";
-  std::string problem = unsuitable(spec, shape);
-  return problem.empty() ? unsuitable_for_sizes(spec) : problem;
+  return unsuitable(spec, shape);
 }
 
 std::int64_t VaryingCounter::memory_bytes(const Spec& spec, const Shape& shape) {
   const std::int64_t p = shape.ranks, sizes = number_bytes * p * p;
   if (spec.sizes == Sizes::padded || !needs_sizes(spec)) return sizes;
-  // of blocks: departing, arriving, origin; of messages: sent, received
+  // of blocks: departing, arriving, arrival, origin; of messages: sent, received
   const Counts counts = swapmeet::count(spec, shape);
-  constexpr std::int64_t of_block = 3 * sizeof(std::uint32_t);
-  constexpr std::int64_t of_message = 2 * sizeof(Relay::Bundle) + sizeof(Relay::Round) + 4 * number_bytes;
+  constexpr std::int64_t of_block = 4 * sizeof(std::uint32_t);
+  constexpr std::int64_t of_message = 2 * sizeof(Message) + sizeof(Round) + 4 * number_bytes;
   // on average
   const std::int64_t blocks = spec.family == Family::leaders ? std::min(3 * p, counts.blocks) : counts.blocks;
   return sizes + p * (of_block * blocks + of_message * counts.messages);
@@ -252,50 +217,46 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
   } else if (needs_sizes(spec)) {
     if (sizes_ == Sizes::automatic) sizes_ = Sizes::combined;
     for (Rank r = 0; r < ranks_; ++r) {
-      relays_.push_back(relay_of(generate(spec, shape, r)));
-      relays_.back().departing.shrink_to_fit();
-      relays_.back().arriving.shrink_to_fit();
-      working_blocks_ = std::max(working_blocks_, relays_.back().peak_blocks());
+      flows_.push_back(flow(spec, shape, r));
+      flows_.back().departing.shrink_to_fit();
+      flows_.back().arriving.shrink_to_fit();
+      working_blocks_ = std::max(working_blocks_, peak_blocks(flows_.back()));
     }
     find_origins();
   }
 }
 
-/// Follows blocks from rank to rank: rounds of all ranks in the order of their steps and batches, for a message is
-/// received in the batch in which it is sent (verify/relay.cpp).
+/// Follows blocks back from rank to rank: what a rank passes on came with a message, whose sender had it or passed it on.
 void VaryingCounter::find_origins() {
-  const std::vector<std::vector<std::uint32_t>> sent_as = match_messages(relays_);
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::size_t, std::uint32_t>> order;  // step, batch, rank, round
-  for (std::size_t r = 0; r < relays_.size(); ++r) {
-    origins_.emplace_back(static_cast<std::size_t>(relays_[r].passed_on));
-    const std::vector<Relay::Round>& rounds = relays_[r].rounds;
-    for (std::uint32_t i = 0; i < rounds.size(); ++i) order.emplace_back(rounds[i].step, rounds[i].batch, r, i);
+  constexpr std::uint32_t unknown = UINT32_MAX;
+  const std::vector<std::vector<std::uint32_t>> sent_as = match_messages(flows_);
+  const auto own = static_cast<std::size_t>(ranks_);
+  std::vector<std::vector<std::uint32_t>> arrivals;  // of each block that is passed on: where in flow.arriving it is
+  for (const Flow& flow : flows_) {
+    origins_.emplace_back(static_cast<std::size_t>(flow.passed_on), unknown);
+    arrivals.emplace_back(static_cast<std::size_t>(flow.passed_on));
+    for (std::uint32_t i = 0; i < flow.arriving.size(); ++i)
+      if (flow.arriving[i] >= ranks_) arrivals.back()[static_cast<std::size_t>(flow.arriving[i] - ranks_)] = i;
   }
-  std::ranges::sort(order);
-  for (const auto& [step, batch, rank, number] : order) {
-    const Relay::Round& round = relays_[rank].rounds[number];
-    for (std::uint32_t i = round.first_receive; i < round.first_receive + round.receive_count; ++i)
-      take_origins(rank, relays_[rank].receives[i], sent_as[rank][i]);
-  }
-}
-
-/// Of the blocks of a message that `rank` receives; it is the `sent`-th of its sender, who knows them.
-void VaryingCounter::take_origins(std::size_t rank, const Relay::Bundle& bundle, std::uint32_t sent) {
-  const auto sender = static_cast<std::size_t>(bundle.peer);
-  const Relay &here = relays_[rank], &there = relays_[sender];
-  const auto from = there.blocks_of(there.sends[sent], there.departing);
-  const auto to = here.blocks_of(bundle, here.arriving);
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    if (to[k] < ranks_) continue;  // it stays
-    const auto block = static_cast<std::size_t>(from[k]), own = static_cast<std::size_t>(ranks_);
-    origins_[rank][static_cast<std::size_t>(to[k] - ranks_)] =
-        block < own ? static_cast<std::uint32_t>(sender * own + block) : origins_[sender][block - own];
-  }
+  const auto origin = [&](const auto& self, std::size_t rank, std::size_t block) -> std::uint32_t {
+    if (block < own) return static_cast<std::uint32_t>(rank * own + block);
+    std::uint32_t& known = origins_[rank][block - own];
+    if (known != unknown) return known;
+    const std::uint32_t place = arrivals[rank][block - own];
+    const std::vector<Message>& receives = flows_[rank].receives;
+    const auto message = std::ranges::upper_bound(receives, place, {}, &Message::first) - receives.begin() - 1;
+    const auto sender = static_cast<std::size_t>(receives[static_cast<std::size_t>(message)].peer);
+    const Message& sent = flows_[sender].sends[sent_as[rank][static_cast<std::size_t>(message)]];
+    const std::uint32_t position = place - receives[static_cast<std::size_t>(message)].first;
+    return known = self(self, sender, static_cast<std::size_t>(flows_[sender].departing_in(sent)[position]));
+  };
+  for (std::size_t rank = 0; rank < flows_.size(); ++rank)
+    for (std::size_t block = 0; block < origins_[rank].size(); ++block) origin(origin, rank, own + block);
 }
 
 /// The blocks of a rank of more than so many bytes.
-void VaryingCounter::count_straight(Rank rank, const Matrix& matrix, std::int64_t direct_bytes,
-                                    std::int64_t segment_bytes, VaryingCounts& counts) const {
+void VaryingCounter::count_direct(Rank rank, const Matrix& matrix, std::int64_t direct_bytes,
+                                  std::int64_t segment_bytes, VaryingCounts& counts) const {
   RankCounts& mine = counts.ranks[static_cast<std::size_t>(rank)];
   for (Rank d = 0; d < ranks_; ++d) {
     const std::int64_t bytes = matrix.at(rank, d);
@@ -325,20 +286,20 @@ VaryingCounts VaryingCounter::count(std::span<const std::int64_t> sizes, std::in
   counts.largest_bytes = matrix.largest(Direct::never);
   counts.mean_bytes = matrix.mean();
   if (!needs_sizes(spec_)) {
-    for (Rank r = 0; r < ranks_; ++r) count_straight(r, matrix, 0, spec_.segment_bytes, counts);
+    for (Rank r = 0; r < ranks_; ++r) count_direct(r, matrix, 0, spec_.segment_bytes, counts);
     return counts;
   }
   agree(matrix, limit_bytes, counts);
   if (counts.declined) return counts;
   for (Rank r = 0; r < ranks_ && counts.direct_bytes != Direct::never; ++r)
-    count_straight(r, matrix, counts.direct_bytes, 0, counts);
+    count_direct(r, matrix, counts.direct_bytes, 0, counts);
   if (sizes_ == Sizes::padded) {
     count_padded(counts);
   } else if (counts.direct_bytes > 0) {
     const std::int64_t largest = matrix.largest(counts.direct_bytes);
     counts.bound_bytes = working_blocks_ * (largest + size_room(sizes_, largest));
     for (Rank r = 0; r < ranks_; ++r)
-      VaryingWalk(*this, matrix, counts.direct_bytes, r, counts.ranks[static_cast<std::size_t>(r)]).run();
+      VaryingWalk(*this, matrix, counts.direct_bytes, r).run(counts.ranks[static_cast<std::size_t>(r)]);
   }
   return counts;
 }

@@ -1,13 +1,13 @@
 /// What an exchange of blocks of unequal size costs each rank: what engine/varying.hpp would send and keep, counted
-/// without sending. The same relays are walked with real sizes, so for one call messages, bytes and working memory are
-/// what
-/// SWAPMEET_STATS reports (docs/statistics.md).                              [checked by tests/mpi/traffic_test.py]
+/// without sending. The same flows are walked with real sizes, so for one call messages and bytes are what
+/// SWAPMEET_STATS reports (docs/statistics.md), and so is working memory with complete=all; with complete=any and test
+/// it is an upper bound (schedule/working_memory.hpp).                       [checked by tests/mpi/traffic_test.py]
 ///
 /// The execution's rules, once more:
-///   - Blocks above a threshold go straight, each in a message of its own; in the relay they count as empty.
+///   - Blocks above a threshold are sent directly, each in a message of its own; in the flow they count as empty.
 ///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last) are data only.
 ///   - Sizes are 4 bytes a block; if one is 2^32 - 1 or more, a mark of 4 bytes and 8 bytes a block.
-///   - In working memory are, until the round is over: what goes ahead in both directions (of sizes: the room that they
+///   - In working memory are, until the round (complete=all: the batch) is over: what goes ahead in both directions (of sizes: the room that they
 ///     may need), messages that are gathered (all that begin with sizes or have several blocks), and messages that land
 ///     (all but those of one block that ends here). Those with blocks to be passed on stay until the last of these has
 ///     left.
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "model/threshold.hpp"
-#include "schedule/relay.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -31,7 +31,7 @@ namespace swapmeet {
 struct RankCounts {
   std::int64_t messages = 0;       ///< sent; without what a padded plan itself sends, as in SWAPMEET_STATS
   std::int64_t message_bytes = 0;  ///< in them
-  std::int64_t size_bytes = 0;     ///< of these, what tells sizes and lengths
+  std::int64_t size_bytes = 0;     ///< of these, sizes and lengths
   std::int64_t working_bytes = 0;  ///< the most at a time; without what a padded plan itself uses
   // Of the plan that exchanges padded blocks, of N bytes each; 0 if nothing is padded.
   std::int64_t plan_messages = 0;       ///< K, or a multiple if blocks are cut into segments
@@ -43,7 +43,7 @@ struct RankCounts {
 struct VaryingCounts {
   Sizes sizes = Sizes::automatic;    ///< the treatment; automatic: of a direct exchange, which needs none
   std::int64_t agreement_bytes = 0;  ///< that an allreduce exchanges first; not counted above
-  std::int64_t direct_bytes = 0;     ///< blocks of more bytes go straight; Direct::never
+  std::int64_t direct_bytes = 0;     ///< blocks of more bytes are sent directly; Direct::never
   std::int64_t padded_bytes = 0;     ///< N; 0 if nothing is padded
   std::int64_t bound_bytes = 0;      ///< no rank's working_bytes is more
   std::int64_t largest_bytes = 0;    ///< of a block for another rank
@@ -83,10 +83,9 @@ class VaryingCounter {
   struct Matrix;
 
   void find_origins();
-  void take_origins(std::size_t rank, const Relay::Bundle& bundle, std::uint32_t sent);
   void agree(const Matrix& matrix, std::int64_t limit_bytes, VaryingCounts& counts) const;
-  void count_straight(Rank rank, const Matrix& matrix, std::int64_t direct_bytes, std::int64_t segment_bytes,
-                      VaryingCounts& counts) const;
+  void count_direct(Rank rank, const Matrix& matrix, std::int64_t direct_bytes, std::int64_t segment_bytes,
+                    VaryingCounts& counts) const;
   void count_padded(VaryingCounts& counts) const;
 
   Spec spec_;
@@ -95,7 +94,7 @@ class VaryingCounter {
   Sizes sizes_;  ///< `auto` replaced
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;  ///< the most of any rank
-  std::vector<Relay> relays_;
+  std::vector<Flow> flows_;
   std::vector<std::vector<std::uint32_t>> origins_;  ///< of the blocks that a rank passes on: source · P + destination
   std::vector<PlanCounts> plans_;
 };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
 
-#include "model/carried.hpp"
+#include "model/irregular.hpp"
 #include "model/counts.hpp"
+#include "model/rounds.hpp"
 #include "topology/arrangement.hpp"
 #include "topology/leader_map.hpp"
 
@@ -23,10 +25,10 @@ double sum_of(std::int64_t first, std::int64_t last) {
 /// Sets the batches of a phase whose parcels are known: `window` messages each.
 void set_batches(PhaseWork& phase, std::int64_t window) {
   std::int64_t before = 0, all = 0;
-  for (const Parcels& parcels : phase.parcels) all += parcels.messages;
+  for (const EqualMessages& parcels : phase.parcels) all += parcels.messages;
   const std::int64_t size = window == 0 ? std::max<std::int64_t>(all, 1) : window;
   phase.batches = quotient_up(all, size);
-  for (Parcels& parcels : phase.parcels) {
+  for (EqualMessages& parcels : phase.parcels) {
     const std::int64_t end = before + parcels.messages;
     parcels.firsts = quotient_up(end, size) - quotient_up(before, size);
     parcels.lasts = end / size - before / size + (parcels.messages > 0 && end == all && all % size != 0);
@@ -37,9 +39,9 @@ void set_batches(PhaseWork& phase, std::int64_t window) {
 /// The same where batches are not of so many messages: they are spread evenly.
 void spread_batches(PhaseWork& phase, std::int64_t batches) {
   std::int64_t before = 0, all = 0;
-  for (const Parcels& parcels : phase.parcels) all += parcels.messages;
+  for (const EqualMessages& parcels : phase.parcels) all += parcels.messages;
   phase.batches = std::min(batches, all);
-  for (Parcels& parcels : phase.parcels) {
+  for (EqualMessages& parcels : phase.parcels) {
     const std::int64_t end = before + parcels.messages;
     if (all > 0) parcels.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
     if (all > 0) parcels.lasts = end * phase.batches / all - before * phase.batches / all;
@@ -54,7 +56,7 @@ struct Values {
   std::int64_t count() const { return std::max<std::int64_t>(0, last - first + 1); }
 };
 
-/// A digit of a grid without carried places, and what moves in it.
+/// A digit of a grid without proxies, and what moves in it.
 struct Move {
   Digit digit;
   std::int64_t ranks, size, stride;  ///< P; places of the dimension, and of all dimensions before it
@@ -178,7 +180,7 @@ void stagger(PhaseWork& phase) {
     traffic->messages = traffic->blocks;
     traffic->node_messages = traffic->node_blocks;
   }
-  phase.parcels = {Parcels{phase.messages(), 1}};
+  phase.parcels = {EqualMessages{phase.messages(), 1}};
 }
 
 /// Copies of one digit where all of its messages travel alike.
@@ -234,7 +236,7 @@ void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work
   }
   phase.within.node_blocks = phase.within.node_messages;
   phase.between.node_blocks = phase.between.node_messages;
-  phase.parcels = {Parcels{all, 1}};
+  phase.parcels = {EqualMessages{all, 1}};
   set_batches(phase, spec.window);
   if (all > 0) work.phases.push_back(phase);
   work.packed = {1, 1};
@@ -274,51 +276,32 @@ void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int
   add_rotations(spec, p, sizes, work);
 }
 
-/// Where places are carried: rank by rank.
-class Carried {
+/// What all ranks and nodes send and receive in a phase, message by message.
+class PhaseTally {
  public:
-  Carried(const Spec& spec, const Shape& shape, const Nodes& nodes) : spec_(spec), shape_(shape), nodes_(nodes) {}
-
-  void count(const std::vector<std::int32_t>& sizes, Work& work) {
-    const std::vector<Digit> digits = digits_along(spec_, sizes);
-    const Digit* now = nullptr;
-    std::vector<double> copied(static_cast<std::size_t>(shape_.ranks));
-    for_each_carried(arrange(spec_.dimensions, shape_), digits,
-                     [&](const Digit& digit, std::int32_t, Rank from, Rank to, std::int64_t blocks) {
-                       if (now != &digit) end_digit(now, work);
-                       if (now != &digit) begin_digit(), now = &digit;
-                       copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
-                       if (from == to) return;
-                       copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
-                       const bool stays = nodes_.count() == 1 || nodes_.of(from) == nodes_.of(to);
-                       const bool staggered =
-                           spec_.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size();
-                       const std::int64_t messages = staggered ? blocks : 1;
-                       sent_[stays][static_cast<std::size_t>(from)].add(messages, blocks);
-                       received_[stays][static_cast<std::size_t>(to)].add(messages, blocks);
-                       const auto node = [&](Rank rank) {
-                         return static_cast<std::size_t>(nodes_.count() == 1 ? 0 : nodes_.of(rank));
-                       };
-                       out_[stays][node(from)].add(messages, blocks);
-                       in_[stays][node(to)].add(messages, blocks);
-                     });
-    end_digit(now, work);
-    work.packed.blocks = work.packed.pieces = std::ranges::max(copied);
-    add_rotations(spec_, shape_.ranks, sizes, work);
+  PhaseTally(const Shape& shape, const Nodes& nodes) : nodes_(nodes), ranks_(static_cast<std::size_t>(shape.ranks)) {
+    clear();
   }
 
- private:
-  void begin_digit() {
+  void clear() {
     for (int stays : {0, 1}) {
-      sent_[stays].assign(static_cast<std::size_t>(shape_.ranks), {});
+      sent_[stays].assign(ranks_, {});
       received_[stays] = sent_[stays];
       out_[stays].assign(static_cast<std::size_t>(nodes_.count()), {});
       in_[stays] = out_[stays];
     }
   }
 
-  void end_digit(const Digit* digit, Work& work) {
-    if (!digit) return;
+  void add(Rank from, Rank to, std::int64_t messages, std::int64_t blocks) {
+    const bool stays = node(from) == node(to);
+    sent_[stays][static_cast<std::size_t>(from)].add(messages, blocks);
+    received_[stays][static_cast<std::size_t>(to)].add(messages, blocks);
+    out_[stays][node(from)].add(messages, blocks);
+    in_[stays][node(to)].add(messages, blocks);
+  }
+
+  /// Adds the phase to `work`, its messages of one size in so many batches; forgets it.
+  void end(std::int64_t batches, Work& work) {
     PhaseWork phase;
     for (int stays : {0, 1}) {
       PhaseTraffic& most = stays ? phase.within : phase.between;
@@ -333,17 +316,66 @@ class Carried {
           most.node_blocks = std::max(most.node_blocks, static_cast<double>(node.blocks));
         }
     }
+    clear();
     const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
     if (phase.messages() == 0) return;
-    phase.parcels = {Parcels{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
-    spread_batches(phase, spec_.window == 0 ? 1 : quotient_up(digit->radix - 1, spec_.window));
+    phase.parcels = {
+        EqualMessages{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
+    spread_batches(phase, batches);
     work.phases.push_back(phase);
   }
 
-  const Spec& spec_;
-  const Shape& shape_;
+ private:
+  std::size_t node(Rank rank) const { return static_cast<std::size_t>(nodes_.count() == 1 ? 0 : nodes_.of(rank)); }
+
   const Nodes& nodes_;
+  std::size_t ranks_;
   std::array<std::vector<Tally>, 2> sent_, received_, out_, in_;  ///< between nodes, within them
+};
+
+/// Where some places are proxies: rank by rank.
+void count_irregular(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes,
+                     Work& work) {
+  const std::vector<Digit> digits = digits_along(spec, sizes);
+  PhaseTally tally(shape, nodes);
+  std::vector<double> copied(static_cast<std::size_t>(shape.ranks));
+  const Digit* now = &digits.front();
+  const auto end_digit = [&] { tally.end(spec.window == 0 ? 1 : quotient_up(now->radix - 1, spec.window), work); };
+  for_each_move(arrange(spec.dimensions, shape), digits,
+                [&](const Digit& digit, std::int32_t, Rank from, Rank to, std::int64_t blocks) {
+                  if (now != &digit) end_digit(), now = &digit;
+                  copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
+                  if (from == to) return;
+                  copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
+                  const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size();
+                  tally.add(from, to, staggered ? blocks : 1, blocks);
+                });
+  end_digit();
+  work.packed.blocks = work.packed.pieces = std::ranges::max(copied);
+  add_rotations(spec, shape.ranks, sizes, work);
+}
+
+/// Of a family without closed forms: its messages, one by one.
+class WorkReader : public RoundReader {
+ public:
+  WorkReader(const Shape& shape, const Nodes& nodes, Work& work) : work_(work), tally_(shape, nodes) {}
+
+  void step(const Copies& copies, bool) override {
+    end();
+    work_.packed.blocks += copies.blocks;
+    work_.packed.pieces += copies.pieces;
+  }
+  void round() override { ++batches_; }
+  void message(Rank from, Rank to, std::int64_t blocks) override { tally_.add(from, to, 1, blocks); }
+  void end() {
+    if (batches_ > 0) tally_.end(batches_, work_);
+    batches_ = 0;
+  }
+
+ private:
+  Work& work_;
+  PhaseTally tally_;
+  std::int64_t batches_ = 0;
 };
 
 /// The numbers of one node of an exchange by leaders, merged into those of its phases.
@@ -411,19 +443,20 @@ void count_leading(const Spec& spec, const Shape& shape, Work& work) {
   const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
   for (std::int32_t node = map.equal_nodes() ? some : 0; node < (map.equal_nodes() ? some + 1 : map.nodes()); ++node)
     add_leading_node(map, node, shape.ranks, packs, phases, work);
-  const std::array<std::int64_t, 3> heights{map.largest_node() - 1, map.nodes() - 1,
-                                            map.nodes() > 1 ? map.largest_group() - 1 : 0};
+  const std::array<std::int64_t, 3> positions{map.largest_node() - 1, map.nodes() - 1,
+                                              map.nodes() > 1 ? map.largest_group() - 1 : 0};
   for (std::size_t i = 0; i < 3; ++i) {
     PhaseWork& phase = phases[i];
     if (phase.messages() == 0) continue;
     const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
     if (i == 0) {  // large messages to leaders, and a block to each member
-      phase.parcels[0].messages = phase.parcels[0].blocks > 0 ? phase.messages() - heights[0] : 0;
+      phase.parcels[0].messages = phase.parcels[0].blocks > 0 ? phase.messages() - positions[0] : 0;
       phase.parcels[1] = {phase.messages() - phase.parcels[0].messages, 1};
     } else {
-      phase.parcels = {Parcels{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
+      phase.parcels = {
+          EqualMessages{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
     }
-    spread_batches(phase, spec.window == 0 ? 1 : quotient_up(heights[i], spec.window));
+    spread_batches(phase, spec.window == 0 ? 1 : quotient_up(positions[i], spec.window));
     work.phases.push_back(phase);
   }
 }
@@ -463,12 +496,18 @@ void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
   work.packed = work.typed = {};
   work.shared = spec.intra != Transport::mpi;
   work.sliding = spec.completion != Completion::all && spec.window != 0;
-  work.segment_bytes = spec.family == Family::direct ? spec.segment_bytes : 0;
+  work.segment_bytes = spec.segment_bytes;
+  if (!has_closed_form(spec.family)) {
+    WorkReader reader(shape, nodes, work);
+    if (const std::string problem = report_rounds(spec, shape, reader); !problem.empty())
+      throw std::length_error(problem);
+    return reader.end();
+  }
   if (spec.family == Family::direct) return count_direct(spec, shape, nodes, work);
   if (spec.family == Family::leaders) return count_leading(spec, shape, work);
   const Extent grid = extent(spec.dimensions, shape);
   if (grid.places == shape.ranks) return count_grid(spec, shape, grid.sizes, nodes, work);
-  Carried(spec, shape, nodes).count(grid.sizes, work);
+  count_irregular(spec, shape, grid.sizes, nodes, work);
 }
 
 }  // namespace swapmeet

@@ -7,7 +7,7 @@
 ///                                                                        [checked by tests/core/work_test.py]
 ///
 /// Copies are those of a rank in the middle: a run that wraps around the end of a buffer is taken for one piece, and
-/// where places are carried each block that is passed on is a piece of its own.
+/// where places are proxies each block that is passed on is a piece of its own.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct PhaseTraffic {
 };
 
 /// Messages of a rank that are of one size.
-struct Parcels {
+struct EqualMessages {
   std::int64_t messages = 0;
   double blocks = 0;                   ///< in each
   std::int64_t firsts = 0, lasts = 0;  ///< batches that begin with one of them, and that end with one
@@ -35,7 +35,7 @@ struct Parcels {
 struct PhaseWork {
   PhaseTraffic within{}, between{};
   std::int64_t batches = 0;
-  std::array<Parcels, 3> parcels{};  ///< the largest messages first, as they are sent
+  std::array<EqualMessages, 3> parcels{};  ///< the largest messages first, as they are sent
 
   std::int64_t messages() const { return within.messages + between.messages; }
 };

@@ -19,38 +19,7 @@ bool refused(int error) {
          its_class == MPI_ERR_ARG;
 }
 
-int Outcome::noted(int error) {
-  if (error == MPI_SUCCESS || error_class(error) != MPI_ERR_TRUNCATE) return error;
-  if (received_wrong_ == MPI_SUCCESS) received_wrong_ = error;
-  return MPI_SUCCESS;
-}
-
-int Outcome::wait_all(std::span<MPI_Request> requests, MPI_Status* statuses) {
-  while (true) {
-    const int error = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), statuses);
-    if (error == MPI_SUCCESS) return error;
-    if (const int what = judged(error, requests.size(), statuses); what != unfinished) return what;
-  }
-}
-
-int Outcome::test_all(std::span<MPI_Request> requests, MPI_Status* statuses) {
-  int flag = 0;
-  const int error = PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &flag, statuses);
-  if (error == MPI_SUCCESS) return flag ? MPI_SUCCESS : unfinished;
-  return judged(error, requests.size(), statuses);
-}
-
-int Outcome::judged(int error, std::size_t count, const MPI_Status* statuses) {
-  if (error_class(error) != MPI_ERR_IN_STATUS) return noted(error);
-  bool pending = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    const int its_class = error_class(statuses[i].MPI_ERROR);
-    pending |= its_class == MPI_ERR_PENDING;
-    if (its_class == MPI_SUCCESS || its_class == MPI_ERR_PENDING) continue;
-    if (const int fatal = noted(statuses[i].MPI_ERROR)) return fatal;
-  }
-  return pending ? unfinished : MPI_SUCCESS;
-}
+bool truncated(int error) { return error != MPI_SUCCESS && error_class(error) == MPI_ERR_TRUNCATE; }
 
 void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends) {
   for (MPI_Request& request : receives) {

@@ -20,11 +20,12 @@ namespace swapmeet {
   CALL(Get_processor_name) CALL(Group_free) CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallreduce)              \
   CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Mprobe) CALL(Pack)            \
   CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Request_free) CALL(Scan) CALL(Scatter)                            \
-  CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testall) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
-  CALL(Type_create_hindexed) CALL(Type_create_keyval) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free)          \
+  CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
+  CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval) CALL(Type_create_struct)               \
+  CALL(Type_dup) CALL(Type_free)                                                                                       \
   CALL(Type_get_attr) CALL(Type_get_contents) CALL(Type_get_envelope) CALL(Type_set_attr)                              \
   CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_true_extent_x) CALL(Type_size) CALL(Type_size_x)         \
-  CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Waitany) CALL(Wtime)
+  CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 // clang-format on
 

@@ -1,7 +1,7 @@
 /// A one-way channel in shared memory, from one rank of a node to another: a ring of cells. The sender fills a cell and
 /// numbers it, the receiver waits for the number, empties the cell and acknowledges it. Messages keep their order.
 ///
-///   cell             number | acknowledged | bytes of the message, or of what is offered | 48 bytes of payload
+///   cell             number | acknowledged | bytes and call of the message, or of what is offered | 48 bytes of payload
 ///   acknowledgement  cells emptied | offers refused
 ///   bulk             room for a larger payload, for each cell
 ///
@@ -37,14 +37,19 @@ struct alignas(64) Acknowledgement {
 
 struct alignas(64) Cell {
   static constexpr std::uint64_t offer = std::uint64_t{1} << 63, bulk = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t failed = std::uint64_t{1} << 61;  ///< the sender has no data: it sends none
+  static constexpr int call_shift = 45;                            ///< then 16 bits of the number of the call
+  static constexpr std::uint64_t bytes_mask = (std::uint64_t{1} << call_shift) - 1;
 
   std::atomic<std::uint32_t> number;  ///< of what is in it, from 1 on
   std::uint32_t acknowledged;
-  std::uint64_t message;  ///< its bytes in all; `offer`: the payload says where they are; `bulk`: the payload is there
+  /// its bytes in all, and its call; `offer`: the payload says where they are; `bulk`: the payload is there
+  std::uint64_t message;
   char payload[48];
 
   bool offers() const { return message & offer; }
-  std::size_t message_bytes() const { return message & ~(offer | bulk); }
+  std::size_t message_bytes() const { return message & bytes_mask; }
+  std::uint16_t call() const { return static_cast<std::uint16_t>(message >> call_shift); }
 };
 static_assert(sizeof(Cell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 

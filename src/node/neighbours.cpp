@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mpi/agreement.hpp"
+#include "mpi/outcome.hpp"
 #include "node/node_group.hpp"
 
 namespace swapmeet {
@@ -25,7 +27,7 @@ std::vector<pid_t> readable_processes(const NodeGroup& group, std::string& probl
   const bool random = getrandom(&value, sizeof value, GRND_NONBLOCK) == sizeof value;
   const Probe own{getpid(), reinterpret_cast<std::uintptr_t>(&value), value};
   std::vector<Probe> all(static_cast<std::size_t>(group.count()));
-  PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, group.comm());
+  again(PMPI_Allgather, &own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, group.comm());
   std::vector<pid_t> processes(all.size(), 0);
   std::string mine = random ? "" : "no random number to tell processes apart";
   for (std::size_t other = 0; other < all.size() && mine.empty(); ++other) {
@@ -45,12 +47,12 @@ std::vector<pid_t> readable_processes(const NodeGroup& group, std::string& probl
 
 /// That the ranks of a node may use, all together. Collective.
 int cores(const NodeGroup& group) {
-  cpu_set_t mine, all;
+  cpu_set_t mine;
   CPU_ZERO(&mine);
   if (sched_getaffinity(0, sizeof mine, &mine) != 0)  // more cores than a set holds, say: all count
     for (long core = 0; core < sysconf(_SC_NPROCESSORS_ONLN) && core < CPU_SETSIZE; ++core) CPU_SET(core, &mine);
-  PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, group.comm());
-  return CPU_COUNT(&all);
+  reduce_bytes(&mine, sizeof mine, sizeof mine, MPI_BYTE, MPI_BOR, group.comm());
+  return CPU_COUNT(&mine);
 }
 
 }  // namespace
@@ -60,7 +62,7 @@ std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<st
   const NodeGroup group(comm, nodes);
   std::string mine;
   if (!group.made()) return means.problem = "MPI has no communicator left for the ranks of a node", nullptr;
-  PMPI_Allreduce(MPI_IN_PLACE, &share_bytes, 1, MPI_INT64_T, MPI_MIN, group.comm());
+  reduce(std::span(&share_bytes, 1), MPI_INT64_T, MPI_MIN, group.comm());
   const auto count = static_cast<std::size_t>(group.count());
   const NodeLayout layout = NodeLayout::within(
       static_cast<std::uint32_t>(count), count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));

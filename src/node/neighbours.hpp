@@ -45,6 +45,7 @@ class Neighbours {
   void turn(bool moved) {
     if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, [this] {
+      node_.look_whether_broken();
       int flag = 0;
       PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm_, &flag, MPI_STATUS_IGNORE);
     });

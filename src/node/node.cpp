@@ -28,6 +28,11 @@ void walk(Transfer& transfer, std::size_t bytes, Move move) {
   }
 }
 
+/// What every cell of a message says of it.
+std::uint64_t label_of(const Transfer& transfer) {
+  return transfer.bytes | std::uint64_t{transfer.call} << Cell::call_shift;
+}
+
 /// What an offer begins with; the pieces follow.
 struct Offer {
   RegionPlace place;
@@ -50,7 +55,7 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
     std::memcpy(to, &remote, sizeof remote);
     to += sizeof remote;
   }
-  return transfer.bytes | Cell::offer | (in_bulk ? Cell::bulk : 0);
+  return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
 }
 
 bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
@@ -66,6 +71,13 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
   NodeLink& link = *transfer.link;
   Outlet& out = link.out;
   bool moved = false;
+  if (transfer.failed) [[unlikely]] {
+    Cell* const cell = out.next();
+    if (!cell) return false;
+    out.hand_over(*cell, label_of(transfer) | Cell::failed, link.in.count());
+    transfer.state = Transfer::State::done;
+    return true;
+  }
   if (transfer.state == Transfer::State::offered) {
     if (!out.all_emptied()) return false;
     moved = true;
@@ -92,7 +104,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
         to += bytes;
       });
       charge(part, false);
-      out.hand_over(*cell, transfer.bytes | (in_bulk ? Cell::bulk : 0), link.in.count());
+      out.hand_over(*cell, label_of(transfer) | (in_bulk ? Cell::bulk : 0), link.in.count());
       moved = true;
       if (transfer.moved < transfer.bytes) continue;
       transfer.state = Transfer::State::done;
@@ -102,14 +114,24 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
   return moved;
 }
 
-/// `moved` counts the bytes of the message that have arrived, whether or not there is room for them.
-bool advance_receive(Transfer& transfer, const Regions& regions) {
+/// `moved` counts the bytes of the message that have arrived, whether or not there is room for them. `out_of_step`: the
+/// message is of another call.
+bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_step) {
   NodeLink& link = *transfer.link;
   Inlet& in = link.in;
   bool moved = false;
   if (transfer.wants_memory()) return false;
   while (Cell* const cell = in.next()) {
+    if (cell->call() != transfer.call) [[unlikely]]
+      return out_of_step = true, moved;
     moved = true;
+    if (cell->message & Cell::failed) [[unlikely]] {
+      link.out.learn(cell->acknowledged);
+      in.emptied();
+      transfer.failed = true;
+      transfer.state = Transfer::State::done;
+      break;
+    }
     if (transfer.bytes == Transfer::any_size) {
       transfer.bytes = cell->message_bytes();
       break;
@@ -118,7 +140,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions) {
     const std::size_t message = cell->message_bytes();
     if (message > transfer.bytes) transfer.cut = true;
     if (cell->offers()) {
-      if (!take_up(transfer, regions, *cell)) {
+      if (!transfer.discards && !take_up(transfer, regions, *cell)) {
         in.refused();
         continue;
       }
@@ -126,7 +148,8 @@ bool advance_receive(Transfer& transfer, const Regions& regions) {
       transfer.moved = message;
     } else {
       const std::size_t arrived = std::min(in.ring().most_payload(), message - transfer.moved);
-      const std::size_t room = transfer.bytes - std::min(transfer.moved, transfer.bytes);
+      const std::size_t held = transfer.discards ? 0 : transfer.bytes;
+      const std::size_t room = held - std::min(transfer.moved, held);
       const char* from = in.ring().payload(*cell, cell->message & Cell::bulk);
       walk(transfer, std::min(arrived, room), [&](char* to, std::size_t bytes) {
         std::memcpy(to, from, bytes);
@@ -181,18 +204,23 @@ Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::spa
     connect(links_[other], layout, segment_.memory(), me, other);
     links_[other].process = processes[other];
   }
+  // a channel of the first member to itself has no use
+  if (char* const memory = segment_.memory())
+    abandoned_ = &reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(0))->emptied;
 }
 
-Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes,
-                        const SingleCopy& single_copy) {
+Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
+                        std::uint16_t call) {
   Transfer transfer{
       &link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+  transfer.call = call;
   transfer.turn = link.sends.made++;
   return transfer;
 }
 
-Transfer Transfer::receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes) {
+Transfer Transfer::receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, std::uint16_t call) {
   Transfer transfer{&link, pieces, bytes};
+  transfer.call = call;
   transfer.turn = link.receives.made++;
   return transfer;
 }
@@ -204,10 +232,24 @@ void Node::forget() {
   }
 }
 
+void Node::abandon() {
+  broken_ = true;
+  if (abandoned_) abandoned_->store(1, std::memory_order_relaxed);
+}
+
+bool Node::look_whether_broken() {
+  if (abandoned_ && abandoned_->load(std::memory_order_relaxed) != 0) broken_ = true;
+  return broken_;
+}
+
 bool Node::advance(Transfer& transfer) {
   NodeLink::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
   if (transfer.turn != turns.done) return false;
-  const bool moved = transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_);
+  bool out_of_step = false;
+  const bool moved =
+      transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_, out_of_step);
+  if (out_of_step) [[unlikely]]
+    abandon();
   if (transfer.done()) ++turns.done;
   if (moved) waiter_.moved();
   return moved;

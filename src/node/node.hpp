@@ -3,7 +3,8 @@
 /// without data is not to be sent.
 ///
 /// One thread at a time. Not collective: what a rank sends and another receives must agree, as in MPI; but a message
-/// that is longer than expected is cut, and marked.
+/// that is longer than expected is cut, and marked. Each message has the number of its call: one of another call than
+/// expected means that the ranks are out of step, and nothing can be exchanged any more.
 #pragma once
 
 #include <sys/types.h>
@@ -31,13 +32,14 @@ struct SingleCopy {
 struct Transfer {
   enum class State : std::uint8_t { data, offered, done };
 
-  static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy);
-  static Transfer receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes);
+  static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
+                       std::uint16_t call = 0);
+  static Transfer receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, std::uint16_t call = 0);
   bool done() const { return state == State::done; }
 
   /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
   static constexpr std::size_t any_size = SIZE_MAX;
-  bool wants_memory() const { return !outgoing && pieces.empty() && bytes != any_size; }
+  bool wants_memory() const { return !outgoing && pieces.empty() && bytes != any_size && !discards; }
 
   NodeLink* link = nullptr;
   std::span<const Piece> pieces{};  ///< unchanged until it is done
@@ -45,6 +47,9 @@ struct Transfer {
   bool outgoing = false;
   bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
   bool cut = false;                                     ///< a message of more bytes arrived
+  bool failed = false;                                  ///< its sender has no data: none is sent
+  bool discards = false;  ///< of a message received: there is no room for it; it is to arrive nonetheless
+  std::uint16_t call = 0;
   State state = State::data;
   std::uint32_t turn = 0;
   std::size_t moved = 0;              ///< bytes so far
@@ -100,15 +105,19 @@ class Node {
   /// Transfers have been given up: those that are not done; nothing of them has moved.
   void forget();
 
-  /// The same where some may have moved: nothing can be sent any more.
-  void abandon() { broken_ = true; }
+  /// The same where some may have moved: nothing can be exchanged any more, by no rank of the node.
+  void abandon();
   bool broken() const { return broken_; }
+
+  /// Whether another rank has abandoned the node: to be asked now and then by who waits.
+  bool look_whether_broken();
 
  private:
   Segment segment_;
   std::vector<NodeLink> links_;
   const Regions* regions_;
   Waiter waiter_;
+  std::atomic<std::uint32_t>* abandoned_ = nullptr;  ///< what all ranks of the node see; nullptr: this one is alone
   bool broken_ = false;
 };
 

@@ -1,3 +1,5 @@
+#include "mpi/agreement.hpp"
+#include "mpi/outcome.hpp"
 #include "node/node_group.hpp"
 
 #include <cstdio>
@@ -18,7 +20,8 @@ NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : co
     if (nodes[other] == mine) first = static_cast<int>(other);
   for (std::size_t other = 0; other < nodes.size(); ++other)
     if (nodes[other] == mine) members_[other] = count_++;
-  if (PMPI_Comm_split(comm, first, rank_, &node_) != MPI_SUCCESS) node_ = MPI_COMM_NULL;
+  for (int attempt = 0; attempt < 2 && node_ == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
+    PMPI_Comm_split(comm, first, rank_, &node_);
   std::string unused;
   made_ = agreed(node_ == MPI_COMM_NULL ? "none left" : "", unused);
 }
@@ -29,11 +32,11 @@ NodeGroup::~NodeGroup() {
 
 bool NodeGroup::agreed(const std::string& problem, std::string& first) const {
   int with_problem = problem.empty() ? ranks_ : rank_;
-  PMPI_Allreduce(MPI_IN_PLACE, &with_problem, 1, MPI_INT, MPI_MIN, comm_);
+  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, comm_);
   if (with_problem == ranks_) return true;
   char text[most_text] = {};
   std::snprintf(text, sizeof text, "%s", problem.c_str());
-  PMPI_Bcast(text, sizeof text, MPI_CHAR, with_problem, comm_);
+  again(PMPI_Bcast, text, sizeof text, MPI_CHAR, with_problem, comm_);
   first = text;
   return false;
 }
@@ -45,7 +48,7 @@ std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& 
     problem = segment.make(bytes, naming);
     if (problem.empty()) std::snprintf(name, sizeof name, "%s", segment.name().c_str());
   }
-  PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, node_);
+  again(PMPI_Bcast, name, sizeof name, MPI_CHAR, 0, node_);
   if (me() != 0 && name[0] != '\0') problem = segment.open(name, bytes);
   return problem;
 }
@@ -58,7 +61,7 @@ bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Se
     segment = Segment();
     own = open(bytes, naming, segment);
     int failed = !own.empty();
-    PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, node_);
+    reduce(std::span(&failed, 1), MPI_INT, MPI_MAX, node_);
     segment.unlink();  // all have it: from here on nothing is left behind
     if (!failed) break;
   }

@@ -152,7 +152,8 @@ struct Unwatched {
   void spent(CallPhase) const {}
   void step(std::size_t) const {}
   void begins(const void*, Direction, Rank, const auto&, int) const {}
-  void done(const auto&) const {}
+  void done(const auto&, std::int64_t = 0) const {}
+  void received(const auto&, MPI_Status*) const {}
 };
 
 }  // namespace swapmeet

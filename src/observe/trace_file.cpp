@@ -23,7 +23,7 @@ struct TraceFile::Message {
 
 namespace {
 
-/// Of each tag: see parts_tag, and Tag of Varying.
+/// Of each kind of message: exchange/tags.hpp.
 const char* kind_of(std::int32_t tag) {
   constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "straight"};
   return tag > 0 && tag < static_cast<std::int32_t>(std::size(kinds)) ? kinds[tag] : "";

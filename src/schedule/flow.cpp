@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/working_memory.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -80,5 +82,10 @@ class Follower {
 }  // namespace
 
 Flow flow_of(const Schedule& schedule) { return Follower(schedule).follow(); }
+
+std::int64_t peak_blocks(const Flow& flow) {
+  const auto count = [](const Message& message) { return std::int64_t{message.count}; };
+  return peak_memory(flow, count, [&](const Message& message) { return Room{count(message), 0}; });
+}
 
 }  // namespace swapmeet

@@ -34,7 +34,13 @@ struct Flow {
   }
 };
 
-/// Of a schedule that is verified, and has no segments. O(blocks copied and sent).
+/// What the schedule of a rank makes travel, by following blocks through its buffers: place() the other way. Requires
+/// bounds, and no segments. O(blocks copied and sent).
 Flow flow_of(const Schedule& schedule);
+
+/// The most blocks that are in working memory at a time, if each is of the same size, in any execution: those of
+/// messages in flight (arriving ones land there, departing ones are gathered there), and those of earlier messages some
+/// of whose blocks have not left yet. See working_memory.hpp. O(blocks).
+std::int64_t peak_blocks(const Flow& flow);
 
 }  // namespace swapmeet

@@ -16,6 +16,7 @@ struct Location {
 class RunList {
  public:
   void add(Location location);
+  void clear() { runs_.clear(), blocks_ = 0; }
   std::span<const Run> runs() const { return runs_; }
   std::int32_t blocks() const { return blocks_; }
 

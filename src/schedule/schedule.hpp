@@ -4,6 +4,7 @@
 /// pointer, no byte and no MPI handle, so the same object is executed, verified, counted, simulated and drawn.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -116,6 +117,9 @@ struct Round {
 
   /// The window in messages, never 0 and never more than there are.
   std::uint32_t in_flight() const;
+
+  /// Whether messages start one by one as others complete, not batch by batch.
+  bool slides() const { return completion != Completion::all && in_flight() < std::max(send_count, receive_count); }
 };
 
 /// A round, and copies. All of these operations are independent of one another: no block that one of them writes is

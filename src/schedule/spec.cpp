@@ -166,8 +166,8 @@ std::string to_text(const Spec& spec) {
   return list.empty() ? text : text + '(' + list + ')';
 }
 
-bool needs_sizes(const Spec& spec) {
-  return spec.family == Family::bruck || spec.family == Family::leaders || spec.sizes == Sizes::padded;
-}
+bool forwards(const Spec& spec) { return spec.family != Family::native && spec.family != Family::direct; }
+
+bool needs_sizes(const Spec& spec) { return forwards(spec) || spec.sizes == Sizes::padded; }
 
 }  // namespace swapmeet

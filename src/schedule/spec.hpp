@@ -23,13 +23,13 @@ namespace swapmeet {
 
 enum class Family : std::uint8_t {
   native,   ///< the host MPI
-  direct,   ///< every block goes straight from its source to its destination
+  direct,   ///< every block is sent directly from its source to its destination
   bruck,    ///< blocks travel digit by digit, in few large messages, through other ranks
   leaders,  ///< blocks for other nodes are gathered by some ranks of a node, sent, and scattered again
 };
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
 
-/// The order in which a rank meets its peers in a direct exchange. See algorithms/orders.hpp.
+/// The order in which a rank exchanges with its peers in a direct exchange. See algorithms/orders.hpp.
 enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology };
 inline constexpr std::array<std::string_view, 5> order_names{"shift", "xor", "random", "scatter", "topology"};
 
@@ -41,7 +41,7 @@ struct OrderSource {
   bool operator==(const OrderSource&) const = default;
 };
 
-/// Where blocks under way are kept, in a store-and-forward exchange. See algorithms/bruck.hpp.
+/// Where blocks under way are kept, in a store-and-forward exchange. See schedule/placement.hpp.
 enum class Layout : std::uint8_t { basic, modified, zero_rotation, zero_copy };
 inline constexpr std::array<std::string_view, 4> layout_names{"basic", "modified", "zero-rotation", "zero-copy"};
 
@@ -121,7 +121,7 @@ struct Spec {
   Grouping grouping = Grouping::coalesced;
   // For blocks of unequal size:
   Sizes sizes = Sizes::automatic;
-  /// Blocks of more bytes than this go straight to their destination: a number, or Direct::never or Direct::automatic.
+  /// Blocks of more bytes than this are sent directly to their destination: a number, or Direct::never or Direct::automatic.
   std::int64_t direct_bytes = Direct::standard;
 
   bool operator==(const Spec&) const = default;
@@ -156,6 +156,9 @@ const std::vector<Alias>& aliases();
 Result<Spec> parse_spec(std::string_view text);
 std::string to_text(const Spec& spec);
 std::string_view to_text(Order order);
+
+/// Whether blocks travel through ranks that are neither their source nor their destination.
+bool forwards(const Spec& spec);
 
 /// Whether blocks of unequal size take more than the schedule: their sizes are known at too few ranks, or padded.
 bool needs_sizes(const Spec& spec);

@@ -198,10 +198,15 @@ std::string print_direct(const Spec& spec) {
 }
 
 std::vector<Parameter> make_parameters() {
-  const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, leaders{Family::leaders};
-  const std::vector<Family> scheduled{Family::direct, Family::bruck, Family::leaders},
-      packing{Family::bruck, Family::leaders};
-  const std::vector<Family> all{Family::native, Family::direct, Family::bruck, Family::leaders};
+  const std::vector<Family> direct{Family::direct}, bruck{Family::bruck}, leaders{Family::leaders},
+      between_nodes{Family::bruck, Family::leaders};
+  std::vector<Family> all, scheduled, forwarding;
+  for (std::size_t i = 0; i < family_names.size(); ++i) {
+    const Spec spec{.family = static_cast<Family>(i)};
+    all.push_back(spec.family);
+    if (spec.family != Family::native) scheduled.push_back(spec.family);
+    if (forwards(spec)) forwarding.push_back(spec.family);
+  }
   return {
       {"dims", "",
        "P, sizes such as 4x8, 2d to 9d (automatic factors), nodes, or groups:2/8 (ranks in a group, in a larger one)",
@@ -218,17 +223,18 @@ std::vector<Parameter> make_parameters() {
       {"layout", "", "basic, modified, zero-rotation or zero-copy", "where blocks under way are kept", bruck, true,
        [](std::string_view text, Spec& spec) { return read_name(text, layout_names, spec.layout); },
        [](const Spec& spec) { return std::string(layout_names[static_cast<std::size_t>(spec.layout)]); }},
-      {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", packing, false,
+      {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", forwarding, false,
        [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
       {"order", "", "shift, xor, random, scatter or topology(FILE[,routing=WAY][,place=PLACEMENT])",
-       "the order in which a rank meets its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), random "
+       "the order in which a rank exchanges with its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), "
+       "random "
        "(rows of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that "
-       "messages do not meet on the links of a network: docs/networks.md)",
+       "messages do not share the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
       {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
-       "the order in which a node meets the others, as of direct (bruck: dims=nodes, r2=all)", packing, false,
-       read_node_order, print_order},
+       "the order in which a node exchanges with the others, as of direct (bruck: dims=nodes, r2=all)", between_nodes,
+       false, read_node_order, print_order},
       {"window", "stride", "all, or 1 to 1048576",
        "messages in flight in each direction (bruck: of one digit; leaders, complete=all: peers)", scheduled, true,
        read_window, [](const Spec& spec) { return spec.window == 0 ? "all" : std::to_string(spec.window); }},
@@ -269,7 +275,7 @@ std::vector<Parameter> make_parameters() {
        all, false, [](std::string_view text, Spec& spec) { return read_name(text, sizes_names, spec.sizes); },
        [](const Spec& spec) { return std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]); }},
       {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",
-       "Alltoallv: blocks of more bytes than this go straight to their destination", all, false, read_direct,
+       "Alltoallv: blocks of more bytes than this are sent directly to their destination", all, false, read_direct,
        print_direct},
   };
 }
@@ -345,7 +351,7 @@ const std::vector<Alias>& aliases() {
       {"tuna", "bruck(radix=root,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)",
        "two-phase in radix r", "tuna"},
       {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
-       "large blocks straight, the others through the radix schedule; the threshold is agreed at each call", ""},
+       "large blocks directly, the others through the radix schedule; the threshold is agreed at each call", ""},
       {"shared-memory", "direct(order=shift,window=all,complete=all,intra=auto)",
        "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
       {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",

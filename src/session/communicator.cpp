@@ -8,8 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
 #include "session/context.hpp"
+#include "session/made_everywhere.hpp"
 #include "buffers/device.hpp"
 #include "node/node_group.hpp"
 #include "mpi/report.hpp"
@@ -27,10 +29,11 @@ std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
   MPI_Comm node = MPI_COMM_NULL;
   int first_of_node = rank;
   std::vector<std::int32_t> nodes(static_cast<std::size_t>(ranks));
-  if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) return std::nullopt;
-  const bool told = PMPI_Bcast(&first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
+  if (again(PMPI_Comm_split_type, comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+    return std::nullopt;
+  const bool told = again(PMPI_Bcast, &first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
   PMPI_Comm_free(&node);
-  if (!told || PMPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT32_T, comm) != MPI_SUCCESS)
+  if (!told || again(PMPI_Allgather, &first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT32_T, comm) != MPI_SUCCESS)
     return std::nullopt;
   return Hierarchy{nodes};
 }
@@ -81,11 +84,11 @@ void tell_problems(const Options& options, MPI_Comm user) {
 
 const Spec& Decision::spec() const {
   static const Spec native;
-  return varying ? varying->spec() : plan ? plan->spec() : native;
+  return exchange ? exchange->spec() : native;
 }
 
 Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
-    : options_(options), user_(user), ours_(ours) {
+    : options_(options), user_(user), ours_(ours), tags_(most_tag()) {
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
@@ -138,7 +141,7 @@ void Communicator::close() {
   repeat_ = {};
   for (auto& decisions : decisions_) decisions.clear();
   plans_.clear();
-  varyings_.clear();
+  sized_plans_.clear();
   leave();
 }
 
@@ -199,9 +202,9 @@ std::string Communicator::execute_by(const Spec& spec, Collective collective, De
   const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
   if (!varies && spec.family == Family::native) return "";
   if (!make_ours()) return "MPI has no communicator left for us";
-  if (varies) decision.varying = varying_for(spec);
-  else decision.plan = plan_for(spec);
-  return "";
+  if (varies) decision.exchange = decision.sized = sized_plan_for(spec);
+  else decision.exchange = decision.plan = plan_for(spec);
+  return decision.exchange ? "" : no_plan;
 }
 
 Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
@@ -269,27 +272,44 @@ bool Communicator::make_ours() {
   return ours_ != MPI_COMM_NULL;
 }
 
-Plan* Communicator::plan_for(const Spec& spec) {
-  for (const auto& plan : plans_)
-    if (plan->spec() == spec) return plan.get();
-  plans_.push_back(
-      std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
-  plans_.back()->share_scratch_blocks(most_of_any_rank(plans_.back()->scratch_blocks(), ours_));
-  return plans_.back().get();
+namespace {
+
+template <class Made>
+auto find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, auto make) -> Made* {
+  for (const auto& known : all)
+    if (known->spec() == spec) return known.get();
+  all.reserve(all.size() + 1);
+  std::unique_ptr<Made> made = make();
+  return made ? all.emplace_back(std::move(made)).get() : nullptr;
 }
 
-Varying* Communicator::varying_for(const Spec& spec) {
-  for (const auto& varying : varyings_)
-    if (varying->spec() == spec) return varying.get();
+}  // namespace
+
+Plan* Communicator::plan_for(const Spec& spec) {
+  return find_or_make(plans_, spec,
+                      [&] { return made_everywhere(ours_, [&] { return make_plan(spec, neighbours_.get()); }); });
+}
+
+SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
+  return find_or_make(sized_plans_, spec,
+                      [&] { return made_everywhere(ours_, [&] { return make_sized_plan(spec, neighbours_.get()); }); });
+}
+
+std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neighbours) const {
+  return std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours, tags_);
+}
+
+std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, Neighbours* neighbours) const {
+  const Forwarding forwarded = forwarding(spec, shape_);
   if (spec.sizes == Sizes::padded) {
-    Plan* const padded = spec.family == Family::native ? nullptr : plan_for(spec);
-    varyings_.push_back(std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarding(spec, shape_), padded));
-  } else {
-    varyings_.push_back(std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarding(spec, shape_),
-                                                  spec.intra == Transport::mpi ? nullptr : neighbours_.get()));
+    std::unique_ptr<Plan> padded = spec.family == Family::native ? nullptr : make_plan(spec, neighbours);
+    return std::make_unique<SizedPlan>(spec, shape_.ranks, rank_, forwarded, std::move(padded), tags_);
   }
-  varyings_.back()->share_working_blocks(most_of_any_rank(varyings_.back()->working_blocks(), ours_));
-  return varyings_.back().get();
+  Flow travels = flow(spec, orders_.shape_for(spec, shape_), rank_);
+  const std::int64_t working_blocks = peak_blocks(travels);
+  auto made = std::make_unique<SizedPlan>(spec, std::move(travels), forwarded, working_blocks,
+                                          spec.intra == Transport::mpi ? nullptr : neighbours, tags_);
+  return made->fits() ? std::move(made) : nullptr;
 }
 
 std::string Communicator::find_nodes() {
@@ -308,16 +328,20 @@ void Communicator::join() {
   if (joined_) return;
   joined_ = true;
   if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
+  neighbours_ = join_over(ours_, share_bytes_, means_);
+}
+
+std::unique_ptr<Neighbours> Communicator::join_over(MPI_Comm comm, std::int64_t& share_bytes, Means& means) {
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
   const auto most_members =
       std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
-  share_bytes_ = take_share(options_.shm_limit_bytes / most_members);
-  neighbours_ = Neighbours::join(ours_, nodes, share_bytes_, context().regions, means_);
-  const std::int64_t taken = neighbours_ ? static_cast<std::int64_t>(neighbours_->shared_bytes()) / members : 0;
-  context().share_bytes -= share_bytes_ - taken;
-  share_bytes_ = taken;
+  const std::int64_t offered = take_share(options_.shm_limit_bytes / most_members);
+  std::unique_ptr<Neighbours> joined = Neighbours::join(comm, nodes, offered, context().regions, means);
+  share_bytes = joined ? static_cast<std::int64_t>(joined->shared_bytes()) / members : 0;
+  context().share_bytes -= offered - share_bytes;
+  return joined;
 }
 
 int Communicator::allocate(std::int64_t bytes, char*& memory) {
@@ -337,8 +361,9 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
   if (!group.made()) return nullptr;
   const std::int64_t mine = (std::max<std::int64_t>(bytes, 1) + page - 1) / page * page;
   std::int64_t end = 0, total = 0;
-  PMPI_Scan(&mine, &end, 1, MPI_INT64_T, MPI_SUM, group.comm());
-  PMPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  again(PMPI_Scan, &mine, &end, 1, MPI_INT64_T, MPI_SUM, group.comm());
+  total = mine;
+  reduce(std::span(&total, 1), MPI_INT64_T, MPI_SUM, group.comm());
   Segment segment;
   std::string problem;
   const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };

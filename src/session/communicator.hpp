@@ -12,13 +12,13 @@
 #include "observe/observer.hpp"
 #include "session/topology_orders.hpp"
 #include "session/setup_policy.hpp"
-#include "engine/plan.hpp"
+#include "exchange/plan.hpp"
 #include "session/planned.hpp"
 #include "observe/record.hpp"
 #include "buffers/staging.hpp"
 #include "observe/statistics.hpp"
 #include "session/online_tuning.hpp"
-#include "engine/varying.hpp"
+#include "exchange/sized_plan.hpp"
 #include "model/machine.hpp"
 #include "options/options.hpp"
 #include "choose/select.hpp"
@@ -27,8 +27,9 @@ namespace swapmeet {
 
 /// What to do with one kind of call.
 struct Decision {
-  Plan* plan = nullptr;        ///< for blocks of equal size, or for any if the plan forwards nothing
-  Varying* varying = nullptr;  ///< for blocks of unequal size. Neither: the host MPI
+  Exchange* exchange = nullptr;  ///< nullptr: the host MPI
+  Plan* plan = nullptr;          ///< the same, if both ends know the sizes of blocks
+  SizedPlan* sized = nullptr;    ///< the same, if they do not
   std::string reason;
   std::int64_t least_bytes = 0, most_bytes = INT64_MAX;  ///< of the blocks that it is for
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
@@ -72,6 +73,9 @@ class Communicator {
   Rank rank() const { return rank_; }
   MPI_Comm ours() const { return ours_; }
   MPI_Comm user() const { return user_; }
+
+  /// One more exchange over ours(), on all ranks.
+  Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
@@ -151,9 +155,14 @@ class Communicator {
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// Has `decision` execute `spec`. Collective. "", or why it cannot.
   std::string execute_by(const Spec& spec, Collective collective, Decision& decision);
-  /// The plan of `spec`, made if it is new. Collective then. For blocks of unequal size: how `spec` exchanges them.
+  /// The plan of `spec`, made if it is new. Collective then. nullptr on all ranks: one has no memory for it, or it cannot
+  /// be executed.
   Plan* plan_for(const Spec& spec);
-  Varying* varying_for(const Spec& spec);
+  SizedPlan* sized_plan_for(const Spec& spec);
+
+  /// Makes them. Local.
+  std::unique_ptr<Plan> make_plan(const Spec& spec, Neighbours* neighbours) const;
+  std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, Neighbours* neighbours) const;
 
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
@@ -175,14 +184,17 @@ class Communicator {
   void join();
   void leave();
 
+  /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
+  std::unique_ptr<Neighbours> join_over(MPI_Comm comm, std::int64_t& share_bytes, Means& means);
+
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
   /// What executes the exchanges of a plan over `comm`, which is the plan's own. Collective.
-  Executor executor_for(const Choice& choice, const Request& request, MPI_Comm comm);
+  Executor executor_for(Choice choice, const Request& request, MPI_Comm comm, std::uint16_t& exchanges);
 
-  /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call. Collective.
-  double expected_seconds(const Spec& spec, double block_bytes, MPI_Comm comm);
+  /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call, with `buffer`. Collective.
+  double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm);
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
   Decision& on_trial(Collective collective, const Spec& spec);
@@ -199,6 +211,7 @@ class Communicator {
   Shape shape_;
   Rank rank_ = 0;
   MPI_Comm ours_;
+  std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy patience_;
   bool joined_ = false;  ///< or in vain
   Means means_;
@@ -210,13 +223,14 @@ class Communicator {
   std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
-  std::vector<std::unique_ptr<Varying>> varyings_;
+  std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
   Repeat repeat_;
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;
   std::optional<Machine> machine_;  ///< as messages were measured
   std::size_t blocks() const { return static_cast<std::size_t>(shape_.ranks); }
+  const Tags tags_;
   Datatypes datatypes_;
   BlockTypes send_types_, receive_types_;
   Staging send_staging_, receive_staging_;

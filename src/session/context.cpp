@@ -30,7 +30,7 @@ std::vector<std::unique_ptr<Context>>& contexts() {
 
 /// MPI calls this when the application frees a communicator that has one of ours attached.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
-  return guarded([&] {
+  return guarded([&]() -> int {
     auto* const communicator = static_cast<Communicator*>(attribute);
     {
       Context& all = context();

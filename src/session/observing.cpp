@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mpi/agreement.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
 #include "mpi/report.hpp"
@@ -43,7 +44,7 @@ int Communicator::trace(const char* name) {
   try {
     trace = std::make_unique<Trace>();
   } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
-  if (shape_.ranks > 1) PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, ours_);
+  if (shape_.ranks > 1) reduce(std::span(&error, 1), MPI_INT, MPI_MAX, ours_);
   if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
   else if (file) std::fclose(file);
   return error;
@@ -52,7 +53,7 @@ int Communicator::trace(const char* name) {
 /// One call of the job is traced: of the communicator with rank 0 of MPI_COMM_WORLD in it that gets so far first.
 void Communicator::trace_as_told() {
   int ours = said().world_rank == 0 && !context().traced.exchange(true);
-  PMPI_Allreduce(MPI_IN_PLACE, &ours, 1, MPI_INT, MPI_MAX, user_);
+  reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
   if (ours) trace(options_.trace.file.c_str());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "mpi/agreement.hpp"
 #include "session/communicator.hpp"
 
 namespace swapmeet {
@@ -54,7 +55,7 @@ bool OnlineTuning::begin(double block_bytes, double sent_bytes) {
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
   double all_bytes = sent_bytes;
-  PMPI_Allreduce(MPI_IN_PLACE, &all_bytes, 1, MPI_DOUBLE, MPI_SUM, communicator_.user());
+  reduce(std::span(&all_bytes, 1), MPI_DOUBLE, MPI_SUM, communicator_.user());
   waiting_s_ = PMPI_Wtime() - before_s;
   return equal || like_others(all_bytes);
 }
@@ -89,9 +90,7 @@ void OnlineTuning::learn() {
   const int before = trials_.usual();
   const bool settled = trials_.settled();
   const std::span<double> times = trials_.times();
-  if (PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX,
-                     communicator_.user()) != MPI_SUCCESS)
-    std::ranges::fill(times, 0.0);
+  if (reduce(times, MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
   trials_.learn();
   pause();
   if (trials_.usual() != before) communicator_.repeat() = {};

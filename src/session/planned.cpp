@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "engine/engine.hpp"
+
+#include "session/context.hpp"
 #include "session/native_start.hpp"
 
 namespace swapmeet {
 
-Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::int64_t scratch_limit_bytes,
+Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::uint16_t exchanges,
                  double expected_seconds)
     : request_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
-      needs_bytes_(executor_.varying || (executor_.plan && executor_.plan->needs_bytes())),
-      scratch_limit_bytes_(scratch_limit_bytes), expected_seconds_(expected_seconds),
-      spec_text_(to_text(executor_.spec)) {
+      needs_bytes_(executor_.exchange && executor_.exchange->needs_bytes()), exchanges_(exchanges),
+      expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   inter ? PMPI_Comm_remote_size(comm, &ranks_) : PMPI_Comm_size(comm, &ranks_);
@@ -20,28 +22,28 @@ Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_com
 Planned::~Planned() {
   int finalised = 0;
   PMPI_Finalized(&finalised);
+  executor_.exchange.reset();
+  executor_.neighbours.reset();
+  context().share_bytes -= executor_.share_bytes;
   if (own_comm_ && !finalised) PMPI_Comm_free(&comm_);
 }
 
 int Planned::start() {
-  const int error = begin();
-  if (error) release();
-  return error;
-}
-
-int Planned::begin() {
-  if (!executor_.plan && !executor_.varying) return start_native();
-  if (const int error = stage_blocks()) return error;
-  if (!executor_.varying) {
-    stage_ = Stage::exchanging;
-    return executor_.plan->start(*send_, *receive_, comm_);
+  if (!executor_.exchange) {
+    const int error = start_native();
+    if (error) stage_ = Stage::idle;
+    return error;
   }
-  stage_ = Stage::agreeing;
-  return executor_.varying->start_agreement(*send_, *receive_, scratch_limit_bytes_, comm_, &waited_for_);
+  stage_ = Stage::exchanging;
+  const int failure = stage_blocks();
+  executor_.exchange->start(*send_, *receive_, {comm_, ++exchanges_, failure, false});
+  return MPI_SUCCESS;
 }
 
 int Planned::stage_blocks() {
   Blocks send = sent(), receive = request_.receive.blocks();
+  send_.emplace(send);
+  receive_.emplace(receive);
   if (may_be_on_device()) [[unlikely]] {
     if (const int error = receive_host_copy_.take(receive, ranks_, !request_.send)) return error;
     if (request_.send)
@@ -74,10 +76,8 @@ int Planned::start_native() {
 }
 
 void Planned::advance() {
-  int error = MPI_SUCCESS;
-  if (stage_ == Stage::agreeing) error = agree();
-  if (!error && stage_ == Stage::exchanging) error = exchange();
-  if (!error && stage_ == Stage::native) error = test_native();
+  if (stage_ == Stage::idle) return;
+  const int error = stage_ == Stage::exchanging ? exchange() : test_native();
   if (error == unfinished) return;
   release();
   result_ = error;
@@ -91,20 +91,9 @@ void Planned::release() {
   receive_host_copy_.release();
 }
 
-int Planned::agree() {
-  if (const int error = test_native()) return error;
-  if (!executor_.varying->concluded()) executor_.varying->send_all_straight();
-  stage_ = Stage::exchanging;
-  executor_.varying->start(*send_, *receive_, comm_);
-  return MPI_SUCCESS;
-}
-
 int Planned::exchange() {
-  Varying* const varying = executor_.varying.get();
-  const int error = varying ? varying->advance() : executor_.plan->advance();
-  if (error) return error;
-  if (varying) last_traffic_ = varying->take_traffic();
-  return unstage_blocks();
+  const int error = executor_.exchange->advance();
+  return error ? error : unstage_blocks();
 }
 
 int Planned::unstage_blocks() {
@@ -121,47 +110,72 @@ int Planned::test_native() {
 }
 
 std::optional<SentTraffic> Planned::traffic() const {
-  if (executor_.varying) return last_traffic_;
-  if (!executor_.plan) return std::nullopt;
-  const Blocks send = sent();
-  if (request_.collective == Collective::alltoall) return executor_.plan->traffic(send.bytes(0));
-  return executor_.plan->traffic(send);
+  if (!executor_.exchange) return std::nullopt;
+  return executor_.exchange->traffic(sent());
 }
 
 std::int64_t Planned::scratch_bytes() const {
+  if (!executor_.exchange) return 0;
   const Blocks send = sent(), receive = request_.receive.blocks();
-  std::int64_t bytes = 0;
-  const bool native = !executor_.plan && !executor_.varying;
-  for (Rank i = 0; i < ranks_ && !native; ++i)
+  std::int64_t bytes = executor_.exchange->peak_bytes();
+  for (Rank i = 0; i < ranks_; ++i)
     bytes += (stages_send() ? send.bytes(i) : 0) + (stages_receive() ? receive.bytes(i) : 0);
-  if (executor_.varying) bytes += executor_.varying->peak_bytes();
-  if (executor_.plan && request_.collective == Collective::alltoall)
-    bytes += executor_.plan->scratch_blocks() * send.bytes(0);
+  if (request_.collective == Collective::alltoall)
+    bytes += (executor_.exchange->working_blocks() - 2 * std::int64_t{ranks_}) * send.bytes(0);
   return bytes;
 }
 
-int UnderWay::start(Planned& plan) {
+void UnderWay::expect() {
   const std::lock_guard lock(mutex_);
+  plans_.reserve(++expected_);
+}
+
+int UnderWay::start(Planned& plan) {
+  const std::lock_guard lock(plan.mutex());
   if (plan.under_way()) return MPI_ERR_REQUEST;
   if (const int error = plan.start()) return error;
   plan.advance();
-  if (plan.under_way()) plans_.push_back(&plan);
+  if (!plan.under_way()) return MPI_SUCCESS;
+  const std::lock_guard all(mutex_);
+  plans_.push_back(&plan);
   return MPI_SUCCESS;
 }
 
+/// Moves a plan whose mutex the caller holds.
+void UnderWay::move(Planned& plan) {
+  if (!plan.under_way()) return;
+  plan.advance();
+  if (plan.under_way()) return;
+  const std::lock_guard all(mutex_);
+  std::erase(plans_, &plan);
+}
+
+/// Those that another thread moves are left to it.
+void UnderWay::move_others(const Planned& plan) {
+  for (std::size_t i = 0;; ++i) {
+    Planned* other = nullptr;
+    {
+      const std::lock_guard all(mutex_);
+      for (; i < plans_.size() && !other; ++i)
+        if (plans_[i] != &plan && plans_[i]->mutex().try_lock()) other = plans_[i--];
+    }
+    if (!other) return;
+    move(*other);
+    other->mutex().unlock();
+  }
+}
+
 bool UnderWay::advance(Planned& plan, int& error) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(plans_, [](Planned* other) {
-    other->advance();
-    return !other->under_way();
-  });
+  move_others(plan);
+  const std::lock_guard lock(plan.mutex());
+  move(plan);
   if (plan.under_way()) return false;
   error = plan.result();
   return true;
 }
 
-bool UnderWay::has(const Planned& plan) {
-  const std::lock_guard lock(mutex_);
+bool UnderWay::has(Planned& plan) {
+  const std::lock_guard lock(plan.mutex());
   return plan.under_way();
 }
 

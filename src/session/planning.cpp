@@ -4,18 +4,14 @@
 
 #include "mpi/agreement.hpp"
 #include "session/communicator.hpp"
+#include "session/context.hpp"
+#include "session/made_everywhere.hpp"
 #include "model/price.hpp"
 #include "schedule/random.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-/// `options` for plans, whose messages all go by MPI: they may move on in any order.
-Options without_neighbours(Options options) {
-  if (options.algorithm) options.algorithm->intra = Transport::mpi;
-  return options;
-}
 
 /// What all ranks must ask for alike: the spec, if there is one, for the rest of the options was agreed on.
 std::uint64_t fingerprint(const std::optional<Options>& options, const std::optional<Request>& request) {
@@ -33,32 +29,37 @@ bool native_hangs(const Request& request) {
 
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
 /// neighbour.
-double exchange_us(std::vector<char>& buffer, int bytes, Rank partner, MPI_Comm comm) {
+double exchange_us(std::span<char> buffer, int bytes, Rank partner, MPI_Comm comm) {
   constexpr int repetitions = 20;
   double shortest = std::numeric_limits<double>::max();
   for (int i = 0; i < repetitions; ++i) {
     const double begin = PMPI_Wtime();
-    PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, partner, 0, buffer.data() + bytes, bytes, MPI_BYTE, partner, 0, comm,
-                  MPI_STATUS_IGNORE);
+    const auto once = [&] {
+      return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, partner, 0, buffer.data() + bytes, bytes, MPI_BYTE, partner,
+                           0, comm, MPI_STATUS_IGNORE);
+    };
+    if (once() != MPI_SUCCESS) once();  // the partner waits
     shortest = std::min(shortest, 1e6 * (PMPI_Wtime() - begin));
   }
   return shortest;
 }
 
-/// Messages as they are measured between pairs of ranks; the slowest counts. Collective.
-Machine measured(Rank rank, Rank ranks, MPI_Comm comm) {
-  constexpr int large = 32 << 10;
+/// A message of so many bytes counts as large.
+constexpr int large = 32 << 10;
+
+/// Messages as they are measured between pairs of ranks; the slowest counts. `buffer`: of two large ones. Collective.
+Machine measured(std::span<char> buffer, Rank rank, Rank ranks, MPI_Comm comm) {
   const Rank partner = rank ^ 1;
-  std::vector<char> buffer(2 * large);
   double times[2] = {0, 0};  // of a message, and of a byte
   if (partner < ranks) {
     times[0] = exchange_us(buffer, 1, partner, comm);
     times[1] = std::max(0.0, exchange_us(buffer, large, partner, comm) - times[0]) / large;
   }
-  PMPI_Allreduce(MPI_IN_PLACE, times, 2, MPI_DOUBLE, MPI_MAX, comm);
+  reduce(std::span(times), MPI_DOUBLE, MPI_MAX, comm);
   Machine machine;
-  machine.within.latency_us = machine.between.latency_us = times[0];
-  machine.within.byte_ns = machine.between.byte_ns = 1e3 * times[1];
+  machine.within.latency_us = times[0];
+  machine.within.byte_ns = 1e3 * times[1];
+  machine.shared = machine.between = machine.within;  // shared memory takes less: at most as long, that is
   return machine;
 }
 
@@ -66,7 +67,7 @@ Machine measured(Rank rank, Rank ranks, MPI_Comm comm) {
 double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
   double bytes = 0;
   for (Rank i = 0; i < ranks; ++i) bytes += static_cast<double>(send.bytes(i));
-  PMPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
+  reduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, comm);
   return bytes / ranks / ranks;
 }
 
@@ -75,13 +76,20 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
+  if (wants_means(request.collective, shape_, wanted)) join();
   return choose(request.collective, shape_,
-                of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, Means{});
+                of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_);
 }
 
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
-  Options wanted = without_neighbours(options ? *options : options_);
+  Options wanted = options ? *options : options_;
+  std::vector<char> buffer;  // for measurements: memory first, then all ranks
+  try {
+    if (!machine_) buffer.resize(2 * large);
+  } catch (const std::bad_alloc&) {
+    if (problem.empty()) problem = "no memory";
+  }
   const bool sound = request && problem.empty();
   const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
   error = MPI_ERR_ARG;
@@ -102,46 +110,60 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
   if (comm == MPI_COMM_NULL)
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
-  Executor executor = executor_for(choice, *request, comm);
+  std::uint16_t exchanges = 0;
+  Executor executor = executor_for(std::move(choice), *request, comm, exchanges);
   double expected = -1;
   if (executor.spec.family != Family::native) {
     const Blocks send = request->send ? request->send->blocks() : request->receive.blocks();
-    expected = expected_seconds(executor.spec, mean_block_bytes(send, shape_.ranks, comm), comm);
+    expected = expected_seconds(executor.spec, mean_block_bytes(send, shape_.ranks, comm), buffer, comm);
   }
-  error = MPI_SUCCESS;
-  return std::make_unique<Planned>(*std::move(request), std::move(executor), comm, !inter_,
-                                   options_.scratch_limit_bytes, expected);
+  std::unique_ptr<Planned> planned;
+  try {
+    context().under_way->expect();
+    planned = std::make_unique<Planned>(*std::move(request), std::move(executor), comm, !inter_, exchanges, expected);
+  } catch (const std::bad_alloc&) {}
+  error = planned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  if (!inter_ && most_of_any_rank(planned == nullptr, user_) != 0) error = MPI_ERR_NO_MEM;
+  if (error) problem = "a rank has no memory for the plan", planned.reset();
+  return planned;
 }
 
-Executor Communicator::executor_for(const Choice& choice, const Request& request, MPI_Comm comm) {
-  const Spec& spec = choice.spec;
-  Executor executor{spec, choice.reason, nullptr, nullptr};
-  if (spec.family != Family::native) {
-    executor.plan = std::make_unique<Plan>(spec, schedule_of(spec), nullptr);
-    executor.plan->share_scratch_blocks(most_of_any_rank(executor.plan->scratch_blocks(), comm));
+Executor Communicator::executor_for(Choice choice, const Request& request, MPI_Comm comm, std::uint16_t& exchanges) {
+  Executor executor{choice.spec, std::move(choice.reason)};
+  const auto leave_to_host = [&](const char* why) {
+    context().share_bytes -= executor.share_bytes;
+    return Executor{Spec{}, why};
+  };
+  const Spec& spec = executor.spec;
+  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
+  if (spec.family == Family::native && !sized) return executor;
+  if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
+    Means means;
+    executor.neighbours = join_over(comm, executor.share_bytes, means);
+    if (!executor.neighbours) return leave_to_host("no shared memory is left for the plan");
   }
-  if (of_unequal_blocks(request.collective) && needs_sizes(spec)) {
-    const Forwarding forwarded = forwarding(spec, shape_);
-    executor.varying = spec.sizes == Sizes::padded
-                           ? std::make_unique<Varying>(spec, shape_.ranks, rank_, forwarded, executor.plan.get())
-                           : std::make_unique<Varying>(spec, relay_of(schedule_of(spec)), forwarded, nullptr);
-    executor.varying->share_working_blocks(most_of_any_rank(executor.varying->working_blocks(), comm));
+  const Blocks receive = request.receive.blocks(), send = request.send ? request.send->blocks() : receive;
+  const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
+  if (sized) {
+    std::unique_ptr<SizedPlan> plan =
+        made_everywhere(comm, [&] { return make_sized_plan(spec, executor.neighbours.get()); });
+    if (!plan) return leave_to_host(no_plan);
+    if (!plan->agree(send, receive, options_.scratch_limit_bytes, {comm, ++exchanges})) plan->send_all_directly();
+    executor.exchange = std::move(plan);
     return executor;
   }
-  if (!executor.plan) return executor;
-  const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0);
-  const Plan& plan = *executor.plan;
-  const bool too_much =
-      (!request.send || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks();
-  if (!too_much && !(plan.makes_types() && block_bytes > INT_MAX)) return executor;
-  return {Spec{},
-          too_much ? "more working memory than SWAPMEET_SCRATCH_LIMIT allows"
-                   : "pack=datatype cannot hold blocks of more than 2 GiB",
-          nullptr, nullptr};
+  std::unique_ptr<Plan> plan = made_everywhere(comm, [&] { return make_plan(spec, executor.neighbours.get()); });
+  if (!plan) return leave_to_host(no_plan);
+  if ((!request.send || plan->needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan->working_blocks())
+    return leave_to_host("more working memory than SWAPMEET_SCRATCH_LIMIT allows");
+  if (plan->makes_types() && block_bytes > INT_MAX)
+    return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");
+  executor.exchange = std::move(plan);
+  return executor;
 }
 
-double Communicator::expected_seconds(const Spec& spec, double block_bytes, MPI_Comm comm) {
-  if (!machine_) machine_ = measured(rank_, shape_.ranks, comm);
+double Communicator::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm) {
+  if (!machine_) machine_ = measured(buffer, rank_, shape_.ranks, comm);
   Work work;
   count_work(spec, shape_, Nodes(shape_), work);
   return 1e-6 * price(work, *machine_, Model::hockney, static_cast<std::int64_t>(block_bytes)).total();

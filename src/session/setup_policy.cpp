@@ -1,3 +1,4 @@
+#include "mpi/agreement.hpp"
 #include "session/setup_policy.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ bool SetupPolicy::over(MPI_Comm comm, bool by_time) {
   // The least of all ranks: the last one to come waits for nobody.
   double least[] = {calls_s_, agreements_s_ / std::max(agreements_, 1)};
   const double begin_s = PMPI_Wtime();
-  if (PMPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  if (reduce(std::span(least), MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS) return false;
   agreed_in(PMPI_Wtime() - begin_s);
   return least[0] >= std::max(within_a_node_s, agreements * least[1]);
 }

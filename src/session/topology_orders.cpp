@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
 #include "session/context.hpp"
 #include "mpi/world_ranks.hpp"
@@ -59,9 +60,9 @@ bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, MPI_Comm c
 
 std::string broadcast(std::string text, MPI_Comm comm) {
   std::int64_t length = static_cast<std::int64_t>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT64_T, root, comm);
+  again(PMPI_Bcast, &length, 1, MPI_INT64_T, root, comm);
   text.resize(static_cast<std::size_t>(length));
-  PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
+  again(PMPI_Bcast, text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
   return text;
 }
 
@@ -85,7 +86,7 @@ MadeOrder make(const OrderSource& source, const Endpoints& all, const Shape& sha
   made.problem = broadcast(std::move(made.problem), comm);
   if (!made.problem.empty()) return made;
   std::int64_t sizes[2] = {slots.slots, slots.bound};
-  PMPI_Bcast(sizes, 2, MPI_INT64_T, root, comm);
+  again(PMPI_Bcast, sizes, 2, MPI_INT64_T, root, comm);
   SlotRows rows{members.count(), static_cast<std::int32_t>(sizes[0]), -1, {}, {}};
   if (!scatter(slots, all, rank, comm, rows)) made.problem = source.network + ": the order did not reach all ranks";
   made.rows = std::make_shared<const SlotRows>(std::move(rows));

@@ -1,8 +1,8 @@
 /// Ranks on a grid: the product of cyclic groups on which store-and-forward exchanges move blocks.
 ///
 /// The grid may have more places than there are ranks: where groups (nodes) are of different size, each is filled up to
-/// the largest. A place without a rank of its own is *carried*: another rank of the same group forwards blocks for it.
-/// No block starts or ends at a carried place.
+/// the largest. A place without a rank of its own is a *proxy*: another rank of the same group holds its slots and
+/// forwards blocks for it. No block starts or ends at a proxy.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace swapmeet {
 
 struct Arrangement {
   std::vector<std::int32_t> sizes;     ///< of the dimensions; the first runs fastest
-  std::vector<Rank> rank_at;           ///< for each place, the rank that is there or carries it
+  std::vector<Rank> rank_at;           ///< for each place, the rank that is there or holds it
   std::vector<std::int32_t> place_of;  ///< for each rank, its own place
 
   std::int32_t places() const { return static_cast<std::int32_t>(rank_at.size()); }
@@ -36,7 +36,7 @@ struct Arrangement {
   /// shifted() for every offset: a list without divisions.
   std::vector<std::int32_t> all_shifted(std::int32_t place, std::int32_t sign) const;
 
-  bool carried(std::int32_t place) const {
+  bool is_proxy(std::int32_t place) const {
     return place_of[static_cast<std::size_t>(rank_at[static_cast<std::size_t>(place)])] != place;
   }
 };
@@ -44,7 +44,7 @@ struct Arrangement {
 /// How large a grid is, without laying it out.
 struct Extent {
   std::vector<std::int32_t> sizes;    ///< of the dimensions
-  std::int64_t places = 1, held = 1;  ///< places in all; the most that one rank holds (its own and those it carries)
+  std::int64_t places = 1, held = 1;  ///< places in all; the most that one rank holds (its own and proxies)
 };
 
 /// Of the grid of `dimensions`, however unequal its groups: places and held stop at 2^31. O(ranks · levels).

@@ -1,4 +1,4 @@
-/// Who meets whom in an order of the topology.
+/// The endpoints of an order of the topology: between what blocks travel.
 #pragma once
 
 #include <vector>

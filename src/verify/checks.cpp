@@ -112,58 +112,6 @@ void check_independence(const Schedule& schedule, Verdict& verdict) {
   }
 }
 
-Numbering match(std::span<const Schedule> schedules, Verdict& verdict) {
-  const std::size_t p = schedules.size();
-  Numbering numbers{{0}, {0}, {}, {}};
-  for (const Schedule& schedule : schedules) {
-    numbers.sends.push_back(numbers.sends.back() + static_cast<std::uint32_t>(schedule.sends.size()));
-    numbers.receives.push_back(numbers.receives.back() + static_cast<std::uint32_t>(schedule.receives.size()));
-  }
-  numbers.receive_of.assign(numbers.sends.back(), UINT32_MAX);
-  numbers.send_of.assign(numbers.receives.back(), UINT32_MAX);
-
-  // incoming[b]: the sends to b, by source, in program order. Then the receives of b take them one by one.
-  std::vector<std::vector<std::uint32_t>> incoming(p);
-  for (std::size_t a = 0; a < p; ++a)
-    for (std::size_t i = 0; i < schedules[a].sends.size(); ++i)
-      incoming[static_cast<std::size_t>(schedules[a].sends[i].peer)].push_back(numbers.sends[a] +
-                                                                               static_cast<std::uint32_t>(i));
-  const auto source_of = [&](std::uint32_t send) {
-    return static_cast<std::size_t>(std::ranges::upper_bound(numbers.sends, send) - numbers.sends.begin()) - 1;
-  };
-  for (std::size_t b = 0; b < p; ++b) {
-    std::vector<std::size_t> next(p + 1, 0), end(p, 0);
-    for (const std::uint32_t send : incoming[b]) ++next[source_of(send) + 1];
-    for (std::size_t a = 0; a < p; ++a) next[a + 1] += next[a], end[a] = next[a + 1];
-    for (std::size_t i = 0; i < schedules[b].receives.size(); ++i) {
-      const Message& receive = schedules[b].receives[i];
-      const auto a = static_cast<std::size_t>(receive.peer);
-      const auto add = [&](const std::string& problem) {
-        verdict.add("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) + problem);
-      };
-      if (next[a] == end[a]) {
-        add(" more messages than are sent");
-        continue;
-      }
-      const std::uint32_t send = incoming[b][next[a]++];
-      const auto number = numbers.receives[b] + static_cast<std::uint32_t>(i);
-      numbers.receive_of[send] = number;
-      numbers.send_of[number] = send;
-      const Message& message = schedules[a].sends[send - numbers.sends[a]];
-      const std::int64_t sent = schedules[a].block_count(message);
-      if (message.last != receive.last) add(" a message that is the last of its blocks for one end only");
-      if (sent != schedules[b].block_count(receive))
-        add(" a message of " + std::to_string(sent) + " blocks into " +
-            std::to_string(schedules[b].block_count(receive)));
-    }
-    for (std::size_t a = 0; a < p; ++a)
-      if (next[a] != end[a])
-        verdict.add("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) +
-                    " fewer messages than are sent");
-  }
-  return numbers;
-}
-
 void misdelivered(Rank rank, Rank source, std::optional<BlockName> found, Verdict& verdict) {
   const std::string content =
       found ? "block (" + std::to_string(found->source) + ", " + std::to_string(found->destination) + ")" : "nothing";

@@ -1,9 +1,12 @@
-/// Brute force over completion orders, to check the argument in verify.hpp.
+/// Brute force over completion orders, to check the arguments in verify.hpp: it shares no code with the proof but the
+/// matching of messages, and states the rule of windows once more.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
 
+#include "schedule/text.hpp"
 #include "verify/checks.hpp"
+#include "verify/matching.hpp"
 
 namespace swapmeet {
 
@@ -34,6 +37,7 @@ class Search {
       if (states == most_states) return verdict.add("more than " + std::to_string(most_states) + " states");
       const State state = open_.back();
       open_.pop_back();
+      if (const std::string problem = collision(state); !problem.empty()) return verdict.add(problem);
       if (!expand(state)) return verdict.add("deadlock in some order of completion");
     }
   }
@@ -80,6 +84,48 @@ class Search {
     return index < first + started(r, local, sends);
   }
 
+  /// Two messages in flight at one rank, of which one writes a block that the other reads or writes; or a copy of the
+  /// step, which may be made at any time while it lasts. "" if there are none.
+  std::string collision(const State& state) const {
+    for (std::size_t r = 0; r < state.size(); ++r) {
+      if (ended(r, state[r])) continue;
+      const Step& now = step(r, state[r]);
+      std::vector<std::pair<Run, bool>> uses;  // whether it is written
+      std::vector<std::size_t> operations;     // that use belongs to
+      for (const Copy& copy : schedules_[r].copies_of(now)) {
+        const std::size_t number = operations.empty() ? 0 : operations.back() + 1;
+        uses.insert(uses.end(), {{copy.from, false}, {copy.to, true}});
+        operations.insert(operations.end(), 2, number);
+      }
+      for (const bool sends : {true, false}) {
+        const auto messages = sends ? schedules_[r].sends_of(now) : schedules_[r].receives_of(now);
+        const std::uint32_t done = sends ? state[r].sends_done : state[r].receives_done;
+        for (std::uint32_t i = 0; i < started(r, state[r], sends); ++i) {
+          if (done >> i & 1) continue;
+          const std::size_t number = operations.empty() ? 0 : operations.back() + 1;
+          for (const Run& run : schedules_[r].runs_of(messages[i])) {
+            uses.emplace_back(run, !sends);
+            operations.push_back(number);
+          }
+        }
+      }
+      for (std::size_t a = 0; a < uses.size(); ++a)
+        for (std::size_t b = 0; b < a; ++b)
+          if (operations[a] != operations[b] && (uses[a].second || uses[b].second) &&
+              overlap(uses[a].first, uses[b].first))
+            return "rank " + std::to_string(r) + ", step " + std::to_string(state[r].step) + ": " +
+                   to_text(uses[a].first) + " is touched while " + to_text(uses[b].first) + " is in use";
+    }
+    return "";
+  }
+
+  static bool overlap(const Run& a, const Run& b) {
+    for (std::int32_t i = 0; a.buffer == b.buffer && i < a.count; ++i)
+      for (std::int32_t k = 0; k < b.count; ++k)
+        if (a.block(i) == b.block(k)) return true;
+    return false;
+  }
+
   /// Adds the successors of `state`; false if it is not the end and rendezvous alone cannot leave it.
   bool expand(const State& state) {
     bool moves = false, all_ended = true;
@@ -123,12 +169,17 @@ class Search {
 }  // namespace
 
 Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states) {
-  Verdict verdict = verify(schedules);
+  Verdict verdict;
+  for (std::size_t r = 0; r < schedules.size(); ++r) {
+    check_head(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r), schedules[0], verdict);
+    if (verdict.proved()) check_bounds(schedules[r], verdict);
+  }
   for (const Schedule& schedule : schedules)
     for (const Step& step : schedule.steps)
       if (std::max(step.send_count, step.receive_count) > 32) verdict.add("more than 32 messages in a step");
   if (!verdict.proved()) return verdict;
   const Numbering numbers = match(schedules, verdict);
+  if (!verdict.proved()) return verdict;
   Search(schedules, numbers).run(most_states, states, verdict);
   return verdict;
 }

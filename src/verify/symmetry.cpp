@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "topology/arrangement.hpp"
 #include "verify/checks.hpp"
@@ -152,17 +153,6 @@ std::string difference(const Trace& a, const Trace& b) {
   return "the number of steps";
 }
 
-std::vector<std::int32_t> sizes_of(const Spec& spec, const Shape& shape) {
-  using Kind = Dimensions::Kind;
-  if (spec.family == Family::direct && spec.order == Order::shift) return {shape.ranks};
-  if (spec.family != Family::bruck || spec.order != Order::shift) return {};
-  const Kind kind = spec.dimensions.kind;
-  if (kind != Kind::nodes && kind != Kind::groups) return extent(spec.dimensions, shape).sizes;
-  const Arrangement grid = arrange(spec.dimensions, shape);
-  const bool in_order = grid.places() == shape.ranks && std::ranges::is_sorted(grid.rank_at);
-  return in_order ? grid.sizes : std::vector<std::int32_t>{};
-}
-
 }  // namespace
 
 Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std::int32_t>& sizes) {
@@ -192,12 +182,13 @@ Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std
 }
 
 Verdict verify_symmetric(const Spec& spec, const Shape& shape) {
-  const std::vector<std::int32_t> sizes = sizes_of(spec, shape);
-  Verdict verdict;
-  if (sizes.empty()) {
+  const std::optional<Arrangement> grid = alike_on(spec, shape);
+  if (!grid || !std::ranges::is_sorted(grid->rank_at)) {
+    Verdict verdict;
     verdict.add(to_text(spec) + " does not look alike from every rank");
     return verdict;
   }
+  const std::vector<std::int32_t>& sizes = grid->sizes;
   std::vector<Schedule> sample;
   for (const Rank rank : sample_ranks(sizes)) sample.push_back(generate(spec, shape, rank));
   return verify_symmetric(sample, sizes);

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/schedule.hpp"
+#include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -46,20 +46,21 @@ using Progress = std::function<bool(double)>;
 /// `schedules[r]` is the schedule of rank r. All segments behave alike, so one pass is executed.
 Verdict verify(std::span<const Schedule> schedules, const Progress& progress = {});
 
-/// Generates and verifies all ranks of `spec`.
+/// Generates and verifies all ranks of `spec`: schedules, for blocks of equal size, and flows, for unequal ones.
 Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = {});
 
-/// Proof of what is executed for blocks of unequal size (engine/varying.hpp), for all sizes, zero included: each block
-/// is received once, where it belongs; a block that is passed on arrives before it leaves, leaves once, and so is kept
-/// no longer; messages with sizes and those without match among themselves; and no rank waits for ever, whatever goes
-/// ahead of a message. Requires verify(schedules) proved, and no segments.
-Verdict verify_relays(std::span<const Schedule> schedules, const Progress& progress = {});
+/// Proof of what is executed for blocks of unequal size, whatever the sizes, zero included, and whatever the windows and
+/// completion rules of rounds: each block is received once, where it belongs; a block that is passed on has arrived
+/// before the round in which it leaves begins, leaves once, and so is kept no longer; messages match, those that are
+/// the last of their blocks among themselves; and no rank waits for ever.
+Verdict verify_flows(std::span<const Flow> flows, const Progress& progress = {});
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);
 
 /// Walks through every order in which sends (buffered or rendezvous) and receives can complete, at most `most_states`
-/// states, and reports a state in which rendezvous messages alone cannot go on. For a few ranks only.
+/// states, and reports a state in which rendezvous messages alone cannot go on, or in which a block is written while
+/// another message in flight reads or writes it. For a few ranks only. Independent of verify().
 /// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
 Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
 

@@ -217,9 +217,9 @@ def test_node_maps_that_do_not_fit(text: str, ranks: int, problem: str) -> None:
 
 
 def test_missing_places_are_shared_out() -> None:
-    """All ranks of a group that is too small carry, as shown by the room that they take."""
+    """All ranks of a group that is too small hold proxy slots, as shown by the room that they take."""
     spec = _core.parse_spec("bruck(dims=nodes,radix=all,layout=zero-copy,pack=datatype)")
-    for ranks, nodes, room in ((6, "4+2", [16] * 4 + [33] * 2), (12, "2/8", [32] * 8 + [66] * 4)):
+    for ranks, nodes, room in ((6, "4+2", [16] * 4 + [32] * 2), (12, "2/8", [32] * 8 + [64] * 4)):
         assert [_core.generate(spec, ranks, rank, nodes).scratch_blocks for rank in range(ranks)] == room
 
 

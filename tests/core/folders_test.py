@@ -10,8 +10,8 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 
 #: From left to right.
-WITHOUT_MPI = ["schedule", "topology", "algorithms", "network", "model", "verify", "options", "choose"]
-WITH_MPI = ["mpi", "node", "buffers", "observe", "engine", "session", "api", "interpose"]
+WITHOUT_MPI = ["schedule", "topology", "algorithms", "network", "engine", "model", "verify", "options", "choose"]
+WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 APART = ["cluster", "workload"]  #: programs of their own, which include their own folder only, and none includes
 
@@ -85,7 +85,7 @@ def test_headers_have_one_folder_in_their_path() -> None:
 @pytest.mark.parametrize(
     ("folder", "line", "found_by"),
     [
-        ("model", '#include "engine/plan.hpp"', wrong_includes),
+        ("model", '#include "exchange/plan.hpp"', wrong_includes),
         ("mpi", '#include "session/context.hpp"', wrong_includes),
         ("session", '#include "cluster/tap.hpp"', wrong_includes),
         ("verify", "#include <mpi.h>", mentions_of_mpi),

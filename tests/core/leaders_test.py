@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from core.bruck_test import node_maps
-from core.relay_test import mutated, run
+from core.flow_test import mutated, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,10 +44,7 @@ def schedules(parameters: str, ranks: int, nodes: str = "") -> list[_core.Schedu
 def proved(parameters: str, ranks: int, nodes: str = "") -> list[_core.Schedule]:
     where = f"leaders({parameters}), P = {ranks}, nodes {nodes!r}"
     assert _core.verify(leaders(parameters), ranks, nodes=nodes).findings == [], where
-    plans = schedules(parameters, ranks, nodes)
-    if "complete=all" in parameters:
-        assert _core.verify_relays(plans).findings == [], where
-    return plans
+    return schedules(parameters, ranks, nodes)
 
 
 # --- proofs ----------------------------------------------------------------------------------------------------------
@@ -79,8 +76,7 @@ def test_what_is_proved_also_runs_with_blocks_of_unequal_size(nodes: tuple[str, 
     text, ranks = nodes
     draw = random.Random(seed)
     sizes = [[draw.choice((0, 0, 1, draw.randrange(100))) for _ in range(ranks)] for _ in range(ranks)]
-    variant = re.sub("complete=[a-z]*", "complete=all", variant)
-    assert run([_core.relay_of(plan) for plan in schedules(variant, ranks, text)], sizes, draw)
+    assert run([_core.flow(leaders(variant), ranks, rank, text) for rank in range(ranks)], sizes, draw)
 
 
 def test_every_order_of_completion() -> None:
@@ -93,7 +89,7 @@ def test_every_order_of_completion() -> None:
 
 
 def test_batches_of_messages_would_deadlock() -> None:
-    """Why a step holds heights: in one step, with a window of messages, some ranks would wait for ever."""
+    """Why a round holds positions: in one round, with a window of messages, some ranks would wait for ever."""
     plans = schedules("per-node=2,window=all,complete=all,pack=datatype", 6, "4")
     assert _core.verify_schedules(plans).proved
     texts = [str(plan).replace("window=all", "window=1") for plan in plans]
@@ -112,13 +108,16 @@ def test_mutations_are_found() -> None:
             texts = mutated(texts, draw)
         plans = [_core.parse_schedule(text) for text in texts]
         try:
-            good = _core.verify_schedules(plans).proved and _core.verify_relays(plans).proved
+            good = (
+                _core.verify_schedules(plans).proved
+                and _core.verify_flows([_core.flow_of(plan) for plan in plans]).proved
+            )
         except ValueError:
             continue
         outcomes[good] += 1
         if good:
             sizes = [[draw.choice((0, 3, 50)) for _ in range(6)] for _ in range(6)]
-            assert run([_core.relay_of(plan) for plan in plans], sizes, draw), texts
+            assert run([_core.flow_of(plan) for plan in plans], sizes, draw), texts
     assert min(outcomes.values()) > 20, outcomes
 
 
@@ -218,9 +217,9 @@ def messages_of(ranks: int, nodes: str, per_node: str) -> Counter[tuple[int, int
 def test_messages_are_those_of_the_rule(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
     sent = Counter(
-        (relay.rank, peer, last, len(blocks))
-        for relay in map(_core.relay_of, schedules(variant, ranks, text))
-        for _, _, sends, _ in relay.rounds
+        (rank, peer, last, len(blocks))
+        for rank in range(ranks)
+        for _, _, sends, _ in _core.flow(leaders(variant), ranks, rank, text).rounds
         for peer, last, blocks in sends
     )
     assert sent == messages_of(ranks, text, re.match("per-node=([^,]*)", variant)[1])
@@ -268,14 +267,14 @@ def test_sizes_are_sent_where_they_are_not_known() -> None:
 def test_leaders_share_the_work() -> None:
     """Those of a node send to as many groups, give or take one."""
     for per_node, nodes, ranks in (("2", "4", 20), ("3", "3+1", 20), ("all", "5+1", 27), ("2", "2+1+1+1", 21)):
-        for own, relays in (
-            (own, [_core.relay_of(_core.generate(leaders(f"per-node={per_node}"), ranks, r, nodes)) for r in own])
+        for own, flows in (
+            (own, [_core.flow(leaders(f"per-node={per_node}"), ranks, r, nodes) for r in own])
             for own in members_of(ranks, nodes)
         ):
             sent = [
-                sum(peer not in own for _, _, sends, _ in relay.rounds for peer, _, _ in sends)
-                for relay in relays
-                if relay.rank in [group[0] for group in groups_of(own, per_node)]
+                sum(peer not in own for _, _, sends, _ in flow.rounds for peer, _, _ in sends)
+                for flow in flows
+                if flow.rank in [group[0] for group in groups_of(own, per_node)]
             ]
             assert max(sent) - min(sent) <= 1, (per_node, nodes, own)
 

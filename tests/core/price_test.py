@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 
 import pytest
+from core.flow_test import listed
 
 from swapmeet import _core, hockney, machines
 
@@ -134,9 +135,8 @@ def max_rate_by_hand(spec: _core.Spec, ranks: int, nodes: str, size: int, machin
     node_of = levels[0] if levels else [0] * ranks
     steps: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for rank in range(ranks):
-        relay = _core.relay_of(_core.generate(spec, ranks, rank, nodes))
-        for step, _, sends, _ in relay.rounds:
-            steps[step] += [(rank, peer, len(blocks)) for peer, _, blocks in sends]
+        for step, (*_, sends, _) in enumerate(_core.generate(spec, ranks, rank, nodes).steps):
+            steps[step] += [(rank, peer, sum(len(listed(run)) for run in runs)) for peer, runs in sends]
     time = 0.0
     for sent in steps.values():
         kinds = {True: machine.within, False: machine.between}

@@ -65,8 +65,8 @@ def test_four_ranks_by_hand() -> None:
 
 
 def test_blocks_that_need_wide_sizes() -> None:
-    """From 2^32 - 1 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3."""
-    for size, narrow in ((2**32 - 2, True), (2**32 - 1, False)):
+    """From 2^32 - 2 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3."""
+    for size, narrow in ((2**32 - 3, True), (2**32 - 2, False)):
         sizes = constant(4, 0)
         sizes[0][3] = size
         counts = counted(f"bruck(sizes=combined,{NEVER})", sizes, limit_bytes=2**50)
@@ -271,11 +271,33 @@ def test_largest_and_mean_leave_own_blocks_out() -> None:
     assert counted("bruck", [[8]]).mean_bytes == 0
 
 
+def test_completion_and_packing_change_the_memory_only() -> None:
+    """A window that slides may hold messages of two batches."""
+    family = "bruck(radix=3,window={},complete={},pack={},direct=never)"
+    sizes = [[(3 * s + 7 * d) % 11 for d in range(13)] for s in range(13)]
+    for window in ("1", "2", "all"):
+        batches, sliding, typed = (
+            counted(family.format(window, complete, pack), sizes)
+            for complete, pack in (("all", "memcpy"), ("any", "memcpy"), ("test", "datatype"))
+        )
+        for rank, other, third in zip(batches.ranks, sliding.ranks, typed.ranks, strict=True):
+            numbers = {(r.messages, r.message_bytes, r.size_bytes) for r in (rank, other, third)}
+            assert len(numbers) == 1
+            assert rank.working_bytes <= other.working_bytes == third.working_bytes <= sliding.bound_bytes
+            assert window != "all" or rank.working_bytes == other.working_bytes
+    assert any(
+        a.working_bytes < b.working_bytes
+        for a, b in zip(
+            counted(family.format("1", "all", "memcpy"), sizes).ranks,
+            counted(family.format("1", "any", "memcpy"), sizes).ranks,
+            strict=True,
+        )
+    )
+
+
 def test_what_cannot_be_counted() -> None:
     for spec, problem in (
         ("native", "choose an algorithm"),
-        ("bruck(pack=datatype)", "only with sizes=padded"),
-        ("bruck(complete=any)", "only with sizes=padded"),
         ("bruck(dims=2x2)", "the product of its dims is 4"),
         ("direct(order=xor)", "power of two"),
     ):

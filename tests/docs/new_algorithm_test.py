@@ -16,18 +16,24 @@ PAGE = (ROOT / "docs" / "howto" / "algorithm.md").read_text()
 FILE = re.compile(r"^`(?P<path>src/[\w/.]+)`:\n\n```cpp\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 DIFF = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCES = [f"{part}/*.cpp" for part in ("algorithms", "schedule", "topology", "verify")]
-SOURCES += [f"model/{name}.cpp" for name in ("counts", "carried", "leader_counts")]
+SOURCES += [f"model/{name}.cpp" for name in ("counts", "irregular", "leader_counts", "rounds", "work")]
 DRIVER = """
 #include <cstdio>
 #include "model/counts.hpp"
+#include "model/work.hpp"
 #include "verify/verify.hpp"
 using namespace swapmeet;
 int main() {
   const Spec spec = *parse_spec("ring");
   for (Rank p = 1; p <= 32; ++p) {
     const Counts counts = count(spec, Shape{p});
+    Work work;
+    count_work(spec, Shape{p}, Nodes(Shape{p}), work);
+    std::int64_t messages = 0;
+    for (const PhaseWork& phase : work.phases) messages += phase.within.messages;
     const Verdict verdict = verify(spec, Shape{p});
-    const bool counted = verdict.messages == p * counts.messages && verdict.blocks == p * counts.blocks;
+    const bool counted = verdict.messages == p * counts.messages && verdict.blocks == p * counts.blocks &&
+                         counts.messages == p - 1 && counts.blocks == p * (p - 1) / 2 && messages == p - 1;
     std::printf("%s %d %s\\n", to_text(spec).c_str(), p, verdict.proved() && counted ? "proved" : "WRONG");
   }
 }
@@ -52,10 +58,14 @@ def sources(tmp_path: Path) -> Path:
 
 def test_its_changes_fit_the_sources(sources: Path) -> None:
     apply(sources)
-    assert "Family::ring" in (sources / "src" / "algorithms" / "generate.cpp").read_text()
-    names = [path for path, _ in FILE.findall(PAGE)]
-    assert names == ["src/algorithms/ring.hpp", "src/algorithms/ring.cpp"]
-    assert len(FILE.findall(PAGE)[1][1].splitlines()) <= 42
+    assert "Family::ring" in (sources / "src" / "algorithms" / "families.cpp").read_text()
+    [(name, text)] = FILE.findall(PAGE)
+    assert name == "src/algorithms/ring.cpp"
+    assert len(text.splitlines()) <= 42
+    assert set(re.findall(r"^[+]{3} b/(.*)$", PAGE, re.MULTILINE)) == {
+        "src/algorithms/families.cpp",
+        "src/schedule/spec.hpp",
+    }
 
 
 @pytest.mark.long

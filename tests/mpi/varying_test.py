@@ -191,13 +191,12 @@ def test_explains_sizes_threshold_and_agreement(launch, compiled, wheel: str, al
 
 
 @pytest.mark.parametrize("parameters", ["pack=datatype", "complete=any", "complete=test"])
-def test_what_cannot_exchange_unequal_blocks_says_so(launch, compiled, wheel: str, parameters: str) -> None:
+def test_every_packing_and_completion_exchanges_unequal_blocks(launch, compiled, wheel: str, parameters: str) -> None:
     argv = [compiled(wheel, "calls"), "alltoall=1", "alltoallv=3"]
     done = launch(3, argv, mpi=wheel, algorithm=f"bruck({parameters})", env={"SWAPMEET_EXPLAIN": "1"})
     check(done)
     [line] = explained(done)
-    assert ": native (" in line
-    assert f"{parameters} exchanges blocks of unequal size only with sizes=padded" in line
+    assert ": bruck(" in line
     assert ": bruck(" in explained(done, "Alltoall")[0]
 
 

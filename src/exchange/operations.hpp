@@ -16,7 +16,7 @@ struct Operation {
   Kind kind = Kind::step;
   Run from{}, to{};
   Rank destination = 0, source = 0;
-  const Step* step = nullptr;  ///< that it belongs to
+  std::size_t step = 0;  ///< that it belongs to
 };
 
 /// Of `schedule`, which must stay where it is. Empty steps are left out. `swaps`: whether messages can be swaps.

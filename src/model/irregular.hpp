@@ -1,4 +1,4 @@
-/// Counting where places are carried and ranks differ: see model/counts.hpp.
+/// Counting where places are proxies and ranks differ: see model/counts.hpp.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ struct Digit {
 };
 
 /// The largest numbers of any rank.
-struct CarriedCounts {
+struct IrregularCounts {
   std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
   std::vector<RoundCounts> rounds;
 };
 
-CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);
+IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);
 
 /// Calls use(digit, z, from, to, blocks) for whatever moves from a rank to a rank, digit by digit and value by value;
 /// the two may be the same.
-void for_each_carried(const Arrangement& grid, const std::vector<Digit>& digits,
-                      const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use);
+void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
+                   const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use);
 
 /// The digits of all dimensions of a grid, in the order in which they go by. A direct exchange has a single one.
 std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes);

@@ -2,7 +2,7 @@
 /// dimensions before j, those of its source in the dimensions behind j, and along j it is as far from its source as the
 /// digits below x say. So the blocks that leave v with the offset o along j are as many as there are true sources with
 /// the right coordinates from j on, times true destinations with the right coordinates up to j.
-#include "model/carried.hpp"
+#include "model/irregular.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace swapmeet {
 
 namespace {
 
-/// One dimension of the grid, and the true (not carried) places as its digits see them.
+/// One dimension of the grid, and the true (not proxy) places as its digits see them.
 struct Axis {
   std::int32_t size, stride;
   std::vector<std::int64_t> sources;       ///< by the coordinates from here on: place / stride
@@ -62,8 +62,8 @@ void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>&
 
 }  // namespace
 
-void for_each_carried(const Arrangement& grid, const std::vector<Digit>& digits,
-                      const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use) {
+void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
+                   const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use) {
   const std::vector<Axis> all_axes = axes(grid);
   for (const Digit& digit : digits) {
     const Axis& axis = all_axes[digit.dimension];
@@ -79,12 +79,12 @@ void for_each_carried(const Arrangement& grid, const std::vector<Digit>& digits,
   }
 }
 
-CarriedCounts count_carried(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
+IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
   const Arrangement grid = arrange(spec.dimensions, shape);
   const std::vector<Axis> all_axes = axes(grid);
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const bool packs = spec.packing == Packing::memcpy, twin = spec.layout == Layout::zero_copy;
-  CarriedCounts most;
+  IrregularCounts most;
   std::vector<Tally> totals(ranks);
   std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0);
   for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];

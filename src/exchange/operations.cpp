@@ -1,4 +1,4 @@
-#include "engine/operations.hpp"
+#include "exchange/operations.hpp"
 
 namespace swapmeet {
 
@@ -24,17 +24,18 @@ bool swaps_rows(const Schedule& schedule, const Step& step) {
 
 std::vector<Operation> operations_of(const Schedule& schedule, bool swaps) {
   std::vector<Operation> all;
-  for (const Step& step : schedule.steps) {
+  for (std::size_t index = 0; index < schedule.steps.size(); ++index) {
+    const Step& step = schedule.steps[index];
     if (step.send_count + step.receive_count > 0 && (!swaps || !swaps_rows(schedule, step))) {
-      all.push_back({.step = &step});
+      all.push_back({.step = index});
       continue;
     }
     const auto sends = schedule.sends_of(step), receives = schedule.receives_of(step);
     for (const Copy& copy : schedule.copies_of(step))
-      all.push_back({Operation::Kind::copy, copy.from, copy.to, 0, 0, &step});
+      all.push_back({Operation::Kind::copy, copy.from, copy.to, 0, 0, index});
     for (std::size_t i = 0; i < sends.size(); ++i)
       all.push_back({Operation::Kind::swap, *row(schedule, sends[i]), *row(schedule, receives[i]), sends[i].peer,
-                     receives[i].peer, &step});
+                     receives[i].peer, index});
   }
   return all;
 }

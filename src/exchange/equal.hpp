@@ -1,0 +1,240 @@
+/// The payloads of exchanges whose blocks both ends know: by a schedule.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "buffers/blocks.hpp"
+#include "buffers/forward.hpp"
+#include "exchange/links.hpp"
+#include "mpi/simulation.hpp"
+#include "schedule/schedule.hpp"
+
+namespace swapmeet {
+
+/// Blocks of one size, side by side.
+struct Rows {
+  char *send, *receive;  ///< where they begin
+  std::int64_t block_bytes;
+  struct Unit {
+    std::int64_t count;
+    MPI_Datatype type;
+  } sent, received;  ///< what a block is in messages
+};
+
+/// What the payloads of equal blocks have in common. `Blocks`: what their messages are made of.
+template <class Payload, class Watching>
+class EqualPayload {
+ public:
+  using Fabric = Links<Watching>;
+  static constexpr bool hears = false, has_parts = false;
+
+  EqualPayload(const Schedule& schedule, const Invocation& call, Failure& failure, Oversize& oversize)
+      : schedule_(schedule), call_(call), failure_(failure), oversize_(oversize) {}
+
+  std::size_t rounds() const { return schedule_.steps.size(); }
+  const Round& round(std::size_t index) const { return schedule_.steps[index]; }
+  int begin(Fabric& fabric) {
+    fabric_ = &fabric;
+    return MPI_SUCCESS;
+  }
+  int over() const { return failure_.error; }
+
+  template <bool is_send>
+  [[gnu::always_inline]] int start(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    const Message& message = is_send ? schedule_.sends[number] : schedule_.receives[number];
+    return fabric.template start<is_send>(slot, number, message.peer, Kind::last,
+                                          Wire<is_send>{static_cast<const Payload&>(*this), message}, started);
+  }
+
+  template <bool is_send>
+  void finished(std::uint32_t, std::uint32_t) const {}
+
+  void copy(std::size_t index) {
+    const Step& step = schedule_.steps[index];
+    if (step.copy_count == 0 || call_.failure != MPI_SUCCESS) return;
+    const auto phase = fabric_->watch().during(phase_of(step.purpose));
+    for (const Copy& both : schedule_.copies_of(step)) static_cast<Payload*>(this)->copy_blocks(both);
+  }
+
+ protected:
+  template <bool is_send>
+  struct Wire {
+    const Payload& payload;
+    const Message& message;
+
+    bool marked() const { return is_send && payload.failure_.marks; }
+    Part part() const {
+      if (payload.failure_.marks) [[unlikely]]
+        return payload.template without_data<is_send>(message);
+      return payload.template part<is_send>(message);
+    }
+    std::size_t pieces(std::vector<Piece>& all) const {
+      const std::size_t bytes = payload.pieces(message, all);
+      if (!is_send && payload.call_.failure != MPI_SUCCESS && bytes > 0) [[unlikely]]
+        all.assign(1, {nullptr, bytes});
+      return bytes;
+    }
+  };
+
+  /// What this rank exchanges instead of `message`, after a failure.
+  template <bool is_send>
+  [[gnu::noinline]] Part without_data(const Message& message) const {
+    const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
+    if (bytes == 0) return {nullptr, 0, MPI_BYTE};
+    if (is_send) return oversize_.more_than(bytes);
+    return call_.failure != MPI_SUCCESS ? discarded()
+                                        : static_cast<const Payload&>(*this).template part<false>(message);
+  }
+
+  static Part discarded() {
+    static char nowhere[1];
+    return {nowhere, 1, MPI_BYTE};
+  }
+
+  const Schedule& schedule_;
+  const Invocation& call_;
+  Failure& failure_;
+  Oversize& oversize_;
+  Fabric* fabric_ = nullptr;
+};
+
+/// Where blocks lie anywhere: each message is one block in the application's own type, or some bytes of one.
+template <class Watching>
+class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
+  using Base = EqualPayload<BlocksPayload<Watching>, Watching>;
+  friend Base;
+
+ public:
+  /// `as_bytes`: the bytes of the first segment, if the schedule has segments; else all. Types are contiguous then.
+  BlocksPayload(const Schedule& schedule, const Blocks& send, const Blocks& receive, bool as_bytes,
+                const Invocation& call, Failure& failure, Oversize& oversize)
+      : Base(schedule, call, failure, oversize), send_(send), receive_(receive), as_bytes_(as_bytes) {}
+
+  /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
+  bool next_pass() {
+    if (this->schedule_.segment_bytes == 0) return false;
+    offset_ += this->schedule_.segment_bytes;
+    for (Rank i = 0; i < this->schedule_.ranks; ++i)
+      if (send_.bytes(i) > offset_ || receive_.bytes(i) > offset_) return true;
+    return false;
+  }
+
+ private:
+  [[gnu::always_inline]] Part block(const Run& run) const {
+    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
+    if (!as_bytes_) return blocks.whole(run.first);
+    const std::int64_t segment = this->schedule_.segment_bytes;
+    return blocks.segment(run.first, offset_, segment > 0 ? segment : INT64_MAX);
+  }
+
+  template <bool is_send>
+  Part part(const Message& message) const {
+    return block(this->schedule_.runs[message.first]);
+  }
+
+  std::int64_t bytes(const Message& message) const {
+    const Run& run = this->schedule_.runs[message.first];
+    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
+    return block(run).count * (as_bytes_ ? 1 : blocks.type(run.first).size);
+  }
+
+  std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
+    const Part part = block(this->schedule_.runs[message.first]);
+    all.push_back({static_cast<char*>(part.address), static_cast<std::size_t>(part.count)});
+    return all.back().bytes;
+  }
+
+  void copy_blocks(const Copy& both) {
+    const Part from = block(both.from), to = block(both.to);
+    if (from.count == 0) return;
+    const Datatype &sent = send_.type(both.from.first), &received = receive_.type(both.to.first);
+    const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
+    const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
+    if (!fits || !sent.contiguous || !received.contiguous) {
+      const Rank rank = this->schedule_.rank;
+      const int error = sendrecv(from, rank, to, rank, this->fabric_->tag(Kind::last), this->call_.comm);
+      if (error) this->failure_.received_wrong(error, false);
+      return;
+    }
+    std::memcpy(to.address, from.address, static_cast<std::size_t>(bytes));
+    copied(bytes);
+  }
+
+  const Blocks &send_, &receive_;
+  bool as_bytes_;
+  std::int64_t offset_ = 0;
+};
+
+/// The same where all blocks are of one size, not empty, and lie side by side.
+template <class Watching>
+class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
+  using Base = EqualPayload<RowsPayload<Watching>, Watching>;
+  friend Base;
+
+ public:
+  RowsPayload(const Schedule& schedule, const Rows& rows, char* scratch, MessageTypes& types, const Invocation& call,
+              Failure& failure, Oversize& oversize)
+      : Base(schedule, call, failure, oversize), rows_(rows), base_{rows.send, rows.receive, scratch}, types_(types) {}
+
+  bool next_pass() const { return false; }
+
+  /// Blocks side by side.
+  template <bool is_send>
+  Part row(const Run& run) const {
+    const Rows::Unit& unit = is_send ? rows_.sent : rows_.received;
+    return {address(run), run.count * unit.count, unit.type};
+  }
+
+  void copy_row(const Run& from, const Run& to) const {
+    const std::int64_t bytes = rows_.block_bytes;
+    swapmeet::copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
+  }
+
+ private:
+  template <bool is_send>
+  Part part(const Message& message) const {
+    const Run& run = this->schedule_.runs[message.first];
+    if (message.count == 1 && (run.stride == 1 || run.count == 1)) return row<is_send>(run);
+    return scattered<is_send>(message);
+  }
+
+  std::int64_t bytes(const Message& message) const { return this->schedule_.block_count(message) * rows_.block_bytes; }
+
+  std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
+    std::size_t bytes = 0;
+    for (const Run& run : this->schedule_.runs_of(message)) {
+      const bool row = run.stride == 1;
+      const std::size_t length =
+          static_cast<std::size_t>(rows_.block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
+      for (std::int32_t i = 0; i < (row ? 1 : run.count); ++i, bytes += length)
+        all.push_back({address(run) + i * run.stride * rows_.block_bytes, length});
+    }
+    return bytes;
+  }
+
+  void copy_blocks(const Copy& both) const { copy_row(both.from, both.to); }
+
+  char* address(const Run& run) const {
+    return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_.block_bytes;
+  }
+
+  /// A message of blocks that do not lie side by side.
+  template <bool is_send>
+  [[gnu::noinline]] Part scattered(const Message& message) const {
+    types_.bind(base_[0], base_[1], base_[2], rows_.block_bytes);
+    Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
+    int error = types_.type_of(this->schedule_, message, &all.type);
+    if (error) error = types_.type_of(this->schedule_, message, &all.type);  // once more: see Links
+    if (!error) return all;
+    this->failure_.fail(error);
+    return is_send ? this->oversize_.more_than(bytes(message)) : this->discarded();
+  }
+
+  const Rows& rows_;
+  char* base_[3];  // of send, receive, scratch
+  MessageTypes& types_;
+};
+
+}  // namespace swapmeet

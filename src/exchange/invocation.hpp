@@ -1,0 +1,20 @@
+/// One exchange, but for its blocks.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/mpi.hpp"
+#include "observe/phases.hpp"
+
+namespace swapmeet {
+
+struct Invocation {
+  MPI_Comm comm = MPI_COMM_NULL;  ///< whose traffic is ours alone, and whose errors return
+  std::uint16_t number = 0;       ///< of the exchange on it, the same on all ranks
+  /// Why this rank has no data to send, nor room for what it receives. It takes part nonetheless: the others learn of it.
+  int failure = MPI_SUCCESS;
+  bool waits = true;            ///< until the rank's own part is over
+  PhaseClock* clock = nullptr;  ///< see Watch
+};
+
+}  // namespace swapmeet

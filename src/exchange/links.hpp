@@ -1,0 +1,440 @@
+/// The fabric of the engine: messages by MPI, and within the node by shared memory or a single copy, side by side.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "exchange/failure.hpp"
+#include "exchange/oversize.hpp"
+#include "exchange/receive_buffers.hpp"
+#include "exchange/tags.hpp"
+#include "mpi/outcome.hpp"
+#include "exchange/invocation.hpp"
+#include "node/neighbours.hpp"
+#include "observe/phases.hpp"
+
+namespace swapmeet {
+
+/// How messages within the node travel.
+struct Local {
+  Neighbours* neighbours = nullptr;  ///< nullptr: as all others
+  SingleCopy single_copy{};
+};
+
+/// What messages in flight need, kept from call to call. Slots as of the engine; behind them one more for each send,
+/// for what goes ahead of it.
+struct Slots {
+  /// A message whose length only MPI knows.
+  struct Probe {
+    std::uint32_t slot;
+    Rank peer;
+    int tag;
+  };
+
+  std::vector<MPI_Request> requests;
+  std::vector<MPI_Status> statuses;
+  std::vector<Transfer> transfers;         ///< `link` is null: none
+  std::vector<std::vector<Piece>> pieces;  ///< of the transfers
+  std::vector<std::uint32_t> messages;     ///< by slot; none: it is free
+  std::vector<Probe> probes;
+
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  /// Room for messages of a window. `local`: some stay within the node, of so many pieces at most. `heads`: some are
+  /// preceded by another, or probed for.
+  void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1);
+};
+
+template <class Watching>
+class Links {
+ public:
+  /// `slots`: of the rounds; `background`: of messages that are under way from the beginning to the end, or nullptr.
+  /// `buffers`: where messages of unknown size are received, or nullptr. `passes_on`: what is received may be sent on.
+  /// `sent` becomes true when something is sent.
+  Links(Slots& slots, Slots* background, ReceiveBuffers* buffers, const Local& local, const Tags& tags,
+        const Invocation& call, Failure& failure, bool passes_on, bool& sent, Watching watch)
+      : slots_(slots), background_(background), buffers_(buffers), local_(local), tags_(tags), call_(call),
+        failure_(failure), passes_on_(passes_on), sent_(sent), watch_(watch) {}
+
+  const Watching& watch() const { return watch_; }
+  bool local(Rank peer) const { return local_.neighbours && local_.neighbours->link(peer); }
+
+  int tag(Kind kind) const { return tags_.of(kind, call_.number); }
+
+  // --- for payloads --------------------------------------------------------------------------------------------------
+
+  /// Starts message number `message` with `peer`. `Wire`: part() says what it is for MPI, pieces(list) appends where it
+  /// lies and returns its bytes.
+  template <bool is_send, class Wire>
+  [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
+                                   Started& started, std::uint32_t number = 0) {
+    if (local_.neighbours) [[unlikely]]
+      if (NodeLink* const link = local_.neighbours->link(peer)) {
+        start_transfer<is_send>(slots_, slot, message, peer, kind, *link, wire, started);
+        return MPI_SUCCESS;
+      }
+    const Part part = wire.part();
+    if (part.count == 0) return MPI_SUCCESS;
+    const int error = start_request<is_send>(&slots_.requests[slot], part, peer, kind, number);
+    if (error) return error;
+    take(slot, message);
+    ++requests_;
+    started = Started::underway;
+    return MPI_SUCCESS;
+  }
+
+  /// One message each way. By MPI.
+  int swap(const Part& out, Rank to, const Part& in, Rank from, Oversize& oversize) {
+    const auto phase = watch_.during(CallPhase::transfer);
+    Part sent = out;
+    if (failure_.marks) [[unlikely]]
+      sent = oversize.more_than(bytes_of(out));
+    watch_.begins(&in, Direction::receive, from, in, static_cast<int>(Kind::last));
+    watch_.begins(&out, Direction::send, to, sent, static_cast<int>(Kind::last));
+    int error = sendrecv(sent, to, in, from, tag(Kind::last), call_.comm);
+    if (error && !truncated(error)) [[unlikely]]
+      error = swap_again(sent, to, in, from, error);
+    watch_.done(&in);
+    watch_.done(&out);
+    if (error == MPI_SUCCESS) [[likely]]
+      return sent_ = true, error;
+    if (!truncated(error)) return error;
+    failure_.received_wrong(error, passes_on_);
+    sent_ = true;
+    return MPI_SUCCESS;
+  }
+
+  /// Sends what goes ahead of the message in `slot`, which is over when both are. By MPI.
+  template <class Wire>
+  int send_head(std::uint32_t slot, Rank peer, const Wire& wire, std::uint32_t number) {
+    const int error = start_request<true>(&slots_.requests[slot + window_], wire.part(), peer, Kind::head, number);
+    if (!error) ++requests_, ++heads_;
+    return error;
+  }
+
+  /// Message number `message` is in `slot`, of which only what goes ahead is under way.
+  void claim(std::uint32_t slot, std::uint32_t message) { take(slot, message); }
+
+  /// The message in `slot` is not known before what goes ahead of it, which start() receives, is there.
+  void await_head() { ++heads_; }
+  void head_arrived() { --heads_; }
+
+  /// Receives a message of a size that only its sender knows, in memory of the receive buffers.
+  void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t number) {
+    take(slot, message);
+    if (!local(peer)) return slots_.probes.push_back({slot, peer, tags_.of(kind, call_.number, number)});
+    slots_.pieces[slot].clear();
+    begin_transfer(slots_, slot,
+                   Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_.number), peer, kind,
+                   0);
+  }
+
+  /// A message that is under way until the end.
+  template <bool is_send, class Wire>
+  int start_background(Rank peer, const Wire& wire) {
+    const auto slot = static_cast<std::uint32_t>(background_used_);
+    if (local(peer)) {
+      Started started = Started::nothing;
+      start_transfer<is_send>(*background_, slot, slot, peer, Kind::direct, *local_.neighbours->link(peer), wire,
+                              started);
+      if (started == Started::underway) ++background_used_;
+      return MPI_SUCCESS;
+    }
+    ++background_used_;
+    return start_request<is_send>(&background_->requests[slot], wire.part(), peer, Kind::direct, 0);
+  }
+
+  // --- for the engine ------------------------------------------------------------------------------------------------
+
+  void begin() {
+    if (slots_.probes.size() > 0) slots_.probes.clear();
+    background_used_ = 0;
+  }
+
+  void enter(std::size_t round, std::uint32_t window, Completion completion) {
+    watch_.step(round);
+    window_ = window;
+    patience_ = completion == Completion::test ? 1024 : 16;
+    requests_ = transfers_ = heads_ = 0;
+    polls_ = 0;
+  }
+
+  [[nodiscard]] auto transferring() const { return watch_.during(CallPhase::transfer); }
+  [[nodiscard]] auto waiting() const { return watch_.during(CallPhase::wait); }
+
+  std::uint32_t message(std::uint32_t slot) const { return slots_.messages[slot]; }
+  bool taken(std::uint32_t slot) const { return slots_.messages[slot] != Slots::none; }
+  std::uint32_t free(std::uint32_t slot) { return std::exchange(slots_.messages[slot], Slots::none); }
+
+  /// Whether all that is in flight are requests whose ends can be waited for together.
+  bool waits_for_all() const {
+    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_;
+  }
+
+  int finish_all() {
+    const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
+    const int error = finish(all, slots_.statuses.data(), failure_, passes_on_, call_.waits);
+    if (error) return error;
+    slots_.messages.empty() ? watch_.done(std::span<const MPI_Request>(all.first(window_)))
+                            : watch_.received(std::span<const MPI_Request>(all.first(window_)), slots_.statuses.data());
+    watch_.done(std::span<const MPI_Request>(all.subspan(window_)));
+    requests_ = 0;
+    return MPI_SUCCESS;
+  }
+
+  /// One look at what is in flight, `active` messages; done(slot) is called for each that is over.
+  template <class Done>
+  int poll(std::uint32_t active, bool& moved, Done&& done) {
+    if (transfers_ > 0) {
+      for (std::uint32_t slot = 0; slot < 2 * window_; ++slot) {
+        if (!slots_.transfers[slot].link) continue;
+        moved |= advance(slots_, slot);
+        if (slots_.transfers[slot].link) continue;
+        if (const int error = done(slot)) return error;
+      }
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+    }
+    if (background_transfers_ > 0) advance_background(moved);
+    if (!slots_.probes.empty())
+      if (const int error = probe(moved)) return error;
+    return requests_ > 0 ? test(active, moved, done) : MPI_SUCCESS;
+  }
+
+  /// At the end of a look where nothing was over: waits a little. False: the caller does not wait.
+  bool turn(bool moved) {
+    watch_.turned(moved);
+    if (!call_.waits) return false;
+    if (local_.neighbours) local_.neighbours->turn(moved);
+    else if constexpr (simulated) pass_time(moved);
+    else if (++polls_ >= patience_) sched_yield();
+    return true;
+  }
+
+  int finish_background() {
+    if (background_used_ == 0) return MPI_SUCCESS;
+    const auto phase = watch_.during(CallPhase::wait);
+    const std::span<MPI_Request> all(background_->requests.data(), background_used_);
+    while (background_transfers_ > 0) {
+      bool moved = false;
+      advance_background(moved);
+      if (background_transfers_ == 0) break;
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = finish(all, background_->statuses.data(), failure_, passes_on_, false);
+          error && error != unfinished)
+        return error;
+      if (!turn(moved)) return unfinished;
+    }
+    const int error = finish(all, background_->statuses.data(), failure_, passes_on_, call_.waits);
+    if (error) return error;
+    watch_.done(std::span<const MPI_Request>(all));
+    return MPI_SUCCESS;
+  }
+
+  /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged on this
+  /// communicator if anything was sent.
+  void abandon() {
+    swapmeet::abandon(std::span(slots_.requests).first(window_), std::span(slots_.requests).subspan(window_));
+    std::ranges::fill(slots_.messages, Slots::none);
+    for (Transfer& transfer : slots_.transfers) transfer.link = nullptr;
+    if (background_) swapmeet::abandon(background_->requests, {});
+    if (local_.neighbours) local_.neighbours->abandon(sent_);
+  }
+
+ private:
+  void take(std::uint32_t slot, std::uint32_t message) {
+    if (!slots_.messages.empty()) slots_.messages[slot] = message;
+  }
+
+  /// An MPI call that fails is made once more: what failed is often over then, and a rank that leaves one out is out of
+  /// step with the others.
+  template <bool is_send>
+  [[gnu::always_inline]] int start_request(MPI_Request* request, const Part& part, Rank peer, Kind kind,
+                                           std::uint32_t number) {
+    const int tag = tags_.of(kind, call_.number, number);
+    watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
+    int error = is_send ? isend(part, peer, tag, call_.comm, request) : irecv(part, peer, tag, call_.comm, request);
+    if (error) [[unlikely]]
+      error = start_again<is_send>(request, part, peer, tag, error);
+    if constexpr (is_send)
+      if (!error) sent_ = true;
+    return error;
+  }
+
+  template <bool is_send>
+  [[gnu::noinline, gnu::cold]] int start_again(MPI_Request* request, const Part& part, Rank peer, int tag, int error) {
+    if (!sent_ && refused(error)) return error;
+    return is_send ? isend(part, peer, tag, call_.comm, request) : irecv(part, peer, tag, call_.comm, request);
+  }
+
+  [[gnu::noinline, gnu::cold]] int swap_again(const Part& out, Rank to, const Part& in, Rank from, int error) {
+    if (!sent_ && refused(error)) return error;
+    return sendrecv(out, to, in, from, tag(Kind::last), call_.comm);
+  }
+
+  template <bool is_send, class Wire>
+  void start_transfer(Slots& slots, std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link,
+                      const Wire& wire, Started& started) {
+    std::vector<Piece>& pieces = slots.pieces[slot];
+    pieces.clear();
+    const std::size_t bytes = wire.pieces(pieces);
+    if (bytes == 0) return;
+    Transfer transfer = is_send ? Transfer::send(link, pieces, bytes, local_.single_copy, call_.number)
+                                : Transfer::receive(link, pieces, bytes, call_.number);
+    transfer.failed = is_send && wire.marked();
+    transfer.discards = !is_send && pieces.front().address == nullptr;
+    if (&slots == &slots_) take(slot, message);
+    begin_transfer(slots, slot, transfer, peer, kind, bytes);
+    if constexpr (is_send) {
+      sent_ = true;
+      advance(slots, slot);
+      started = slots.transfers[slot].link ? Started::underway : Started::finished;
+      return;
+    }
+    started = Started::underway;
+  }
+
+  void begin_transfer(Slots& slots, std::uint32_t slot, const Transfer& transfer, Rank peer, Kind kind,
+                      std::size_t bytes) {
+    watch_.begins(&slots.requests[slot], transfer.outgoing ? Direction::send : Direction::receive, peer, bytes,
+                  static_cast<int>(kind));
+    slots.transfers[slot] = transfer;
+    ++(&slots == &slots_ ? transfers_ : background_transfers_);
+  }
+
+  /// Returns whether anything has moved. A transfer that is done gives its slot back.
+  bool advance(Slots& slots, std::uint32_t slot) {
+    Transfer& transfer = slots.transfers[slot];
+    bool moved = local_.neighbours->advance(transfer);
+    if (transfer.wants_memory()) {
+      give_memory(slots, slot, transfer);
+      moved |= local_.neighbours->advance(transfer);
+    }
+    if (!transfer.done()) return moved;
+    if (transfer.cut || (transfer.failed && !transfer.outgoing)) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
+    watch_.done(&slots.requests[slot], static_cast<std::int64_t>(transfer.bytes));
+    transfer.link = nullptr;
+    --(&slots == &slots_ ? transfers_ : background_transfers_);
+    return true;
+  }
+
+  void give_memory(Slots& slots, std::uint32_t slot, Transfer& transfer) {
+    std::vector<Piece>& pieces = slots.pieces[slot];
+    pieces.push_back(buffers_->take(slots.messages[slot], slot, transfer.bytes));
+    if (pieces.back().bytes < transfer.bytes) {  // no memory: the sizes alone
+      failure_.fail(MPI_ERR_NO_MEM);
+      transfer.bytes = pieces.back().bytes;
+    }
+    transfer.pieces = pieces;
+  }
+
+  void advance_background(bool& moved) {
+    for (std::uint32_t slot = 0; slot < background_used_; ++slot)
+      if (background_->transfers[slot].link) moved |= advance(*background_, slot);
+  }
+
+  /// Asks MPI for messages of unknown size, and begins to receive those that are there.
+  int probe(bool& moved) {
+    for (std::size_t i = 0; i < slots_.probes.size();) {
+      const Slots::Probe look = slots_.probes[i];
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      int flag = 0;
+      const auto once = [&] {
+        if (!simulated || !call_.waits || transfers_ + background_transfers_ > 0)
+          return PMPI_Improbe(look.peer, look.tag, call_.comm, &flag, &message, &status);
+        settle(), flag = 1;  // a look takes no time there, so that none would pass
+        return PMPI_Mprobe(look.peer, look.tag, call_.comm, &message, &status);
+      };
+      int error = once();
+      if (error) error = once();
+      if (error) return error;
+      if (!flag) {
+        ++i;
+        continue;
+      }
+      MPI_Count bytes = 0;
+      PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+      const Piece room = buffers_->take(slots_.messages[look.slot], look.slot, static_cast<std::size_t>(bytes));
+      if (room.bytes < static_cast<std::size_t>(bytes)) failure_.fail(MPI_ERR_NO_MEM);
+      const Part part{room.address, static_cast<std::int64_t>(room.bytes), MPI_BYTE};
+      watch_.begins(&slots_.requests[look.slot], Direction::receive, look.peer, part,
+                    static_cast<int>(Kind::passed_on));
+      error = imrecv(part, &message, &slots_.requests[look.slot]);
+      if (error) error = imrecv(part, &message, &slots_.requests[look.slot]);
+      if (error) return error;
+      ++requests_;
+      moved = true;
+      slots_.probes.erase(slots_.probes.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return MPI_SUCCESS;
+  }
+
+  template <class Done>
+  int test(std::uint32_t active, bool& moved, Done&& done) {
+    const std::span<MPI_Request> all(slots_.requests.data(), (slots_.messages.empty() ? 2 : 3) * window_);
+    while (requests_ > 0) {
+      int index = MPI_UNDEFINED;
+      const bool alone = simulated && call_.waits && !moved && requests_ >= active;  // then looks would only take time
+      if (alone) settle();
+      MPI_Status status;
+      int error = alone ? PMPI_Waitany(static_cast<int>(all.size()), all.data(), &index, &status)
+                        : test_any(all, index, &status);
+      if (error) {
+        const bool over =
+            index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;
+        if (!over && ++failures_ > most_failures) return error;
+        if (!over) continue;  // what failed is often over when it is asked for again
+        truncated(error) ? failure_.received_wrong(error, passes_on_) : failure_.fail(error);
+      }
+      if (index == MPI_UNDEFINED) return MPI_SUCCESS;
+      const auto slot = static_cast<std::uint32_t>(index);
+      MPI_Request* const over = &slots_.requests[slot];
+      const std::span<const MPI_Request> one(over, 1);
+      slot < window_ ? watch_.received(one, &status) : watch_.done(one);
+      moved = true;
+      --requests_;
+      if (slot >= 2 * window_) {
+        --heads_;
+        if (slots_.requests[slot - window_] == MPI_REQUEST_NULL && !transfer_in(slot - window_))
+          if ((error = done(slot - window_))) return error;
+        continue;
+      }
+      if (heads_ > 0 && slot >= window_ && slots_.requests[slot + window_] != MPI_REQUEST_NULL) continue;
+      if ((error = done(slot))) return error;
+      if (simulated) return MPI_SUCCESS;
+    }
+    return MPI_SUCCESS;
+  }
+
+  bool transfer_in(std::uint32_t slot) const { return !slots_.transfers.empty() && slots_.transfers[slot].link; }
+
+  static std::int64_t bytes_of(const Part& part) {
+    MPI_Count size = 0;
+    PMPI_Type_size_x(part.type, &size);
+    return part.count * size;
+  }
+
+  static constexpr int most_failures = 8;
+
+  Slots& slots_;
+  Slots* background_;
+  ReceiveBuffers* buffers_;
+  const Local& local_;
+  const Tags& tags_;
+  const Invocation& call_;
+  Failure& failure_;
+  bool passes_on_;
+  bool& sent_;
+  [[no_unique_address]] Watching watch_;
+  std::uint32_t window_ = 0;
+  std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
+  std::uint32_t background_used_ = 0, background_transfers_ = 0;
+  int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
+  int failures_ = 0;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,84 @@
+#include "exchange/padded.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "exchange/plan.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/native.hpp"
+
+namespace swapmeet {
+
+bool Padded::reserve(std::int64_t room, MPI_Comm comm) {
+  room_ = room;
+  stride_ = room + (plan_ ? 0 : 1);
+  if (room <= held_) return true;
+  const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
+  if (most_of_any_rank(!mine, comm) != 0) return false;
+  held_ = room;
+  peak_ = std::max(peak_, 2 * ranks_ * room);
+  return true;
+}
+
+int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation& call, Failure& failure) {
+  if (room_ == 0) return MPI_SUCCESS;
+  if (!begun_) {
+    const auto phase = Watch(call.clock).during(CallPhase::pack);
+    for (Rank i = 0; i < ranks_ && call.failure == MPI_SUCCESS; ++i) copy(send, i, true);
+    for (Rank i = 0; i < ranks_ && !plan_; ++i) *flag(out_, i) = call.failure != MPI_SUCCESS;
+    phase.then(CallPhase::other);
+    if (const int error = begin(call)) return error;
+    begun_ = true;
+  }
+  int error = finish(call);
+  if (error == unfinished) return error;
+  begun_ = false;
+  if (error && plan_ && !plan_->broken())
+    failure.fail(std::exchange(error, MPI_SUCCESS));  // all that depend on it know
+  const auto phase = Watch(call.clock).during(CallPhase::unpack);
+  for (Rank i = 0; i < ranks_ && !error && !plan_; ++i)
+    if (*flag(in_, i)) failure.received_wrong(MPI_ERR_TRUNCATE, false);
+  for (Rank i = 0; i < ranks_ && !error && failure.error == MPI_SUCCESS; ++i) copy(receive, i, false);
+  if (call.waits && held_ * ranks_ > Memory::kept_bytes) {
+    out_.release();
+    in_.release();
+    held_ = 0;
+  }
+  return error;
+}
+
+/// A block in or out of the padded ones. The rank's own and those that are sent directly are none of these.
+void Padded::copy(const Blocks& blocks, Rank i, bool in) {
+  const std::int64_t bytes = i == rank_ || blocks.bytes(i) > room_ ? 0 : blocks.bytes(i);
+  char *const ours = (in ? out_ : in_).memory() + i * stride_, *const theirs = blocks.address(i);
+  if (bytes > 0) std::memcpy(in ? ours : theirs, in ? theirs : ours, static_cast<std::size_t>(bytes));
+  copied(bytes);
+}
+
+/// Behind a block that the host MPI exchanges: whether its source has failed, and sends none.
+char* Padded::flag(const Memory& memory, Rank i) const { return memory.memory() + i * stride_ + room_; }
+
+int Padded::begin(const Invocation& call) {
+  if (plan_) {
+    send_.emplace(out_.memory(), room_, byte_type());
+    receive_.emplace(in_.memory(), room_, byte_type());
+    plan_->start(*send_, *receive_, call);
+    return MPI_SUCCESS;
+  }
+  const auto phase = Watch(call.clock).during(CallPhase::native);
+  const int count = static_cast<int>(stride_);
+  return call.waits
+             ? native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.comm)
+             : native().ialltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.comm, &request_);
+}
+
+int Padded::finish(const Invocation& call) {
+  if (plan_) return plan_->advance();
+  if (call.waits) return MPI_SUCCESS;
+  int done = 0;
+  const int error = PMPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+  return error || done ? error : unfinished;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,82 @@
+/// An exchange of blocks whose sizes both ends know, by a schedule.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "buffers/memory.hpp"
+#include "exchange/equal.hpp"
+#include "exchange/exchange.hpp"
+#include "exchange/operations.hpp"
+
+namespace swapmeet {
+
+class Plan final : public Exchange {
+ public:
+  /// `schedule` is of this rank, made from `spec`. `neighbours`: nullptr if spec.intra is mpi; they must live as long.
+  /// Local.
+  Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags);
+  ~Plan() override;
+
+  bool needs_bytes() const override { return needs_bytes_; }
+
+  /// Whether it makes MPI datatypes, with an int for the bytes of a block.
+  bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
+
+  /// Blocks of working memory that the schedule itself uses.
+  std::int64_t scratch_blocks() const { return shared_scratch_blocks_; }
+
+  /// Where both sides are staged: part of it only for derived types and in place, but which ranks use these is not
+  /// shared.
+  std::int64_t working_blocks() const override { return 2 * std::int64_t{schedule_.ranks} + shared_scratch_blocks_; }
+  void share_working_blocks(std::int64_t most) override {
+    shared_scratch_blocks_ = most - 2 * std::int64_t{schedule_.ranks};
+  }
+
+  /// A plan that needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side.
+  int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
+  void start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
+  int advance() override;
+
+  /// The same for rows_of() the blocks, if that is something, and others like them elsewhere in memory.
+  int run(const Rows& rows, const Invocation& call, bool& sent);
+  std::optional<Rows> rows_of(const Blocks& send, const Blocks& receive) const;
+
+  /// What this rank sends in one exchange of blocks of so many bytes, at most.
+  SentTraffic traffic(std::int64_t block_bytes) const;
+  std::optional<SentTraffic> traffic(const Blocks& sent) const override;
+  std::int64_t peak_bytes() const override { return 0; }
+
+ private:
+  struct UnderWay;
+  template <class Payload>
+  struct Pass;
+
+  template <class Watching>
+  int run_rows(const Rows& rows, const Invocation& call, bool& sent, Watching watch);
+  template <class Watching>
+  int run_blocks(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent, Watching watch);
+  template <class Watching>
+  int run_without_data(const Rows& rows, Invocation call, bool& sent, Watching watch);
+  template <class AnyPass>
+  int run_operations(AnyPass& pass, bool& gave_up);
+  /// After an exchange that ended with `error`, which is returned.
+  int ended(int error, bool broken);
+
+  bool forwards() const { return spec_.family != Family::direct; }
+  bool segmented() const { return schedule_.segment_bytes > 0; }
+
+  const Schedule schedule_;
+  std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
+  bool needs_bytes_ = false;
+  std::int64_t shared_scratch_blocks_ = 0;
+  Local local_;
+  Memory scratch_;
+  MessageTypes types_;
+  Slots slots_;
+  Oversize oversize_;
+  std::unique_ptr<UnderWay> under_way_;
+};
+
+}  // namespace swapmeet

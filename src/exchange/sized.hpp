@@ -1,0 +1,394 @@
+/// The payload of exchanges of blocks of unequal size, which only their source and their destination know: a flow whose
+/// messages begin with the sizes of their blocks, or are preceded by them, unless all blocks end at their receiver.
+/// Blocks above a threshold are sent directly meanwhile; in the flow they count as empty.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "buffers/blocks.hpp"
+#include "exchange/links.hpp"
+#include "exchange/padded.hpp"
+#include "exchange/size_codec.hpp"
+#include "observe/traffic.hpp"
+#include "schedule/flow.hpp"
+#include "schedule/spec.hpp"
+
+namespace swapmeet {
+
+/// What a plan keeps for it from call to call.
+struct SizedState {
+  /// `neighbours`: as of a plan. `sends_directly`: some blocks may be sent directly.
+  SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly);
+
+  /// Whether so many messages from one rank to another may be under way together.
+  bool fits(const Tags& tags) const { return most_together <= tags.most_together(); }
+
+  void make_room_for_background();
+
+  /// A block on its way: where it lies (nullptr: its data were lost), and the message that it came with (own blocks:
+  /// none).
+  struct Item {
+    const char* address = nullptr;
+    std::int64_t bytes = 0;
+    std::uint32_t message = 0;
+  };
+
+  /// What a message that is sent was gathered in.
+  struct Gathered {
+    char* memory = nullptr;
+    std::int64_t bytes = 0;
+  };
+
+  Flow flow;
+  Sizes sizes;
+  std::vector<std::uint32_t> send_numbers, receive_numbers;  ///< of messages: see Tags
+  std::int64_t most_together = 0;
+  std::vector<Item> items;
+  std::vector<Gathered> gathered;     ///< by slot of the sends
+  std::vector<std::uint8_t> awaited;  ///< by slot of the receives: 1 while what goes ahead has not come
+  ReceiveBuffers buffers;
+  Slots slots, background;
+  bool local = false;
+  SentTraffic traffic;
+};
+
+/// Bytes side by side, as a message.
+struct BytesWire {
+  char* address;
+  std::int64_t bytes;
+  bool lost;  ///< there are no data to send
+  Oversize* oversize;
+
+  bool marked() const { return lost; }
+  Part part() const {
+    if (lost) [[unlikely]]
+      return bytes == 0 ? Part{nullptr, 0, MPI_BYTE} : oversize->more_than(bytes);
+    return {address, bytes, MPI_BYTE};
+  }
+  std::size_t pieces(std::vector<Piece>& all) const {
+    all.push_back({address, static_cast<std::size_t>(bytes)});
+    return all.back().bytes;
+  }
+};
+
+/// A message for which there is no room.
+struct DiscardedWire {
+  std::int64_t bytes;
+
+  bool marked() const { return false; }
+  Part part() const {
+    static char nowhere[1];
+    return {nowhere, bytes > 0, MPI_BYTE};
+  }
+  std::size_t pieces(std::vector<Piece>& all) const {
+    all.push_back({nullptr, static_cast<std::size_t>(bytes)});
+    return all.back().bytes;
+  }
+};
+
+template <class Watching>
+class SizedPayload {
+ public:
+  using Fabric = Links<Watching>;
+  static constexpr bool hears = true, has_parts = true;
+
+  /// Blocks of more than `direct_bytes` are sent directly. `padded`: exchanges the others, if the flow does not.
+  SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, Padded* padded,
+               const Invocation& call, Failure& failure, Oversize& oversize)
+      : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(direct_bytes), padded_(padded),
+        call_(call), failure_(failure), oversize_(oversize) {}
+
+  std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
+  const Round& round(std::size_t index) const { return flow_.rounds[index]; }
+  bool next_pass() const { return false; }
+  void copy(std::size_t) const {}
+  int over() const { return failure_.error; }
+
+  int begin(Fabric& fabric) {
+    if (!fabric_) {
+      fabric_ = &fabric;
+      for (Rank d = 0; d < flow_.ranks; ++d)
+        item(d) = {has_data() ? send_.address(d) : nullptr, small(send_.bytes(d)), 0};
+      copy_own();
+      if (const int error = start_direct(fabric)) return error;
+    }
+    return padded_ ? padded_->advance(send_, receive_, call_, failure_) : MPI_SUCCESS;
+  }
+
+  template <bool is_send>
+  int start(std::uint32_t message, std::uint32_t slot, Fabric& fabric, Started& started) {
+    return is_send ? start_send(message, slot, fabric, started) : start_receive(message, slot, fabric, started);
+  }
+
+  /// What went ahead of a message has come: the message itself follows, unless it holds nothing.
+  int go_on(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    if (!std::exchange(all_.awaited[slot], 0)) return MPI_SUCCESS;
+    const Message& message = flow_.receives[number];
+    const char* const head = all_.buffers.sizes_of(slot);
+    fabric.head_arrived();
+    std::int64_t bytes = 0;
+    if (all_.sizes == Sizes::total) bytes = read_number<std::int64_t>(head);
+    else bytes = bytes_behind(head, message.count);
+    return receive_body(message, number, slot, bytes, Kind::passed_on, fabric, started);
+  }
+
+  template <bool is_send>
+  void finished(std::uint32_t number, std::uint32_t slot) {
+    is_send ? left(flow_.sends[number], slot) : arrived(flow_.receives[number], number, slot);
+  }
+
+ private:
+  using Item = SizedState::Item;
+
+  bool has_data() const { return call_.failure == MPI_SUCCESS; }
+
+  /// The bytes that a block has in the flow.
+  std::int64_t small(std::int64_t bytes) const { return bytes > direct_bytes_ ? 0 : bytes; }
+
+  Item& item(std::int32_t block) { return all_.items[static_cast<std::size_t>(block)]; }
+
+  /// Within the node nothing goes ahead: the receiver learns how long a message is.
+  Sizes treatment(Rank peer) const { return fabric_->local(peer) ? Sizes::combined : all_.sizes; }
+
+  BytesWire wire(const char* address, std::int64_t bytes, bool lost = false) const {
+    return {const_cast<char*>(address), bytes, lost, &oversize_};
+  }
+
+  // --- blocks that are not in the flow -------------------------------------------------------------------------------
+
+  void copy_own() {
+    const Rank rank = flow_.rank;
+    const std::int64_t sent = send_.bytes(rank), room = receive_.bytes(rank);
+    if (!has_data()) return;
+    const auto phase = fabric_->watch().during(CallPhase::copy);
+    if (sent > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
+    if (const std::int64_t bytes = std::min(sent, room); bytes > 0) {
+      std::memcpy(receive_.address(rank), send_.address(rank), static_cast<std::size_t>(bytes));
+      copied(bytes);
+    }
+  }
+
+  int start_direct(Fabric& fabric) {
+    if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
+    const auto phase = fabric.transferring();
+    const Rank ranks = flow_.ranks, rank = flow_.rank;
+    for (Rank i = 1; i < ranks; ++i) {
+      const Rank source = (rank - i + ranks) % ranks;
+      const std::int64_t bytes = receive_.bytes(source);
+      if (bytes <= direct_bytes_) continue;
+      const int error = has_data()
+                            ? fabric.template start_background<false>(source, wire(receive_.address(source), bytes))
+                            : fabric.template start_background<false>(source, DiscardedWire{bytes});
+      if (error) return error;
+    }
+    for (Rank i = 1; i < ranks; ++i) {
+      const Rank destination = (rank + i) % ranks;
+      const std::int64_t bytes = send_.bytes(destination);
+      if (bytes <= direct_bytes_) continue;
+      if (const int error =
+              fabric.template start_background<true>(destination, wire(send_.address(destination), bytes, !has_data())))
+        return error;
+      all_.traffic.add(bytes);
+    }
+    return MPI_SUCCESS;
+  }
+
+  // --- messages that are sent ----------------------------------------------------------------------------------------
+
+  int start_send(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    const Message& message = flow_.sends[number];
+    std::int64_t bytes = 0, largest = 0;
+    for (const std::int32_t block : flow_.departing_in(message)) {
+      bytes += item(block).bytes;
+      largest = std::max(largest, item(block).bytes);
+    }
+    const Sizes sizes = message.last ? Sizes::automatic : treatment(message.peer);
+    const std::uint32_t together = all_.send_numbers[number];
+    const bool with_sizes = sizes == Sizes::combined || sizes == Sizes::total;
+    std::int64_t body = bytes + (with_sizes ? sizes_bytes(message.count, largest) : 0);
+    if (!failure_.marks && body > 0 && (with_sizes || message.count > 1))
+      gather(message, slot, body, with_sizes, largest);
+    bool lost = failure_.marks;
+    char* const head = all_.buffers.sizes_of(slot);
+    if (lost && with_sizes) write(head, message, largest, true), body = most_sizes_bytes(message.count);
+    if (sizes == Sizes::ahead) {
+      const char* const end = write(head, message, largest, lost);
+      if (const int error = send_head(message, slot, {head, end - head}, together, fabric, started)) return error;
+      if (lost) body = 0;
+    } else if (sizes == Sizes::total) {
+      char* const length = lost ? head + body : head;  // the sizes are in the same room
+      write_number<std::int64_t>(length, body);
+      if (const int error = send_head(message, slot, {length, number_bytes}, together, fabric, started)) return error;
+    }
+    if (body == 0) return claim(number, slot, fabric, started);
+    const char* from = item(flow_.departing_in(message)[0]).address;  // a single block is sent from where it lies
+    if (const char* const gathered = all_.gathered[slot].memory) from = gathered;
+    if (lost && with_sizes) from = head, lost = false;
+    const int error =
+        fabric.template start<true>(slot, number, message.peer, message.last ? Kind::last : Kind::passed_on,
+                                    wire(from, body, lost), started, together);
+    if (!error) all_.traffic.add(body);
+    return error;
+  }
+
+  /// The memory of what goes ahead of a message.
+  std::int64_t head_room(const Message& message) const {
+    const Sizes sizes = message.last ? Sizes::combined : treatment(message.peer);
+    return sizes == Sizes::ahead ? most_sizes_bytes(message.count) : sizes == Sizes::total ? number_bytes : 0;
+  }
+
+  int send_head(const Message& message, std::uint32_t slot, std::span<const char> bytes, std::uint32_t together,
+                Fabric& fabric, Started& started) {
+    const auto phase = fabric.watch().during(CallPhase::metadata);
+    const int error =
+        fabric.send_head(slot, message.peer, wire(bytes.data(), static_cast<std::int64_t>(bytes.size())), together);
+    if (error) return error;
+    all_.buffers.pool().count(head_room(message));
+    all_.traffic.add(static_cast<std::int64_t>(bytes.size()));
+    started = Started::underway;
+    return MPI_SUCCESS;
+  }
+
+  /// The message is what goes ahead of it alone; or nothing, and its blocks, which are empty, have left.
+  int claim(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    fabric.claim(slot, number);
+    if (started == Started::nothing) started = Started::finished;
+    return MPI_SUCCESS;
+  }
+
+  char* write(char* to, const Message& message, std::int64_t largest, bool failed) {
+    const auto blocks = flow_.departing_in(message);
+    return write_sizes(to, message.count, largest, failed, [&](std::uint32_t i) { return item(blocks[i]).bytes; });
+  }
+
+  void gather(const Message& message, std::uint32_t slot, std::int64_t bytes, bool with_sizes, std::int64_t largest) {
+    const auto phase = fabric_->watch().during(CallPhase::pack);
+    SizedState::Gathered& gathered = all_.gathered[slot];
+    gathered = {all_.buffers.pool().take(bytes), bytes};
+    if (!gathered.memory) return failure_.fail(MPI_ERR_NO_MEM);
+    char* to = with_sizes ? write(gathered.memory, message, largest, false) : gathered.memory;
+    for (const std::int32_t block : flow_.departing_in(message)) {
+      const Item& it = item(block);
+      if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));
+      copied(it.bytes);
+      to += it.bytes;
+    }
+  }
+
+  /// A message has left: so may what its blocks came with.
+  void left(const Message& message, std::uint32_t slot) {
+    SizedState::Gathered& gathered = all_.gathered[slot];
+    if (gathered.memory) all_.buffers.pool().give(gathered.memory, gathered.bytes);
+    gathered = {};
+    all_.buffers.pool().count(-head_room(message));
+    for (const std::int32_t block : flow_.departing_in(message))
+      if (block >= flow_.ranks) all_.buffers.left(item(block).message);
+  }
+
+  // --- messages that are received ------------------------------------------------------------------------------------
+
+  int start_receive(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    const Message& message = flow_.receives[number];
+    if (message.last) return receive_last(message, number, slot, fabric, started);
+    const Sizes sizes = treatment(message.peer);
+    const std::uint32_t together = all_.receive_numbers[number];
+    if (sizes == Sizes::combined) {
+      fabric.receive_any(slot, number, message.peer, Kind::passed_on, together);
+      started = Started::underway;
+      return MPI_SUCCESS;
+    }
+    const auto phase = fabric.watch().during(CallPhase::metadata);
+    const std::int64_t room = head_room(message);
+    all_.buffers.pool().count(room);
+    all_.buffers.take(number, slot, 0);
+    all_.awaited[slot] = 1;
+    fabric.await_head();
+    return fabric.template start<false>(slot, number, message.peer, Kind::head, wire(all_.buffers.sizes_of(slot), room),
+                                        started, together);
+  }
+
+  int receive_last(const Message& message, std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
+    std::int64_t bytes = 0;
+    for (const std::int32_t block : flow_.arriving_in(message)) bytes += small(receive_.bytes(-1 - block));
+    all_.buffers.take(number, slot, 0);
+    if (message.count > 1 || !has_data() || bytes == 0)
+      return receive_body(message, number, slot, bytes, Kind::last, fabric, started);
+    const Rank source = -1 - flow_.arriving_in(message)[0];  // a single block is received where it stays
+    return fabric.template start<false>(slot, number, message.peer, Kind::last, wire(receive_.address(source), bytes),
+                                        started, all_.receive_numbers[number]);
+  }
+
+  int receive_body(const Message& message, std::uint32_t number, std::uint32_t slot, std::int64_t bytes, Kind kind,
+                   Fabric& fabric, Started& started) {
+    if (bytes == 0) return MPI_SUCCESS;
+    const std::uint32_t together = all_.receive_numbers[number];
+    const auto size = static_cast<std::size_t>(bytes);
+    const bool with_sizes = kind == Kind::passed_on && all_.sizes == Sizes::total;
+    const Piece room = all_.buffers.take(number, slot, size);
+    if (room.bytes == size && (with_sizes || all_.buffers.memory(number)))
+      return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
+                                          together);
+    failure_.fail(MPI_ERR_NO_MEM);
+    if (with_sizes)  // the sizes alone
+      return fabric.template start<false>(slot, number, message.peer, kind,
+                                          wire(room.address, static_cast<std::int64_t>(room.bytes)), started, together);
+    return fabric.template start<false>(slot, number, message.peer, kind, DiscardedWire{bytes}, started, together);
+  }
+
+  /// Blocks that stay go to their place, the others are kept where they arrived.
+  void arrived(const Message& message, std::uint32_t number, std::uint32_t slot) {
+    const auto phase = fabric_->watch().during(CallPhase::unpack);
+    const char* from = all_.buffers.memory(number);
+    if (message.last) {
+      for (const std::int32_t block : flow_.arriving_in(message)) {
+        if (!from) break;  // empty, or already where it stays
+        const std::int64_t bytes = small(receive_.bytes(-1 - block));
+        stays(-1 - block, from, bytes);
+        from += bytes;
+      }
+      return all_.buffers.keep(number, 0);
+    }
+    all_.buffers.pool().count(-head_room(message));
+    const bool combines = treatment(message.peer) != Sizes::ahead;
+    SizeReader reader(combines && from ? from : all_.buffers.sizes_of(slot));
+    if (reader.failed()) failure_.received_wrong(MPI_ERR_TRUNCATE, true), from = nullptr;
+    else if (combines && from) from += sizes_bytes_in(from, message.count);
+    std::uint32_t kept = 0;
+    for (const std::int32_t block : flow_.arriving_in(message)) {
+      const std::int64_t bytes = reader.next();
+      if (block >= 0) item(block) = {from, bytes, number}, ++kept;
+      else if (from) stays(-1 - block, from, bytes);
+      if (from) from += bytes;
+    }
+    all_.buffers.keep(number, kept);
+  }
+
+  static std::int64_t sizes_bytes_in(const char* from, std::uint32_t count) {
+    SizeReader reader(from);
+    for (std::uint32_t i = 0; i < count; ++i) reader.next();
+    return reader.end() - from;
+  }
+
+  void stays(Rank source, const char* from, std::int64_t bytes) {
+    const std::int64_t room = small(receive_.bytes(source));
+    if (bytes > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
+    if (const std::int64_t fits = std::min(bytes, room); fits > 0 && has_data()) {
+      std::memcpy(receive_.address(source), from, static_cast<std::size_t>(fits));
+      copied(fits);
+    }
+  }
+
+  SizedState& all_;
+  const Flow& flow_;
+  const Blocks &send_, &receive_;
+  std::int64_t direct_bytes_;
+  Padded* padded_;
+  const Invocation& call_;
+  Failure& failure_;
+  Oversize& oversize_;
+  Fabric* fabric_ = nullptr;
+};
+
+}  // namespace swapmeet

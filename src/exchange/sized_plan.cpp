@@ -1,0 +1,156 @@
+#include "exchange/sized_plan.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "mpi/agreement.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+Flow nothing(Rank ranks, Rank rank) {
+  Flow flow;
+  flow.ranks = ranks;
+  flow.rank = rank;
+  return flow;
+}
+
+}  // namespace
+
+SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
+                     Neighbours* neighbours, const Tags& tags)
+    : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
+                                   neighbours, spec.direct_bytes != Direct::never),
+      local_{neighbours, single_copy(spec.intra)}, forwarding_(forwarding), working_blocks_(working_blocks),
+      under_way_(std::make_unique<UnderWay>()) {}
+
+SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding,
+                     std::unique_ptr<Plan> padded, const Tags& tags)
+    : Exchange(spec, tags), state_(nothing(ranks, rank), Sizes::padded, nullptr, spec.direct_bytes != Direct::never),
+      plan_(std::move(padded)), padded_(std::in_place, ranks, rank, plan_.get()), forwarding_(forwarding),
+      working_blocks_(plan_ ? plan_->working_blocks() : 2 * std::int64_t{ranks}),
+      under_way_(std::make_unique<UnderWay>()) {}
+
+SizedPlan::~SizedPlan() = default;
+
+int SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes,
+                                 SizeClasses& mine) {
+  const Rank ranks = state_.flow.ranks, rank = state_.flow.rank;
+  bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
+  if (spec_.direct_bytes == Direct::automatic) {
+    SizeClasses received{};
+    for (Rank i = 0; i < ranks; ++i) {
+      if (i == rank) continue;
+      ++mine[size_class(send.bytes(i))];
+      ++received[size_class(receive.bytes(i))];
+    }
+    std::ranges::transform(mine, received, mine.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    return size_classes;
+  }
+  agreed_ = agreed_without(spec_, bound_bytes_);
+  if (agreement_bytes() == 0) return 0;
+  for (Rank i = 0; i < ranks; ++i)
+    if (i != rank && send.bytes(i) <= agreed_.direct_bytes) mine[0] = std::max(mine[0], send.bytes(i));
+  return 1;
+}
+
+bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, const Invocation& call) {
+  SizeClasses mine{}, most{};
+  agreement_error_ = MPI_SUCCESS;
+  if (const int numbers = prepare_agreement(send, receive, limit_bytes, mine)) {
+    const auto phase = Watch(call.clock).during(CallPhase::metadata);
+    // with the number of the call, from above and from below: ranks in different calls learn of it
+    std::array<std::int64_t, size_classes + 2> all{call.number, -std::int64_t{call.number}};
+    std::ranges::copy(mine, all.begin() + 2);
+    agreement_error_ =
+        reduce(std::span(all).first(static_cast<std::size_t>(numbers) + 2), MPI_INT64_T, MPI_MAX, call.comm);
+    if (agreement_error_ || all[0] != -all[1]) {
+      agreement_error_ = agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
+      broken_ = true;
+      return true;
+    }
+    std::copy_n(all.begin() + 2, numbers, most.begin());
+  }
+  if (spec_.direct_bytes == Direct::automatic) agreed_ = agreed_by(most, forwarding_, bound_bytes_);
+  else if (agreement_bytes() > 0) agreed_.largest = most[0];
+  if (!within(agreed_, spec_, bound_bytes_)) return false;
+  return !padded_ || padded_->reserve(agreed_.largest, call.comm);
+}
+
+void SizedPlan::send_all_directly() {
+  agreed_ = {};
+  if (padded_) padded_->reserve(0, MPI_COMM_NULL);
+  state_.make_room_for_background();
+}
+
+/// One exchange, from its beginning to its end.
+template <class Watching>
+struct SizedPlan::Pass {
+  Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, bool& sent, Watching watch)
+      : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
+        payload(plan.state_, send, receive, plan.agreed_.direct_bytes, plan.padded_ ? &*plan.padded_ : nullptr, call,
+                failure, plan.oversize_),
+        links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, call, failure,
+              false, sent, watch),  // a message that is not as it should be ends here, or says so itself
+        engine(links, payload) {}
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  const Blocks send, receive;
+  Invocation call;
+  Failure failure;
+  SizedPayload<Watching> payload;
+  Links<Watching> links;
+  Engine<Links<Watching>, SizedPayload<Watching>> engine;
+};
+
+/// The exchange that start() began.
+struct SizedPlan::UnderWay {
+  std::optional<Pass<Watch>> pass;
+  bool sent = false;
+};
+
+int SizedPlan::ended(int error, bool broken) {
+  broken_ |= broken;
+  if (broken) {
+    state_.buffers.lose();
+    std::ranges::fill(state_.gathered, SizedState::Gathered{});
+  }
+  return error;
+}
+
+int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
+  if (broken_) return sent = true, agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
+  sent = false;
+  if (call.clock) [[unlikely]] {
+    Pass<Watch> pass(*this, send, receive, call, sent, Watch(call.clock));
+    const int error = pass.engine.advance();
+    return ended(error, pass.engine.gave_up() && sent);
+  }
+  Pass<Unwatched> pass(*this, send, receive, call, sent, Unwatched());
+  const int error = pass.engine.advance();
+  return ended(error, pass.engine.gave_up() && sent);
+}
+
+void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
+  under_way_->sent = false;
+  under_way_->pass.reset();
+  under_way_->pass.emplace(*this, send, receive, call, under_way_->sent, Watch(call.clock));
+}
+
+int SizedPlan::advance() {
+  if (broken_) return MPI_ERR_OTHER;
+  const int error = under_way_->pass->engine.advance();
+  if (error == unfinished) return error;
+  ended(error, under_way_->pass->engine.gave_up() && under_way_->sent);
+  under_way_->pass.reset();
+  last_traffic_ = take_traffic();
+  return error;
+}
+
+std::int64_t SizedPlan::peak_bytes() const {
+  return padded_ ? std::max(padded_->peak(), state_.buffers.peak()) : state_.buffers.peak();
+}
+
+}  // namespace swapmeet

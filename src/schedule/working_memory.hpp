@@ -1,0 +1,83 @@
+/// The most working memory that one rank needs for a flow, whatever a message takes.
+///
+/// A message that departs is gathered: it takes its room while it is in flight. One that arrives lands: with blocks
+/// that are passed on it keeps its room until the last of them has left, and until the round in which that happens is
+/// over (complete=all: the batch). In a round whose window slides, any messages may be in flight together, as many as
+/// the window holds: counted are the largest. So it is what complete=all needs, and an upper bound of what every
+/// execution with complete=any and test needs.                              [checked by tests/core/flow_test.py]
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "schedule/flow.hpp"
+
+namespace swapmeet {
+
+/// What an arriving message takes.
+struct Room {
+  std::int64_t landed = 0;     ///< kept while blocks of it wait
+  std::int64_t in_flight = 0;  ///< besides, until it has arrived
+};
+
+/// The sum of the `count` largest.
+inline std::int64_t sum_of_largest(std::vector<std::int64_t>& sizes, std::size_t count) {
+  if (count < sizes.size()) {
+    std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(count), std::greater{});
+    sizes.resize(count);
+  }
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+}
+
+/// `of_sent(message)`: the room of a departing message; `of_received(message)`: the Room of an arriving one.
+template <class OfSent, class OfReceived>
+std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_received) {
+  struct Landing {
+    std::int64_t room = 0;
+    std::uint32_t waiting = 0;  // blocks that have not left
+  };
+  std::vector<Landing> landings(flow.receives.size());
+  std::vector<std::uint32_t> message_of(static_cast<std::size_t>(flow.passed_on));  // that a block came with
+  std::int64_t kept = 0, peak = 0;
+  for (const Round& round : flow.rounds) {
+    const std::size_t window = round.in_flight(), all = std::max(round.send_count, round.receive_count);
+    const std::size_t step = round.slides() ? all : window;
+    for (std::size_t first = 0; first < all; first += step) {
+      const auto batch = [&](std::uint32_t begin, std::uint32_t count) {
+        const std::size_t end = std::min<std::size_t>(first + step, count);
+        return std::pair(begin + std::min<std::size_t>(first, count), begin + end);
+      };
+      const auto [send, sends_end] = batch(round.first_send, round.send_count);
+      const auto [receive, receives_end] = batch(round.first_receive, round.receive_count);
+      std::vector<std::int64_t> leaving, landing;
+      std::int64_t stays = 0;
+      for (std::size_t i = send; i < sends_end; ++i) leaving.push_back(of_sent(flow.sends[i]));
+      for (std::size_t i = receive; i < receives_end; ++i) {
+        const Room room = of_received(flow.receives[i]);
+        landings[i].room = room.landed;
+        for (const std::int32_t block : flow.arriving_in(flow.receives[i]))
+          if (block >= flow.ranks) {
+            message_of[static_cast<std::size_t>(block - flow.ranks)] = static_cast<std::uint32_t>(i);
+            ++landings[i].waiting;
+          }
+        const bool waits = landings[i].waiting > 0;
+        if (waits) stays += room.landed;
+        landing.push_back(room.in_flight + (waits ? 0 : room.landed));
+      }
+      const std::int64_t in_flight = sum_of_largest(leaving, window) + sum_of_largest(landing, window);
+      peak = std::max(peak, kept + stays + in_flight);
+      kept += stays;
+      for (std::size_t i = send; i < sends_end; ++i)
+        for (const std::int32_t block : flow.departing_in(flow.sends[i])) {
+          if (block < flow.ranks) continue;
+          Landing& from = landings[message_of[static_cast<std::size_t>(block - flow.ranks)]];
+          if (--from.waiting == 0) kept -= from.room;
+        }
+    }
+  }
+  return peak;
+}
+
+}  // namespace swapmeet

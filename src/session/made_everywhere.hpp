@@ -1,0 +1,30 @@
+/// Plans that all ranks have, or none.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <new>
+
+#include "mpi/agreement.hpp"
+
+namespace swapmeet {
+
+/// Why there may be none.
+inline constexpr const char* no_plan = "a rank has no memory for the plan, or it has too many messages to tell apart";
+
+/// What make() makes, and the most working blocks of any rank shared with it; nullptr on all ranks if one has none.
+/// Collective over `comm`.
+template <class Make>
+auto made_everywhere(MPI_Comm comm, Make make) -> decltype(make()) {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  decltype(make()) made;
+  try {
+    made = make();
+  } catch (const std::bad_alloc&) {}
+  const std::int64_t most = most_of_any_rank(made ? made->working_blocks() : none, comm);
+  if (most == none) return nullptr;
+  made->share_working_blocks(most);
+  return made;
+}
+
+}  // namespace swapmeet

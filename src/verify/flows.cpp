@@ -1,0 +1,132 @@
+/// Symbolic execution of flows: every size is a symbol, so zero is one of its values and nothing depends on it.
+#include <algorithm>
+
+#include "verify/checks.hpp"
+#include "verify/rendezvous.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank) + ", blocks of unequal size: "; }
+
+/// What ranks know of the blocks that they have.
+class Holders {
+ public:
+  Holders(std::span<const Flow> flows, Verdict& verdict) : flows_(flows), verdict_(verdict), holders_(flows.size()) {
+    for (std::size_t r = 0; r < flows.size(); ++r) {
+      Holder& holder = holders_[r];
+      holder.blocks.resize(flows.size() + static_cast<std::size_t>(flows[r].passed_on));
+      holder.here.assign(holder.blocks.size(), false);
+      holder.received.assign(flows.size(), 0);
+      holder.received[r] = 1;  // its own block is copied
+      holder.letters.resize(flows[r].sends.size());
+      for (std::size_t d = 0; d < flows.size(); ++d) {
+        holder.blocks[d] = {static_cast<Rank>(r), static_cast<Rank>(d)};
+        holder.here[d] = d != r;
+      }
+    }
+  }
+
+  /// What the round sends must be there when it begins: then no order of completion can send what has not arrived.
+  void enter(std::size_t r, std::size_t step) {
+    const Round& round = flows_[r].rounds[step];
+    Holder& holder = holders_[r];
+    for (std::uint32_t m = round.first_send; m < round.first_send + round.send_count; ++m)
+      for (const std::int32_t block : flows_[r].departing_in(flows_[r].sends[m])) {
+        const auto i = static_cast<std::size_t>(block);
+        if (!holder.here[i]) add(r, "a block is sent that is not there");
+        holder.here[i] = false;
+        holder.letters[m].push_back(holder.blocks[i]);
+      }
+  }
+
+  void deliver(std::size_t a, std::size_t send, std::size_t b, std::size_t receive) {
+    const Message& message = flows_[b].receives[receive];
+    const std::vector<BlockName> letter = std::move(holders_[a].letters[send]);
+    const auto numbers = flows_[b].arriving_in(message);
+    for (std::size_t i = 0; i < letter.size(); ++i) arrive(b, letter[i], numbers[i], message.last);
+  }
+
+  void check_end(std::size_t r) {
+    const Holder& holder = holders_[r];
+    for (std::size_t s = 0; s < holder.received.size(); ++s)
+      if (const int times = holder.received[s]; times != 1)
+        add(r, "the block of rank " + std::to_string(s) + " came " + std::to_string(times) + " times");
+    if (std::ranges::count(holder.here, true) != 0) add(r, "a block is kept in working memory for ever");
+  }
+
+ private:
+  struct Holder {
+    std::vector<BlockName> blocks;                ///< by their number in the flow
+    std::vector<bool> here;                       ///< the rank has it
+    std::vector<int> received;                    ///< of each source: how often its block has come to stay
+    std::vector<std::vector<BlockName>> letters;  ///< the blocks of messages sent that have not been delivered
+  };
+
+  void add(std::size_t rank, const std::string& problem) { verdict_.add(rank_text(rank) + problem); }
+
+  void arrive(std::size_t r, BlockName name, std::int32_t number, bool last) {
+    Holder& holder = holders_[r];
+    if (last && number >= 0) return add(r, "a message that says to be the last passes a block on");
+    if (number < 0) {
+      const auto source = static_cast<std::size_t>(-1 - number);
+      if (name.source != static_cast<Rank>(source) || name.destination != static_cast<Rank>(r))
+        return misdelivered(static_cast<Rank>(r), static_cast<Rank>(source), name, verdict_);
+      ++holder.received[source];
+      return;
+    }
+    const auto i = static_cast<std::size_t>(number);
+    if (holder.here[i]) return add(r, "two blocks have one number");
+    holder.blocks[i] = name;
+    holder.here[i] = true;
+  }
+
+  std::span<const Flow> flows_;
+  Verdict& verdict_;
+  std::vector<Holder> holders_;
+};
+
+/// Every peer and every number of a block exists.
+void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& verdict) {
+  const auto p = static_cast<Rank>(ranks);
+  if (flow.ranks != p || flow.rank != static_cast<Rank>(rank) || flow.passed_on < 0)
+    return verdict.add("flow " + std::to_string(rank) + " is of rank " + std::to_string(flow.rank) + " of " +
+                       std::to_string(flow.ranks));
+  for (const auto* const messages : {&flow.sends, &flow.receives})
+    for (const Message& message : *messages) {
+      const std::string peer = "rank " + std::to_string(message.peer);
+      if (message.peer < 0 || message.peer >= p) verdict.add(rank_text(rank) + peer + " does not exist");
+      if (message.peer == flow.rank) verdict.add(rank_text(rank) + "a message to itself");
+    }
+  const auto check = [&](const std::vector<std::int32_t>& blocks, std::int32_t least, const auto& exists) {
+    if (std::ranges::any_of(
+            blocks, [&](std::int32_t block) { return block < least || block >= p + flow.passed_on || !exists(block); }))
+      verdict.add(rank_text(rank) + "a block has a number that does not exist");
+  };
+  check(flow.departing, 0, [](std::int32_t) { return true; });
+  check(flow.arriving, -p, [&](std::int32_t block) { return block < 0 || block >= p; });
+}
+
+}  // namespace
+
+Verdict verify_flows(std::span<const Flow> flows, const Progress& progress) {
+  Verdict verdict;
+  for (std::size_t r = 0; r < flows.size(); ++r) check_flow(flows[r], flows.size(), r, verdict);
+  if (!verdict.proved()) return verdict;
+  for (const Flow& flow : flows) {
+    verdict.messages += static_cast<std::int64_t>(flow.sends.size());
+    verdict.blocks += static_cast<std::int64_t>(flow.departing.size());
+  }
+  const Numbering numbers = match(flows, verdict);
+  if (!verdict.proved()) return verdict;
+  Holders holders(flows, verdict);
+  Rendezvous execution(flows, numbers, holders);
+  if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved"), verdict;
+  for (std::size_t r = 0; r < flows.size(); ++r)
+    if (execution.finished(r)) holders.check_end(r);
+    else verdict.add("deadlock: " + rank_text(r) + execution.stuck(r));
+  return verdict;
+}
+
+}  // namespace swapmeet

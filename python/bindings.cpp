@@ -441,7 +441,7 @@ void bind_model(nb::module_& m) {
       .def_ro("blocks", &Counts::blocks)
       .def_ro("batches", &Counts::batches)
       .def_ro("scratch_blocks", &Counts::scratch_blocks)
-      .def_ro("carried", &Counts::carried);
+      .def_ro("ranks_differ", &Counts::ranks_differ);
   m.def(
       "count",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {

@@ -99,10 +99,10 @@ void bind_work(nb::module_& m) {
       .def_ro("between", &PhaseWork::between)
       .def_ro("batches", &PhaseWork::batches)
       .def_prop_ro(
-          "parcels",
+          "by_size",
           [](const PhaseWork& phase) {
             std::vector<std::tuple<std::int64_t, double, std::int64_t, std::int64_t>> rows;
-            for (const EqualMessages& p : phase.parcels)
+            for (const EqualMessages& p : phase.by_size)
               if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);
             return rows;
           },

@@ -128,7 +128,7 @@ class Verdict:
         """Of all ranks."""
     @property
     def blocks(self) -> int:
-        """Carried by all messages."""
+        """In all messages."""
     @property
     def proved(self) -> bool:
         """Whether nothing was found."""
@@ -179,7 +179,7 @@ class Counts:
     def scratch_blocks(self) -> int:
         """Room for so many blocks is enough."""
     @property
-    def carried(self) -> bool:
+    def ranks_differ(self) -> bool:
         """Ranks differ (nodes are unequal, or some ranks lead): each number is the largest of any rank."""
 
 def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
@@ -191,7 +191,7 @@ def count(spec: Spec, ranks: int, nodes: str = "") -> Counts:
 def count_rounds(spec: Spec, ranks: int, nodes: str = "") -> list[tuple[int, int, int, int, int, int]]:
     """(dimension, digit, weight, value, messages, blocks) of each round of a rank.
 
-    Of leaders: (0, 0), (1, 0) and (0, 1) are dimension and digit of gather, exchange and scatter; values are heights.
+    Of leaders: (0, 0), (1, 0) and (0, 1) are dimension and digit of gather, exchange and scatter; values are positions.
     """
 
 def size_class(bytes: int) -> int:
@@ -707,7 +707,7 @@ class Phase:
     def batches(self) -> int:
         """Of messages in flight together."""
     @property
-    def parcels(self) -> list[tuple[int, float, int, int]]:
+    def by_size(self) -> list[tuple[int, float, int, int]]:
         """(messages, blocks in each, batches that begin with one, batches that end with one), the largest first."""
 
 class Price:

@@ -170,7 +170,7 @@ def tables(
     yield table(points, block_bytes)
     yield "Each rank sends K messages with D blocks in them; scratch is the most that a rank can need."
     reasons = {"leaders": "Leaders do more than other ranks", "bruck": "Nodes are unequal, so ranks differ"}
-    for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.carried):
+    for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.ranks_differ):
         yield f"{reason}: each number is counted, and is the largest of any rank."
     if pricing is not None:
         yield price_table(points)

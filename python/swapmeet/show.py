@@ -42,7 +42,7 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
     """A table for each step: whom each rank sends to (>) and receives from (<), in the order of starting."""
     shown = min(ranks, MOST_COLUMNS)
     schedules = [_core.generate(spec, ranks, rank, nodes) for rank in range(shown)]
-    who = "rank 0 sends" if _core.count(spec, ranks, nodes).carried else "each rank sends"
+    who = "rank 0 sends" if _core.count(spec, ranks, nodes).ranks_differ else "each rank sends"
     parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks", who)]
     for number in range(max(len(schedule.steps) for schedule in schedules)):
         columns = [_peers(schedule, number) for schedule in schedules]

@@ -162,7 +162,7 @@ def table(points: Iterable[Point]) -> Table:
     """One line for each point."""
     listing = Table()
     listing.add_column("spec", overflow="fold")
-    for column in ("P", "sizes", "straight"):
+    for column in ("P", "sizes", "direct"):
         listing.add_column(column)
     for column in ("messages", "bytes", "for sizes", "working memory", "its bound", "agreement", "time (us)"):
         listing.add_column(column, justify="right", no_wrap=True)
@@ -221,7 +221,7 @@ def tables(points: Sequence[Point], workload: _core.Workload, seed: int) -> Iter
 def csv_text(points: Iterable[Point]) -> Iterator[str]:
     """The first table for other programs, the paper's prices beside it. What is not known is empty."""
     yield _line(
-        ["spec", "P", "sizes", "straight_above", "messages", "bytes_sent", "size_bytes", "working_bytes", "bound_bytes"]
+        ["spec", "P", "sizes", "direct_above", "messages", "bytes_sent", "size_bytes", "working_bytes", "bound_bytes"]
         + ["agreement_bytes", "time_us", *PAPER_COLUMNS]
     )
     for point in points:

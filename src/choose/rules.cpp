@@ -8,7 +8,8 @@ const std::vector<Rule>& rules() {
   constexpr Range one_node{1, 1}, nodes{2, 16}, shared{2};
   constexpr const char *node = "docs/measurements/node.md", *cluster = "docs/measurements/cluster.md";
   constexpr const char* small = "two-layer(intra=shm,r1=all,r2=all)";
-  constexpr const char* small_ones = "two-layer(intra=shm,r1=all,r2=all,direct=1KiB)";  // larger blocks go straight
+  constexpr const char* small_ones =
+      "two-layer(intra=shm,r1=all,r2=all,direct=1KiB)";  // larger blocks are sent directly
   const auto spec = [](const char* text) { return *parse_spec(text); };
   static const std::vector<Rule> table = {
       {Collective::alltoall, {2, 64}, one_node, {}, spec("shared-memory"), node},

@@ -83,7 +83,7 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
       in_turn += batches(std::max(step.send_count, step.receive_count), step.in_flight());
     const std::pair numbers{static_cast<std::int64_t>(schedule.sends.size()), blocks};
     if (!first) first = numbers;
-    most.carried = most.carried || numbers != *first;
+    most.ranks_differ = most.ranks_differ || numbers != *first;
     most.messages = std::max(most.messages, numbers.first);
     most.blocks = std::max(most.blocks, blocks);
     most.batches = std::max(most.batches, in_turn);
@@ -136,12 +136,12 @@ Counts count(const Spec& spec, const Shape& shape) {
   if (spec.family == Family::leaders) return count_leaders(spec, shape);
   Counts counts;
   Extent grid = grid_of(spec, shape);
-  counts.carried = grid.places != shape.ranks;
+  counts.ranks_differ = grid.places != shape.ranks;
   counts.sizes = std::move(grid.sizes);
   const std::vector<Digit> digits = digits_along(spec, counts.sizes);
   counts.radices.resize(counts.sizes.size());
   for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
-  if (!counts.carried) return count_regular(spec, shape.ranks, digits, std::move(counts));
+  if (!counts.ranks_differ) return count_regular(spec, shape.ranks, digits, std::move(counts));
   const IrregularCounts most = count_irregular_grid(spec, shape, digits);
   counts.messages = most.messages;
   counts.blocks = most.blocks;

@@ -47,7 +47,7 @@ struct Counts {
   std::int64_t batches = 0;
   std::int64_t scratch_blocks = 0;  ///< room for so many is enough; a rank's schedule says what that rank needs
   /// ranks differ (some places are proxies, or some ranks lead): each number is the largest of any
-  bool carried = false;
+  bool ranks_differ = false;
 };
 
 /// Whether counts and work of a family are closed forms; of others they are counted in the schedules of all ranks, or of

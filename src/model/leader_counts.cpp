@@ -162,7 +162,7 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
   const Tally first = counting.leader(counting.look_at(0), 0);
   const auto add = [&](const Tally& rank) {
     keep_most(tally, rank);
-    most.carried = most.carried || rank.messages != first.messages || rank.blocks != first.blocks;
+    most.ranks_differ = most.ranks_differ || rank.messages != first.messages || rank.blocks != first.blocks;
   };
   for (std::int32_t number = 0; number < map.nodes(); ++number) {
     const Node node = counting.look_at(number);

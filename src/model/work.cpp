@@ -22,16 +22,16 @@ double sum_of(std::int64_t first, std::int64_t last) {
   return first > last ? 0.0 : static_cast<double>(first + last) * static_cast<double>(last - first + 1) / 2;
 }
 
-/// Sets the batches of a phase whose parcels are known: `window` messages each.
+/// Sets the batches of a phase whose messages are known by their size: `window` messages each.
 void set_batches(PhaseWork& phase, std::int64_t window) {
   std::int64_t before = 0, all = 0;
-  for (const EqualMessages& parcels : phase.parcels) all += parcels.messages;
+  for (const EqualMessages& equal : phase.by_size) all += equal.messages;
   const std::int64_t size = window == 0 ? std::max<std::int64_t>(all, 1) : window;
   phase.batches = quotient_up(all, size);
-  for (EqualMessages& parcels : phase.parcels) {
-    const std::int64_t end = before + parcels.messages;
-    parcels.firsts = quotient_up(end, size) - quotient_up(before, size);
-    parcels.lasts = end / size - before / size + (parcels.messages > 0 && end == all && all % size != 0);
+  for (EqualMessages& equal : phase.by_size) {
+    const std::int64_t end = before + equal.messages;
+    equal.firsts = quotient_up(end, size) - quotient_up(before, size);
+    equal.lasts = end / size - before / size + (equal.messages > 0 && end == all && all % size != 0);
     before = end;
   }
 }
@@ -39,12 +39,12 @@ void set_batches(PhaseWork& phase, std::int64_t window) {
 /// The same where batches are not of so many messages: they are spread evenly.
 void spread_batches(PhaseWork& phase, std::int64_t batches) {
   std::int64_t before = 0, all = 0;
-  for (const EqualMessages& parcels : phase.parcels) all += parcels.messages;
+  for (const EqualMessages& equal : phase.by_size) all += equal.messages;
   phase.batches = std::min(batches, all);
-  for (EqualMessages& parcels : phase.parcels) {
-    const std::int64_t end = before + parcels.messages;
-    if (all > 0) parcels.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
-    if (all > 0) parcels.lasts = end * phase.batches / all - before * phase.batches / all;
+  for (EqualMessages& equal : phase.by_size) {
+    const std::int64_t end = before + equal.messages;
+    if (all > 0) equal.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
+    if (all > 0) equal.lasts = end * phase.batches / all - before * phase.batches / all;
     before = end;
   }
 }
@@ -180,7 +180,7 @@ void stagger(PhaseWork& phase) {
     traffic->messages = traffic->blocks;
     traffic->node_messages = traffic->node_blocks;
   }
-  phase.parcels = {EqualMessages{phase.messages(), 1}};
+  phase.by_size = {EqualMessages{phase.messages(), 1}};
 }
 
 /// Copies of one digit where all of its messages travel alike.
@@ -236,7 +236,7 @@ void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work
   }
   phase.within.node_blocks = phase.within.node_messages;
   phase.between.node_blocks = phase.between.node_messages;
-  phase.parcels = {EqualMessages{all, 1}};
+  phase.by_size = {EqualMessages{all, 1}};
   set_batches(phase, spec.window);
   if (all > 0) work.phases.push_back(phase);
   work.packed = {1, 1};
@@ -266,7 +266,7 @@ void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int
     }
     for (std::size_t i = 0; i < 3; ++i) {
       const Values& some = move.values[i];
-      phase.parcels[i] = {some.count(), static_cast<double>(some.offsets * move.per_offset())};
+      phase.by_size[i] = {some.count(), static_cast<double>(some.offsets * move.per_offset())};
     }
     if (spec.grouping == Grouping::staggered && digit.dimension + 1 == sizes.size()) stagger(phase);
     set_batches(phase, spec.window);
@@ -319,7 +319,7 @@ class PhaseTally {
     clear();
     const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
     if (phase.messages() == 0) return;
-    phase.parcels = {
+    phase.by_size = {
         EqualMessages{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
     spread_batches(phase, batches);
     work.phases.push_back(phase);
@@ -398,7 +398,7 @@ void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t rank
     if (groups > 0 && size > 1) {  // to this leader come two messages from every other member
       keep(phases[0].within.messages, 2 * (size - 1));
       keep(phases[0].within.blocks, (size - 1) * (1 + destinations));
-      keep(phases[0].parcels[0].blocks, destinations);
+      keep(phases[0].by_size[0].blocks, destinations);
     }
     passed += (size - 1) * destinations;
     const std::int64_t arriving = map.nodes() > 1 ? map.nodes() - 1 : 0;
@@ -407,7 +407,7 @@ void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t rank
     if (elsewhere > 0 && mine > 1) {
       keep(phases[2].within.messages, mine - 1);
       keep(phases[2].within.blocks, (mine - 1) * elsewhere);
-      keep(phases[2].parcels[0].blocks, elsewhere);
+      keep(phases[2].by_size[0].blocks, elsewhere);
       scattered += mine - 1, scattering += (mine - 1) * elsewhere;
     }
     Copies copies{1, 1};
@@ -450,10 +450,10 @@ void count_leading(const Spec& spec, const Shape& shape, Work& work) {
     if (phase.messages() == 0) continue;
     const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
     if (i == 0) {  // large messages to leaders, and a block to each member
-      phase.parcels[0].messages = phase.parcels[0].blocks > 0 ? phase.messages() - positions[0] : 0;
-      phase.parcels[1] = {phase.messages() - phase.parcels[0].messages, 1};
+      phase.by_size[0].messages = phase.by_size[0].blocks > 0 ? phase.messages() - positions[0] : 0;
+      phase.by_size[1] = {phase.messages() - phase.by_size[0].messages, 1};
     } else {
-      phase.parcels = {
+      phase.by_size = {
           EqualMessages{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
     }
     spread_batches(phase, spec.window == 0 ? 1 : quotient_up(positions[i], spec.window));

@@ -35,7 +35,7 @@ struct EqualMessages {
 struct PhaseWork {
   PhaseTraffic within{}, between{};
   std::int64_t batches = 0;
-  std::array<EqualMessages, 3> parcels{};  ///< the largest messages first, as they are sent
+  std::array<EqualMessages, 3> by_size{};  ///< the largest messages first, as they are sent
 
   std::int64_t messages() const { return within.messages + between.messages; }
 };

@@ -36,15 +36,15 @@ Colours recoloured(const Items& items, const Colours& colours, Random& draw);
 
 /// Takes away one colour after the other and moves what had it elsewhere, until there are `target` colours or `more`
 /// says no after a number of moves. Where no slot has room, those that are in the way are pushed out.
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw,
+Colours improved(const Items& items, Colours colours, std::int32_t target, Random& draw,
                  const std::function<bool(std::int64_t)>& more);
 
 /// Gives a colour to each item that has none (-1), of those below its limit, and such that the others keep below
-/// theirs. Moves are those of squeezed(). False: `more` said no before all had one.
+/// theirs. Moves are those of improved(). False: `more` said no before all had one.
 bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits,
              Random& draw, const std::function<bool(std::int64_t)>& more);
 
-/// Bytes that squeezed() needs, or settled().
-std::int64_t squeezed_bytes(const Items& items, std::int32_t colours);
+/// Bytes that improved() needs, or settled().
+std::int64_t colouring_bytes(const Items& items, std::int32_t colours);
 
 }  // namespace swapmeet

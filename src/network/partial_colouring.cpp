@@ -13,10 +13,11 @@ constexpr std::int32_t nobody = -1;
 constexpr std::size_t most_looked_at = 256;  ///< slots, at each move, if there are more than four times as many
 
 /// A resource of capacity c is c rows of places, one for each slot; an item holds a place of each of its resources.
-class Squeeze {
+class PartialColouring {
  public:
   /// Items without a colour wait for one. `limits`: colours of each are below that; none: they may have any.
-  Squeeze(const Items& items, Colours colours, std::int32_t count, std::span<const std::int32_t> limits, Random& draw)
+  PartialColouring(const Items& items, Colours colours, std::int32_t count, std::span<const std::int32_t> limits,
+                   Random& draw)
       : items_(items), colours_(std::move(colours)), limits_(limits), draw_(draw) {
     slots_ = stride_ = static_cast<std::size_t>(count);
     first_row_.push_back(0);
@@ -177,16 +178,16 @@ class Squeeze {
 
 }  // namespace
 
-std::int64_t squeezed_bytes(const Items& items, std::int32_t colours) {
+std::int64_t colouring_bytes(const Items& items, std::int32_t colours) {
   std::int64_t rows = 0;
   for (const std::int32_t capacity : items.capacity) rows += capacity;
   return rows * colours * 4 + static_cast<std::int64_t>(items.count()) * 20;
 }
 
-Colours squeezed(const Items& items, Colours colours, std::int32_t target, Random& draw,
+Colours improved(const Items& items, Colours colours, std::int32_t target, Random& draw,
                  const std::function<bool(std::int64_t)>& more) {
   if (colours_used(colours) <= target) return colours;
-  Squeeze state(items, colours, colours_used(colours), {}, draw);
+  PartialColouring state(items, colours, colours_used(colours), {}, draw);
   for (std::int64_t moves = 0;; ++moves) {
     while (state.complete()) {
       colours = state.colours();
@@ -200,7 +201,7 @@ Colours squeezed(const Items& items, Colours colours, std::int32_t target, Rando
 
 bool settled(const Items& items, Colours& colours, std::int32_t count, std::span<const std::int32_t> limits,
              Random& draw, const std::function<bool(std::int64_t)>& more) {
-  Squeeze state(items, std::move(colours), count, limits, draw);
+  PartialColouring state(items, std::move(colours), count, limits, draw);
   for (std::int64_t moves = 0; !state.complete() && more(moves); ++moves) state.move();
   colours = state.colours();
   return state.complete();

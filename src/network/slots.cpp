@@ -23,8 +23,8 @@ Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effor
   };
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
-  if (squeezed_bytes(items, colours_used(best)) <= most_improvement_bytes)
-    return squeezed(items, std::move(best), static_cast<std::int32_t>(bound), draw, [&](std::int64_t moves) {
+  if (colouring_bytes(items, colours_used(best)) <= most_improvement_bytes)
+    return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, [&](std::int64_t moves) {
       return moves < effort.moves && (moves % moves_between_looks != 0 || in_time());
     });
   const auto flow_count = static_cast<std::int64_t>(items.count());

@@ -1,10 +1,10 @@
-/// Orders of messages of unequal size, as a colouring of weighted items: a slot is as high as its largest message, and
-/// the sum of all heights is what counts.
+/// Orders of messages of unequal size, as a colouring of weighted items: a slot takes as long as its largest message,
+/// and the sum over all slots counts.
 ///
 /// It begins with the largest messages first, each in the first slot with room for it (guan1997), or with the order of
 /// equal messages, if that is shorter. Then it lowers one slot or takes it away, again and again: what is too large for
 /// it goes elsewhere, by the moves of a partial colouring (bloechliger2008) in which no item may go where it would
-/// stick out.
+/// be the largest.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -17,33 +17,33 @@ namespace {
 
 constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
-constexpr std::int64_t least_patience = 1000;       ///< moves of an attempt
+constexpr std::int64_t least_moves = 1000;          ///< moves of an attempt
 
 using Clock = std::chrono::steady_clock;
 
 /// The largest item of each colour.
-std::vector<std::int64_t> heights_of(const Colours& colours, std::span<const std::int64_t> bytes) {
-  std::vector<std::int64_t> heights(static_cast<std::size_t>(colours_used(colours)));
+std::vector<std::int64_t> slot_bytes(const Colours& colours, std::span<const std::int64_t> bytes) {
+  std::vector<std::int64_t> largest(static_cast<std::size_t>(colours_used(colours)));
   for (std::size_t i = 0; i < colours.size(); ++i)
-    if (std::int64_t& height = heights[static_cast<std::size_t>(colours[i])]; bytes[i] > height) height = bytes[i];
-  return heights;
+    if (std::int64_t& most = largest[static_cast<std::size_t>(colours[i])]; bytes[i] > most) most = bytes[i];
+  return largest;
 }
 
-std::int64_t sum_of(const std::vector<std::int64_t>& heights) {
-  return std::accumulate(heights.begin(), heights.end(), std::int64_t{0});
+std::int64_t sum_of(const std::vector<std::int64_t>& largest) {
+  return std::accumulate(largest.begin(), largest.end(), std::int64_t{0});
 }
 
-/// Numbers colours anew, the highest first.
-void sort_by_height(Colours& colours, std::vector<std::int64_t>& heights) {
-  std::vector<std::int32_t> order(heights.size()), number(heights.size());
+/// Numbers colours anew, the largest first.
+void sort_by_bytes(Colours& colours, std::vector<std::int64_t>& largest) {
+  std::vector<std::int32_t> order(largest.size()), number(largest.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater<>(),
-                           [&](std::int32_t colour) { return heights[static_cast<std::size_t>(colour)]; });
+                           [&](std::int32_t colour) { return largest[static_cast<std::size_t>(colour)]; });
   for (std::size_t i = 0; i < order.size(); ++i)
     number[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
   for (std::int32_t& colour : colours)
     if (colour >= 0) colour = number[static_cast<std::size_t>(colour)];
-  std::ranges::sort(heights, std::greater<>());
+  std::ranges::sort(largest, std::greater<>());
 }
 
 /// Without colours that nothing has.
@@ -63,55 +63,55 @@ class Lowering {
 
   const Colours& colours() const { return colours_; }
 
-  /// Until the heights are `target` in all, or `more` says no after a number of moves.
+  /// Until the slots are `target` bytes long in all, or `more` says no after a number of moves.
   void lower(std::int64_t target, const std::function<bool(std::int64_t)>& more) {
     std::size_t failures = 0;
-    for (std::int64_t moves = 0, patience = least_patience; sum_of(heights_) > target && more(moves); ++moves) {
+    for (std::int64_t moves = 0, limit = least_moves; sum_of(slot_bytes_) > target && more(moves); ++moves) {
       const std::int64_t before = moves;
       const bool lower = attempt([&](std::int64_t now) {
         moves = before + now;
-        return now < patience && (now % moves_between_looks != 0 || more(moves));
+        return now < limit && (now % moves_between_looks != 0 || more(moves));
       });
       failures = lower ? 0 : failures + 1;
-      if (failures > heights_.size()) failures = 0, patience *= 2;
+      if (failures > slot_bytes_.size()) failures = 0, limit *= 2;
     }
   }
 
  private:
   void keep(Colours colours) {
     close_gaps(colours);
-    heights_ = heights_of(colours, bytes_);
-    sort_by_height(colours, heights_);
+    slot_bytes_ = slot_bytes(colours, bytes_);
+    sort_by_bytes(colours, slot_bytes_);
     colours_ = std::move(colours);
   }
 
-  /// Lowers some slot to the height of a message in it, or to nothing. False: that was in vain.
+  /// Lowers some slot to the bytes of a message in it, or to nothing. False: that was in vain.
   bool attempt(const std::function<bool(std::int64_t)>& more) {
-    const auto high = std::ranges::lower_bound(heights_, std::int64_t{0}, std::greater<>()) - heights_.begin();
+    const auto high = std::ranges::lower_bound(slot_bytes_, std::int64_t{0}, std::greater<>()) - slot_bytes_.begin();
     const auto slot = static_cast<std::int32_t>(draw_.nearly_below(static_cast<std::uint32_t>(high)));
-    const std::int64_t height = lower_height(slot);
+    const std::int64_t bytes = fewer_bytes(slot);
     Colours colours = colours_;
-    std::vector<std::int64_t> heights = heights_;
-    heights[static_cast<std::size_t>(slot)] = height;
+    std::vector<std::int64_t> largest = slot_bytes_;
+    largest[static_cast<std::size_t>(slot)] = bytes;
     for (std::size_t i = 0; i < colours.size(); ++i)
-      if (colours[i] == slot && bytes_[i] > height) colours[i] = -1;
-    sort_by_height(colours, heights);
+      if (colours[i] == slot && bytes_[i] > bytes) colours[i] = -1;
+    sort_by_bytes(colours, largest);
     std::vector<std::int32_t> limits(colours.size());
     for (std::size_t i = 0; i < colours.size(); ++i) {
       limits[i] =
-          static_cast<std::int32_t>(std::ranges::upper_bound(heights, bytes_[i], std::greater<>()) - heights.begin());
+          static_cast<std::int32_t>(std::ranges::upper_bound(largest, bytes_[i], std::greater<>()) - largest.begin());
       if (limits[i] == 0) return false;
     }
-    if (!settled(items_, colours, static_cast<std::int32_t>(heights.size()), limits, draw_, more)) return false;
+    if (!settled(items_, colours, static_cast<std::int32_t>(largest.size()), limits, draw_, more)) return false;
     keep(std::move(colours));
     return true;
   }
 
   /// Most often that of one of the next largest messages: then few have to go elsewhere.
-  std::int64_t lower_height(std::int32_t slot) {
+  std::int64_t fewer_bytes(std::int32_t slot) {
     std::vector<std::int64_t> lower{0};
     for (std::size_t i = 0; i < colours_.size(); ++i)
-      if (colours_[i] == slot && bytes_[i] < heights_[static_cast<std::size_t>(slot)]) lower.push_back(bytes_[i]);
+      if (colours_[i] == slot && bytes_[i] < slot_bytes_[static_cast<std::size_t>(slot)]) lower.push_back(bytes_[i]);
     std::ranges::sort(lower, std::greater<>());
     auto most = static_cast<std::uint32_t>(lower.size());
     for (int i = 0; i < 2; ++i) most = draw_.nearly_below(most) + 1;
@@ -121,8 +121,8 @@ class Lowering {
   const Items& items_;
   std::span<const std::int64_t> bytes_;  ///< of each item
   Random& draw_;
-  Colours colours_;  ///< the highest is 0
-  std::vector<std::int64_t> heights_;
+  Colours colours_;  ///< that of the largest item is 0
+  std::vector<std::int64_t> slot_bytes_;
 };
 
 /// One item after the other, in the order of (source, destination): of the messages of a matrix, or of the slots of a
@@ -140,7 +140,7 @@ std::vector<T> by_item(std::span<const T> matrix, std::size_t ranks) {
 
 std::int64_t bytes_in_turn(const SlotTable& slots, Weights weights) {
   const auto p = static_cast<std::size_t>(slots.ranks);
-  return sum_of(heights_of(by_item<std::int32_t>(slots.slot_of, p), by_item<std::int64_t>(weights, p)));
+  return sum_of(slot_bytes(by_item<std::int32_t>(slots.slot_of, p), by_item<std::int64_t>(weights, p)));
 }
 
 SlotTable weighted_slots(const Routing& routing, const Placement& placement, Weights weights, const Effort& effort) {
@@ -154,10 +154,10 @@ SlotTable weighted_slots(const Routing& routing, const Placement& placement, Wei
                            [&](std::int32_t item) { return bytes[static_cast<std::size_t>(item)]; });
   Colours colours = greedy_colours(items, flows.order);
   if (Colours equal = by_item<std::int32_t>(result.slot_of, placement.size());
-      sum_of(heights_of(equal, bytes)) < sum_of(heights_of(colours, bytes)))
+      sum_of(slot_bytes(equal, bytes)) < sum_of(slot_bytes(colours, bytes)))
     colours = std::move(equal);
   Lowering lowering(items, bytes, std::move(colours), draw);
-  if (squeezed_bytes(items, colours_used(lowering.colours())) <= most_improvement_bytes)
+  if (colouring_bytes(items, colours_used(lowering.colours())) <= most_improvement_bytes)
     lowering.lower(bound(routing, placement, weights).slots, [&](std::int64_t moves) {
       return moves < effort.moves && std::chrono::duration<double>(Clock::now() - start).count() < effort.seconds;
     });

@@ -25,7 +25,7 @@ namespace {
 
 /// Of each kind of message: exchange/tags.hpp.
 const char* kind_of(std::int32_t tag) {
-  constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "straight"};
+  constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "direct"};
   return tag > 0 && tag < static_cast<std::int32_t>(std::size(kinds)) ? kinds[tag] : "";
 }
 
@@ -75,7 +75,7 @@ TraceFile::TraceFile(std::FILE* file, const TracedCall& call, const std::vector<
 }
 
 void TraceFile::metadata() {
-  std::fprintf(file_, R"("swapmeet_trace":1,"swapmeet":%s,"collective":%s,"algorithm":%s,"reason":%s,"ranks":%d)",
+  std::fprintf(file_, R"("swapmeet_trace":2,"swapmeet":%s,"collective":%s,"algorithm":%s,"reason":%s,"ranks":%d)",
                json_text(SWAPMEET_VERSION).c_str(), json_text(call_.collective).c_str(),
                json_text(call_.algorithm).c_str(), json_text(call_.reason).c_str(), call_.ranks);
   const auto list = [&](const char* name, std::int64_t TraceHead::* member) {
@@ -111,7 +111,7 @@ void TraceFile::add(Rank rank, const std::vector<Trace::Slice>& slices, const st
   for (const Trace::Slice& slice : slices)
     if (slice.phase != SWAPMEET_PHASE_OTHER)  // which is what is left of the call
       event(R"({"ph":"X","pid":%d,"tid":%d,"cat":"phase","name":"%s","ts":%s,"dur":%s,"args":{%s}})", node(rank), rank,
-            phase_names[slice.phase].data(), when(rank, slice.begin).c_str(),
+            std::string(phase_names[slice.phase]).c_str(), when(rank, slice.begin).c_str(),
             microseconds(nanoseconds(slice.end) - nanoseconds(slice.begin)).c_str(), step_of(slice.step).c_str());
   std::vector<Message> messages;
   std::unordered_map<const void*, std::size_t> under_way;

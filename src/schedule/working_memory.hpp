@@ -1,6 +1,6 @@
 /// The most working memory that one rank needs for a flow, whatever a message takes.
 ///
-/// A message that departs is gathered: it takes its room while it is in flight. One that arrives lands: with blocks
+/// A message that departs is gathered: it takes its room while it is in flight. One that arrives takes its room, too: with blocks
 /// that are passed on it keeps its room until the last of them has left, and until the round in which that happens is
 /// over (complete=all: the batch). In a round whose window slides, any messages may be in flight together, as many as
 /// the window holds: counted are the largest. So it is what complete=all needs, and an upper bound of what every
@@ -18,7 +18,7 @@ namespace swapmeet {
 
 /// What an arriving message takes.
 struct Room {
-  std::int64_t landed = 0;     ///< kept while blocks of it wait
+  std::int64_t stays = 0;      ///< while blocks of it wait to leave
   std::int64_t in_flight = 0;  ///< besides, until it has arrived
 };
 
@@ -34,11 +34,11 @@ inline std::int64_t sum_of_largest(std::vector<std::int64_t>& sizes, std::size_t
 /// `of_sent(message)`: the room of a departing message; `of_received(message)`: the Room of an arriving one.
 template <class OfSent, class OfReceived>
 std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_received) {
-  struct Landing {
+  struct Received {
     std::int64_t room = 0;
     std::uint32_t waiting = 0;  // blocks that have not left
   };
-  std::vector<Landing> landings(flow.receives.size());
+  std::vector<Received> received(flow.receives.size());
   std::vector<std::uint32_t> message_of(static_cast<std::size_t>(flow.passed_on));  // that a block came with
   std::int64_t kept = 0, peak = 0;
   for (const Round& round : flow.rounds) {
@@ -51,28 +51,28 @@ std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_receive
       };
       const auto [send, sends_end] = batch(round.first_send, round.send_count);
       const auto [receive, receives_end] = batch(round.first_receive, round.receive_count);
-      std::vector<std::int64_t> leaving, landing;
+      std::vector<std::int64_t> leaving, arriving;
       std::int64_t stays = 0;
       for (std::size_t i = send; i < sends_end; ++i) leaving.push_back(of_sent(flow.sends[i]));
       for (std::size_t i = receive; i < receives_end; ++i) {
         const Room room = of_received(flow.receives[i]);
-        landings[i].room = room.landed;
+        received[i].room = room.stays;
         for (const std::int32_t block : flow.arriving_in(flow.receives[i]))
           if (block >= flow.ranks) {
             message_of[static_cast<std::size_t>(block - flow.ranks)] = static_cast<std::uint32_t>(i);
-            ++landings[i].waiting;
+            ++received[i].waiting;
           }
-        const bool waits = landings[i].waiting > 0;
-        if (waits) stays += room.landed;
-        landing.push_back(room.in_flight + (waits ? 0 : room.landed));
+        const bool waits = received[i].waiting > 0;
+        if (waits) stays += room.stays;
+        arriving.push_back(room.in_flight + (waits ? 0 : room.stays));
       }
-      const std::int64_t in_flight = sum_of_largest(leaving, window) + sum_of_largest(landing, window);
+      const std::int64_t in_flight = sum_of_largest(leaving, window) + sum_of_largest(arriving, window);
       peak = std::max(peak, kept + stays + in_flight);
       kept += stays;
       for (std::size_t i = send; i < sends_end; ++i)
         for (const std::int32_t block : flow.departing_in(flow.sends[i])) {
           if (block < flow.ranks) continue;
-          Landing& from = landings[message_of[static_cast<std::size_t>(block - flow.ranks)]];
+          Received& from = received[message_of[static_cast<std::size_t>(block - flow.ranks)]];
           if (--from.waiting == 0) kept -= from.room;
         }
     }

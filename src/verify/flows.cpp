@@ -20,7 +20,7 @@ class Holders {
       holder.here.assign(holder.blocks.size(), false);
       holder.received.assign(flows.size(), 0);
       holder.received[r] = 1;  // its own block is copied
-      holder.letters.resize(flows[r].sends.size());
+      holder.in_flight.resize(flows[r].sends.size());
       for (std::size_t d = 0; d < flows.size(); ++d) {
         holder.blocks[d] = {static_cast<Rank>(r), static_cast<Rank>(d)};
         holder.here[d] = d != r;
@@ -37,15 +37,15 @@ class Holders {
         const auto i = static_cast<std::size_t>(block);
         if (!holder.here[i]) add(r, "a block is sent that is not there");
         holder.here[i] = false;
-        holder.letters[m].push_back(holder.blocks[i]);
+        holder.in_flight[m].push_back(holder.blocks[i]);
       }
   }
 
   void deliver(std::size_t a, std::size_t send, std::size_t b, std::size_t receive) {
     const Message& message = flows_[b].receives[receive];
-    const std::vector<BlockName> letter = std::move(holders_[a].letters[send]);
+    const std::vector<BlockName> blocks = std::move(holders_[a].in_flight[send]);
     const auto numbers = flows_[b].arriving_in(message);
-    for (std::size_t i = 0; i < letter.size(); ++i) arrive(b, letter[i], numbers[i], message.last);
+    for (std::size_t i = 0; i < blocks.size(); ++i) arrive(b, blocks[i], numbers[i], message.last);
   }
 
   void check_end(std::size_t r) {
@@ -58,10 +58,10 @@ class Holders {
 
  private:
   struct Holder {
-    std::vector<BlockName> blocks;                ///< by their number in the flow
-    std::vector<bool> here;                       ///< the rank has it
-    std::vector<int> received;                    ///< of each source: how often its block has come to stay
-    std::vector<std::vector<BlockName>> letters;  ///< the blocks of messages sent that have not been delivered
+    std::vector<BlockName> blocks;                  ///< by their number in the flow
+    std::vector<bool> here;                         ///< the rank has it
+    std::vector<int> received;                      ///< of each source: how often its block has come to stay
+    std::vector<std::vector<BlockName>> in_flight;  ///< the blocks of messages sent that have not been delivered
   };
 
   void add(std::size_t rank, const std::string& problem) { verdict_.add(rank_text(rank) + problem); }

@@ -32,7 +32,7 @@ namespace swapmeet {
 struct Verdict {
   std::vector<std::string> findings;  ///< what is wrong, at most `most_findings`; empty: proved
   std::int64_t messages = 0;          ///< of all ranks
-  std::int64_t blocks = 0;            ///< carried by them
+  std::int64_t blocks = 0;            ///< in them
   bool proved() const { return findings.empty(); }
 
   static constexpr std::size_t most_findings = 8;

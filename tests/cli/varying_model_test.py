@@ -42,7 +42,7 @@ def test_a_line_is_the_most_of_any_rank(spec: str) -> None:
         assert row[column] == str(max(values)), column
     assert row["bound_bytes"] == str(counts.bound_bytes)
     assert row["agreement_bytes"] == str(counts.agreement_bytes)
-    assert row["straight_above"] == ("" if counts.direct_bytes is None else str(counts.direct_bytes))
+    assert row["direct_above"] == ("" if counts.direct_bytes is None else str(counts.direct_bytes))
     times = [2 * rank.messages + 0.0005 * rank.message_bytes for rank in counts.ranks]
     assert float(row["time_us"]) == pytest.approx(max(times))
     others = [size for s, line in enumerate(sizes) for d, size in enumerate(line) if s != d]

@@ -126,7 +126,7 @@ def agree(parameters: str, ranks: int, rank: int) -> None:
     assert (counts.messages, counts.blocks) == (schedule.messages, schedule.blocks)
     assert counts.messages == sum(messages for messages, _ in rounds.values())
     assert counts.blocks == sum(blocks for _, blocks in rounds.values())
-    assert not counts.carried
+    assert not counts.ranks_differ
 
 
 @pytest.mark.parametrize("residue", range(4))
@@ -212,7 +212,7 @@ def test_unequal_nodes_are_counted(nodes: str, radix: str) -> None:
             rounds = _core.count_rounds(spec, p, nodes)
             assert sum(round[4] for round in rounds) >= counts.messages
             assert sum(round[5] for round in rounds) >= counts.blocks
-            if not counts.carried:
+            if not counts.ranks_differ:
                 assert sum(round[5] for round in rounds) == counts.blocks
 
 
@@ -258,7 +258,7 @@ def test_groups_in_groups() -> None:
         spec = bruck("dims=groups:2/8,radix=2")
         schedules = [_core.generate(spec, p, rank) for rank in range(p)]
         counts = _core.count(spec, p)
-        assert counts.carried == (p not in (8, 24))
+        assert counts.ranks_differ == (p not in (8, 24))
         assert counts.sizes == [2, 4, -(-p // 8)]
         assert counts.messages == max(schedule.messages for schedule in schedules)
         assert counts.blocks == max(schedule.blocks for schedule in schedules)

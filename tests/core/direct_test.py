@@ -1,4 +1,4 @@
-"""The direct family: every block straight from its source to its destination."""
+"""The direct family: every block directly from its source to its destination."""
 
 import itertools
 

@@ -291,7 +291,7 @@ def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: s
     assert counts.messages == max(plan.messages for plan in plans)
     assert counts.blocks == max(plan.blocks for plan in plans)
     assert counts.scratch_blocks == max(plan.scratch_blocks for plan in plans)
-    assert counts.carried == (len({(plan.messages, plan.blocks) for plan in plans}) > 1)
+    assert counts.ranks_differ == (len({(plan.messages, plan.blocks) for plan in plans}) > 1)
     members = members_of(ranks, text)
     assert counts.sizes == [max(map(len, members)), len(members)]
 
@@ -299,7 +299,7 @@ def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: s
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(node_maps(), st.sampled_from(LEADERS))
-def test_rounds_are_heights(nodes: tuple[str, int], per_node: str) -> None:
+def test_rounds_are_positions(nodes: tuple[str, int], per_node: str) -> None:
     """With a window of one, each is a step."""
     text, ranks = nodes
     variant = f"per-node={per_node},window=1,complete=all,pack=datatype"
@@ -345,7 +345,7 @@ def test_equal_nodes_cost_what_the_header_says() -> None:
                     assert counts.scratch_blocks == bound, (n, q, k, means)
             else:
                 assert counts.scratch_blocks == arrives + leaves
-            assert counts.carried == (k < q)
+            assert counts.ranks_differ == (k < q)
 
 
 @pytest.mark.parametrize(

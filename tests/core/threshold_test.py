@@ -1,4 +1,4 @@
-"""Which blocks go straight: none of small ones, all of a few, only the large ones where sizes are skewed."""
+"""Which blocks are sent directly: none of small ones, all of a few, only the large ones where sizes are skewed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def middle(size_class: int) -> float:
 
 
 def cost(counts: list[int], most_class: int, messages: float, hops: float) -> float:
-    """As the header states it: classes above `most_class` go straight."""
+    """As the header states it: classes above `most_class` are sent directly."""
     above = sum(n * (STARTUP_BYTES + middle(c)) for c, n in enumerate(counts) if c > most_class)
     below = [(n, middle(c)) for c, n in enumerate(counts) if 0 < c <= most_class]
     return above + (
@@ -47,7 +47,7 @@ def test_classes() -> None:
         _core.direct_threshold([0] * 51, 1, 1)
 
 
-def test_sparse_exchanges_go_straight() -> None:
+def test_sparse_exchanges_are_sent_directly() -> None:
     """One message fewer than the schedule has is cheaper, whatever it holds."""
     messages, hops = _core.forwarding(_core.parse_spec("bruck(radix=2)"), 64)
     for size in (1, 8, 1000, 10**6, 2**40):
@@ -70,7 +70,7 @@ def test_small_blocks_are_all_passed_on(ranks: int) -> None:
 
 
 @pytest.mark.parametrize("hot", [10**6, 64 << 20, 2**33, 2**49, 2**62])
-def test_one_hot_block_goes_straight_alone(hot: int) -> None:
+def test_one_hot_block_is_sent_directly_alone(hot: int) -> None:
     messages, hops = _core.forwarding(_core.parse_spec("hybrid"), 32)
     threshold = _core.direct_threshold(classes({8: 30, hot: 1}), messages, hops)
     assert threshold == 15  # the class of 8 to 15 bytes
@@ -102,7 +102,7 @@ def test_the_least_cost_is_taken(counts: list[int], price: tuple[float, float]) 
 
 @settings(max_examples=300, deadline=None)
 @given(some_classes, prices, st.floats(1, 4))
-@example(classes({64: 11, 512: 1, 2**50: 5462}), (1.0, 11.75), 1.59375)  # what goes straight costs 10^18
+@example(classes({64: 11, 512: 1, 2**50: 5462}), (1.0, 11.75), 1.59375)  # what is sent directly costs 10^18
 def test_dearer_schedules_pass_no_more_on(counts: list[int], price: tuple[float, float], factor: float) -> None:
     messages, hops = price
     threshold = _core.direct_threshold(counts, messages, hops)

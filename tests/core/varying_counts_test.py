@@ -91,8 +91,8 @@ def test_all_blocks_empty() -> None:
     assert counted("bruck", zero).mean_bytes == 0
 
 
-def test_one_hot_block_goes_straight() -> None:
-    """The others do what they do without it; where nothing goes straight, it burdens all on its way."""
+def test_one_hot_block_is_sent_directly() -> None:
+    """The others do what they do without it; where nothing is sent directly, it burdens all on its way."""
     hot = [[8] * 8 for _ in range(8)]
     hot[0][7] = 1 << 20
     cold = [[8] * 8 for _ in range(8)]
@@ -139,7 +139,7 @@ def test_the_limit_of_working_memory() -> None:
     assert not counted("two-phase-bruck", sizes).declined
     lowered = counted("bruck", sizes, limit_bytes=10_000)
     assert not lowered.declined and lowered.direct_bytes == 10_000 // 16  # 16 blocks: 8 that land, 4 kept, ...
-    assert {row[:2] for row in rows(lowered)} == {(7 + 2, 7000 + 32)}  # all straight, and the sizes of empty ones
+    assert {row[:2] for row in rows(lowered)} == {(7 + 2, 7000 + 32)}  # all directly, and the sizes of empty ones
     assert counted(
         "padded-alltoall", constant(2, 2**31), limit_bytes=2**50
     ).declined  # an int counts the bytes of a block
@@ -183,13 +183,13 @@ def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str) -> list[
     totals = [[0, 0, 0] for _ in range(ranks)]
     messages = defaultdict(list)  # (rank, weight, digit): (bytes, whether it ends there)
     for s, d in itertools.permutations(range(ranks), 2):
-        straight = sizes[s][d] > threshold
-        if straight:
+        direct = sizes[s][d] > threshold
+        if direct:
             totals[s][0] += 1
             totals[s][1] += sizes[s][d]
         way, place = digits((d - s) % ranks, radix), s
         for i, (weight, digit) in enumerate(way):
-            messages[place, weight, digit].append((0 if straight else sizes[s][d], i + 1 == len(way)))
+            messages[place, weight, digit].append((0 if direct else sizes[s][d], i + 1 == len(way)))
             place = (place + weight * digit) % ranks
     for (rank, _, _), blocks in messages.items():
         data, last = sum(size for size, _ in blocks), all(ends for _, ends in blocks)

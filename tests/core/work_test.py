@@ -74,12 +74,12 @@ def compare(text: str, ranks: int, nodes: str) -> None:
         return
     expected, found = by_hand(spec, ranks, nodes), counted(spec, ranks, nodes)
     assert len(expected) == len(found), (text, ranks, nodes)
-    carried = spec.family == "bruck" and _core.count(spec, ranks, nodes).carried
+    differ = spec.family == "bruck" and _core.count(spec, ranks, nodes).ranks_differ
     for hand, phase in zip(expected, found, strict=True):
         where = (text, ranks, nodes, hand, phase)
         assert phase["between"] == hand["between"], where
         assert phase["within"][2:] == hand["within"][2:], where
-        if carried or spec.family == "leaders" or 0 in (hand["within"][0], hand["between"][0]):
+        if differ or spec.family == "leaders" or 0 in (hand["within"][0], hand["between"][0]):
             assert phase["within"] == hand["within"], where
         else:
             assert phase["within"][:2] <= hand["within"][:2], where
@@ -118,9 +118,9 @@ def test_totals_are_the_counts() -> None:
         assert sum(phase.within.blocks for phase in work.phases) == counts.blocks
         assert sum(phase.batches for phase in work.phases) == counts.batches
         for phase in work.phases:
-            assert sum(row[0] for row in phase.parcels) == phase.within.messages
-            assert sum(row[0] * row[1] for row in phase.parcels) == phase.within.blocks
-            assert sum(row[2] for row in phase.parcels) == sum(row[3] for row in phase.parcels) == phase.batches
+            assert sum(row[0] for row in phase.by_size) == phase.within.messages
+            assert sum(row[0] * row[1] for row in phase.by_size) == phase.within.blocks
+            assert sum(row[2] for row in phase.by_size) == sum(row[3] for row in phase.by_size) == phase.batches
 
 
 def test_sizes_of_messages_and_batches() -> None:
@@ -135,7 +135,7 @@ def test_sizes_of_messages_and_batches() -> None:
             batches = [sizes[i : i + step] for i in range(0, len(sizes), step)]
             firsts, lasts = Counter(batch[0] for batch in batches), Counter(batch[-1] for batch in batches)
             expected = [(n, float(size), firsts[size], lasts[size]) for size, n in Counter(sizes).items()]
-            assert phase.parcels == expected, (ranks, radix, window)
+            assert phase.by_size == expected, (ranks, radix, window)
             assert sizes == sorted(sizes, reverse=True)
 
 

@@ -155,7 +155,7 @@ class Trace:
         self.about: dict[str, Any] = everything["otherData"]
         self.events: list[dict[str, Any]] = everything["traceEvents"]
         self.ranks = int(self.about["ranks"])
-        assert self.about["swapmeet_trace"] == 1
+        assert self.about["swapmeet_trace"] == 2
         calls = {event["tid"]: event for event in self.events if event.get("cat") == "call"}
         assert sorted(calls) == list(range(self.ranks))
         for name in ("bytes_sent", "clock_error_ns", "dropped"):

@@ -58,17 +58,17 @@ def of_job(job: Job) -> Estimate:
 
 def _traffic(spec: str, cell: Cell, per_node: int) -> Traffic:
     ranks = cell.ranks
-    straight = Traffic(ranks - 1, ranks - 1, 1)
+    direct = Traffic(ranks - 1, ranks - 1, 1)
     if is_peer(spec):
         name = spec.rpartition(":")[2]
         choosing = name == spec or name in SELECTORS
         if name == "bruck" or (choosing and cell.block_bytes is not None and cell.block_bytes <= SMALL_BYTES):
             return Traffic(ranks.bit_length(), ranks.bit_length() * ranks / 2, 1)
-        return Traffic(ranks - 1, ranks - 1, 32) if choosing or name.endswith(("linear", "dest")) else straight
+        return Traffic(ranks - 1, ranks - 1, 32) if choosing or name.endswith(("linear", "dest")) else direct
     try:
         point = parse_spec("direct(window=8)" if spec == "auto" else spec)
         counts = _core.count(point, ranks, str(per_node))
     except ValueError:
-        return straight
+        return direct
     window = dict(point.parameters).get("window", "0")
     return Traffic(counts.messages, counts.blocks, int(window) if window.isdecimal() else 0)

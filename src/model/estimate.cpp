@@ -285,8 +285,8 @@ double NetworkEstimate::pass_us(std::int64_t bytes) const {
 
 double NetworkEstimate::time_us(std::int64_t block_bytes) const {
   if (segment_bytes_ == 0 || block_bytes <= segment_bytes_) return pass_us(block_bytes);
-  const std::int64_t rest = block_bytes % segment_bytes_;
-  return static_cast<double>(block_bytes / segment_bytes_) * pass_us(segment_bytes_) + (rest > 0 ? pass_us(rest) : 0);
+  const std::int64_t whole = block_bytes / segment_bytes_, rest = block_bytes % segment_bytes_;
+  return static_cast<double>(whole) * pass_us(segment_bytes_) + (rest > 0 ? pass_us(rest) : 0);
 }
 
 }  // namespace swapmeet

@@ -32,9 +32,9 @@ Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCo
 /// What all batches wait for: each for the latency of its first message, which is its largest.
 double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, double start_us) {
   double sum = 0;
-  for (const EqualMessages& parcels : phase.parcels) {
-    const bool rendezvous = parcels.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
-    sum += static_cast<double>(parcels.firsts) * size.passes * (start_us + (rendezvous ? link.rendezvous_us : 0));
+  for (const EqualMessages& equal : phase.by_size) {
+    const bool rendezvous = equal.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
+    sum += static_cast<double>(equal.firsts) * size.passes * (start_us + (rendezvous ? link.rendezvous_us : 0));
   }
   return sum;
 }
@@ -54,11 +54,11 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
     const double share = static_cast<double>(traffic->messages) / all;
     core += 2 * link->overhead_us * static_cast<double>(traffic->messages) * size.passes;
-    for (const EqualMessages& parcels : phase.parcels) {
-      const double bytes = bytes_us(*link, parcels.blocks * size.block_bytes / size.passes);
+    for (const EqualMessages& equal : phase.by_size) {
+      const double bytes = bytes_us(*link, equal.blocks * size.block_bytes / size.passes);
       const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
-      price.bandwidth += share * size.passes * static_cast<double>(parcels.messages) * bytes;
-      price.gap += share * size.passes * static_cast<double>(parcels.messages - parcels.lasts) * apart;
+      price.bandwidth += share * size.passes * static_cast<double>(equal.messages) * bytes;
+      price.gap += share * size.passes * static_cast<double>(equal.messages - equal.lasts) * apart;
     }
   }
   price.latency = waiting_us(phase, slow, size, slow.start_us());
@@ -96,8 +96,8 @@ double copies_us(const Copies& copies, const Copying& cost, double block_bytes) 
 
 Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes) {
   const std::int64_t segment = work.segment_bytes;
-  const Size size{static_cast<double>(block_bytes),
-                  segment == 0 || block_bytes <= segment ? 1.0 : static_cast<double>((block_bytes - 1) / segment + 1)};
+  const std::int64_t passes = segment == 0 || block_bytes <= segment ? 1 : (block_bytes - 1) / segment + 1;
+  const Size size{static_cast<double>(block_bytes), static_cast<double>(passes)};
   const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;
   for (const PhaseWork& phase : work.phases) {

@@ -91,7 +91,7 @@ std::string Statistics::table() const {
                                "seconds", "algorithm (reason)");
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;
-    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", name_of(t->collective).data(), t->ranks,
+    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", std::string(name_of(t->collective)).c_str(), t->ranks,
                       static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
                       1e-9 * static_cast<double>(t->nanoseconds));
     text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";
@@ -101,7 +101,7 @@ std::string Statistics::table() const {
     const char* before = "    seconds by phase:";
     for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
       if (const std::uint64_t time = t->phase_nanoseconds[phase])
-        text += formatted("%s  %s: %.6f", std::exchange(before, ""), phase_names[phase].data(),
+        text += formatted("%s  %s: %.6f", std::exchange(before, ""), std::string(phase_names[phase]).c_str(),
                           1e-9 * static_cast<double>(time));
     if (!*before) text += '\n';
   }

@@ -64,24 +64,24 @@ std::string read_nodes(std::string_view text, Options& options) {
   return options.hierarchy ? "" : options.hierarchy.problem().text();
 }
 
+/// Whether `text` is a number of 0 to 10^6; sets it.
+bool read_number(std::string_view text, double& number) {
+  double read = -1;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), read);
+  if (error != std::errc{} || end != text.end() || !(read >= 0 && read <= 1e6)) return false;
+  number = read;
+  return true;
+}
+
 std::string read_trials(std::string_view text, Options& options) {
-  double percent = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  if (error != std::errc{} || stop != end || !(percent >= 0 && percent <= 1e6))
-    return "must be a percentage, such as 1 or 0.5";
+  double percent = 0;
+  if (!read_number(text, percent)) return "must be a percentage, such as 1 or 0.5";
   options.trials_share = percent / 100;
   return "";
 }
 
 std::string read_order_time(std::string_view text, Options& options) {
-  double seconds = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc{} || stop != end || !(seconds >= 0 && seconds <= 1e6))
-    return "must be seconds, such as 2 or 0.5";
-  options.order_seconds = seconds;
-  return "";
+  return read_number(text, options.order_seconds) ? "" : "must be seconds, such as 2 or 0.5";
 }
 
 std::string read_device(std::string_view text, Options& options) {
@@ -147,7 +147,7 @@ std::vector<Option> make_table() {
        "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the host MPI. An Alltoallv with direct= "
-       "lets smaller blocks go straight instead. (What derived types and in place take of an Alltoallv is not limited: "
+       "sends smaller blocks directly instead. (What derived types and in place take of an Alltoallv is not limited: "
        "as much as the rank exchanges.)",
        "keeping 1GiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},

@@ -33,13 +33,13 @@ struct Digit {
 
 /// What leaves a place in one digit, or arrives there: slots of the rank, by the digit's value.
 struct Bundles {
-  std::vector<Location> blocks;
-  std::vector<std::uint32_t> first;  ///< of each value in `blocks`; one more: the end
-  std::vector<std::uint8_t> last;    ///< of each value: its blocks have no more digits to go
+  std::vector<Run> runs;
+  std::vector<std::size_t> first;  ///< of each value in `runs`; one more: the end
+  std::vector<std::uint8_t> last;  ///< of each value: its blocks have no more digits to go
 
-  std::span<const Location> of(std::int32_t value) const {
+  std::span<const Run> of(std::int32_t value) const {
     const auto z = static_cast<std::size_t>(value);
-    return std::span(blocks).subspan(first[z], first[z + 1] - first[z]);
+    return std::span(runs).subspan(first[z], first[z + 1] - first[z]);
   }
 };
 
@@ -81,14 +81,13 @@ class Bruck {
     const std::size_t n = static_cast<std::size_t>(grid_.places());
     offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n),
                 std::vector<std::int32_t>(n)};
-    std::size_t messages = 0, blocks = 0;
+    std::size_t messages = 0;
     for (const Digit& digit : digits_) {
       read(digit);
       for (std::size_t i = 0; i < n; ++i) offsets_.all_moves[i] += offsets_.values[i] != 0;
       messages += static_cast<std::size_t>(digit.radix - 1) * places_.size();
     }
-    for (const std::uint8_t moves : offsets_.all_moves) blocks += moves * places_.size();
-    flow_.reserve(messages, blocks);
+    flow_.reserve(messages);
   }
 
   SlotFlow make() && {
@@ -148,19 +147,19 @@ class Bruck {
       return z != 0 &&
              exists(held, offset, offsets_.done[static_cast<std::size_t>(offset)] + (outgoing ? 0 : move_of(digit, z)));
     };
-    Bundles all{{}, std::vector<std::uint32_t>(values + 1), std::vector<std::uint8_t>(values, 1)};
+    Bundles all{{}, {}, std::vector<std::uint8_t>(values, 1)};
+    std::vector<std::uint32_t> next(values + 1);  // in `slots`, of each value
     for (std::int32_t offset = 0; offset < n; ++offset) {
       const std::int32_t z = offsets_.values[static_cast<std::size_t>(offset)];
-      if (moves_here(offset, z)) ++all.first[static_cast<std::size_t>(z) + 1];
+      if (moves_here(offset, z)) ++next[static_cast<std::size_t>(z) + 1];
     }
-    for (std::size_t z = 0; z < values; ++z) all.first[z + 1] += all.first[z];
-    all.blocks.resize(all.first.back());
-    std::vector<std::uint32_t> next = all.first;
+    for (std::size_t z = 0; z < values; ++z) next[z + 1] += next[z];
+    std::vector<std::int32_t> slots(next.back());
     const auto add = [&](std::int32_t offset, bool group) {
       const auto i = static_cast<std::size_t>(offset);
       const std::int32_t z = offsets_.values[i];
       if (z == 0 || second_group(i) != group || !moves_here(offset, z)) return;
-      all.blocks[next[static_cast<std::size_t>(z)]++] = slot(first_slot + offset);
+      slots[next[static_cast<std::size_t>(z)]++] = first_slot + offset;
       all.last[static_cast<std::size_t>(z)] &= offsets_.moves[i] + 1 == offsets_.all_moves[i];
     };
     const bool grouped = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy;
@@ -170,7 +169,22 @@ class Bruck {
       else
         for (std::int32_t offset = n; offset-- > 0;) add(offset, group == 1);
     }
+    RunList together;
+    const bool apart = staggered(digit);
+    for (std::size_t z = 0, i = 0; z < values; ++z) {
+      all.first.push_back(all.runs.size());
+      for (together.clear(); i < next[z]; ++i)
+        if (apart) all.runs.push_back(run_of(slot(slots[i])));
+        else together.add(slot(slots[i]));
+      all.runs.insert(all.runs.end(), together.runs().begin(), together.runs().end());
+    }
+    all.first.push_back(all.runs.size());
     return all;
+  }
+
+  /// Whether each block has a message of its own in this digit.
+  bool staggered(const Digit& digit) const {
+    return spec_.grouping == Grouping::staggered && digit.dimension + 1 == grid_.sizes.size();
   }
 
   /// The slots of time in which nodes exchange in this digit; nullptr: in the order of shift.
@@ -194,7 +208,7 @@ class Bruck {
     const SlotRows* const order = order_of(digit);
     for (std::size_t held = 0; held < places_.size(); ++held)
       for (std::int32_t z = 1; z < digit.radix; ++z) {
-        const std::span<const Location> blocks = bundles[held].of(z);
+        const std::span<const Run> blocks = bundles[held].of(z);
         if (blocks.empty()) continue;
         const std::int32_t other = grid_.shifted(places_[held], move_of(digit, z), outgoing ? 1 : -1);
         const std::int32_t from = outgoing ? places_[held] : other, to = outgoing ? other : places_[held];
@@ -211,12 +225,11 @@ class Bruck {
 
   /// The messages with other ranks, and if they are staggered one for each block.
   std::vector<PositionedMessage> with_others(const Digit& digit, const std::vector<PlacedMessage>& all) const {
-    const bool staggered = spec_.grouping == Grouping::staggered && digit.dimension + 1 == grid_.sizes.size();
     std::vector<PositionedMessage> sent;
     sent.reserve(all.size());
     for (const PlacedMessage& message : all) {
       if (message.peer == rank_) continue;
-      const std::size_t length = staggered ? 1 : message.blocks.size();
+      const std::size_t length = staggered(digit) ? 1 : message.blocks.size();
       for (std::size_t i = 0; i < message.blocks.size(); i += length) {
         sent.push_back(message);
         sent.back().blocks = message.blocks.subspan(i, length);
@@ -230,9 +243,8 @@ class Bruck {
     for (const PlacedMessage& message : outgoing) {
       if (message.peer != rank_) continue;
       const auto held = std::ranges::find(places_, message.to) - places_.begin();
-      std::vector<Location> to;
-      for (const Location from : message.blocks)
-        to.push_back(slot(from.block % grid_.places() + static_cast<std::int32_t>(held) * grid_.places()));
+      std::vector<Run> to(message.blocks.begin(), message.blocks.end());
+      for (Run& run : to) run.first = run.first % grid_.places() + static_cast<std::int32_t>(held) * grid_.places();
       flow_.move(message.blocks, to);
     }
   }

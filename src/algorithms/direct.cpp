@@ -20,12 +20,12 @@ namespace {
 
 void add_in_slots(const Spec& spec, const SlotRows& order, Rank rank, FlowBuilder& flow) {
   const auto p = static_cast<std::size_t>(order.members);
-  std::vector<Location> places;  // of what is sent, then of what is received
+  std::vector<Run> places;  // of what is sent, then of what is received
   places.reserve(2 * p);
   const auto messages = [&](std::span<const std::int32_t> slots, Location (*place_of)(Rank)) {
     std::vector<PositionedMessage> all;
     for (const auto& [slot, other] : slot_order(slots)) {
-      places.push_back(place_of(other));
+      places.push_back(run_of(place_of(other)));
       all.push_back({other, slot + 1, true, {&places.back(), 1}});
     }
     return all;
@@ -37,7 +37,7 @@ void add_in_slots(const Spec& spec, const SlotRows& order, Rank rank, FlowBuilde
 
 SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
   FlowBuilder flow(shape, rank);
-  flow.reserve(static_cast<std::size_t>(shape.ranks), static_cast<std::size_t>(shape.ranks));
+  flow.reserve(static_cast<std::size_t>(shape.ranks));
   flow.phase(false).move(own_block(rank), end_of(rank));
   if (spec.order == Order::topology && shape.order) {
     add_in_slots(spec, *shape.order, rank, flow);

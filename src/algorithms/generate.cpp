@@ -6,9 +6,7 @@
 namespace swapmeet {
 
 Flow flow(const Spec& spec, const Shape& shape, Rank rank) {
-  Flow flow = algorithm_of(spec.family).flow(spec, shape, rank).flow;
-  std::erase_if(flow.rounds, [](const Round& round) { return round.send_count + round.receive_count == 0; });
-  return flow;
+  return flow_of(algorithm_of(spec.family).flow(spec, shape, rank));
 }
 
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank) {

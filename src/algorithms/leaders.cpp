@@ -20,7 +20,6 @@
 ///          (N-1)·(Q-1)·G with the former, and (N-1)·(G-1)·Q without it. [checked by tests/core/leaders_test.py]
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "algorithms/families.hpp"
@@ -30,8 +29,6 @@
 namespace swapmeet {
 
 namespace {
-
-using Places = std::vector<Location>;
 
 std::int32_t count_of(const auto& list) { return static_cast<std::int32_t>(list.size()); }
 
@@ -56,12 +53,17 @@ class Leaders {
  private:
   /// The messages of a phase, and the places of their blocks.
   struct Messages {
-    std::vector<Places> places;
+    std::vector<RunList> places;
     std::vector<PositionedMessage> list;
 
-    void add(Rank peer, std::int32_t position, bool last, Places blocks) {
+    void add(Rank peer, std::int32_t position, bool last, RunList blocks) {
       places.push_back(std::move(blocks));
       list.push_back({peer, position, last, places.back()});  // a vector that moves keeps its elements
+    }
+    void add(Rank peer, std::int32_t position, Location block) {
+      RunList blocks;
+      blocks.add(block);
+      add(peer, position, true, std::move(blocks));
     }
   };
 
@@ -79,36 +81,36 @@ class Leaders {
     }
   }
 
-  static Places slots(std::int32_t first, std::int32_t count, std::int32_t stride = 1) {
-    Places all;
-    for (std::int32_t i = 0; i < count; ++i) all.push_back(slot(first + i * stride));
+  static RunList slots(std::int32_t first, std::int32_t count, std::int32_t stride = 1) {
+    RunList all;
+    all.add(Run{Buffer::scratch, first, count, stride});
     return all;
   }
 
   /// What our node's member number `source` sends through us.
-  Places gathered(std::int32_t source) const {
-    Places all;
+  RunList gathered(std::int32_t source) const {
+    RunList all;
     for_each_served([&](Group, std::int32_t first, std::int32_t size) {
-      for (std::int32_t i = 0; i < size; ++i) all.push_back(slot(first + source * size + i));
+      all.add(Run{Buffer::scratch, first + source * size, size, 1});
     });
     return all;
   }
 
-  Places blocks_for(std::span<const Group> groups) const {
-    Places all;
+  RunList blocks_for(std::span<const Group> groups) const {
+    RunList all;
     for (const Group group : groups)
-      for (const Rank destination : map_.members(group)) all.push_back(own_block(destination));
+      for (const Rank destination : map_.members(group)) all.add(own_block(destination));
     return all;
   }
 
   /// What arrives from all other nodes for the member of our group at `position`, as the leader keeps it.
-  Places kept_for(std::int32_t position) const { return slots(position, elsewhere_, count_of(mine_)); }
+  RunList kept_for(std::int32_t position) const { return slots(position, elsewhere_, count_of(mine_)); }
 
   /// The same where it ends.
-  Places from_elsewhere() const {
-    Places all;
+  RunList from_elsewhere() const {
+    RunList all;
     for (const Rank source : map_.ranks())
-      if (map_.node_of(source) != node_) all.push_back(end_of(source));
+      if (map_.node_of(source) != node_) all.add(end_of(source));
     return all;
   }
 
@@ -118,8 +120,8 @@ class Leaders {
     for (std::int32_t i = 1; i < size; ++i) {
       const std::int32_t to = (member_ + i) % size, from = (member_ - i + size) % size;
       const Rank target = members_[static_cast<std::size_t>(to)], source = members_[static_cast<std::size_t>(from)];
-      outgoing.add(target, i, true, {own_block(target)});
-      incoming.add(source, i, true, {end_of(source)});
+      outgoing.add(target, i, own_block(target));
+      incoming.add(source, i, end_of(source));
       const Group group{node_, map_.group_of(node_, to)};
       if (map_.leader(group) == target)
         if (const auto served = map_.served(node_, group.number); !served.empty())
@@ -145,9 +147,10 @@ class Leaders {
       const std::int32_t from = (node_ - i + nodes) % nodes;
       const auto sources = map_.members(from);
       const std::int32_t before = map_.first(from) - (from > node_ ? count_of(members_) : 0);  // ranks of other nodes
-      Places blocks;
+      RunList blocks;
       if (mine_.size() > 1) blocks = slots(before * count_of(mine_), count_of(sources) * count_of(mine_));
-      else std::ranges::transform(sources, std::back_inserter(blocks), end_of);
+      else
+        for (const Rank source : sources) blocks.add(end_of(source));
       const std::int32_t position = order ? order->receives_of(node_)[static_cast<std::size_t>(from)] + 1 : i;
       incoming.add(map_.leader({from, map_.sender(from, group_)}), position, mine_.size() == 1, std::move(blocks));
     }

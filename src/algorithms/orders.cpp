@@ -36,8 +36,8 @@ Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed)
     switch (order) {
       case Order::topology:
       case Order::shift:
-        peers.to[i] = static_cast<Rank>((me + i) % p);
-        peers.from[i] = static_cast<Rank>((me + p - i) % p);
+        peers.to[i] = static_cast<Rank>(me + i < p ? me + i : me + i - p);
+        peers.from[i] = static_cast<Rank>(me < i ? me + p - i : me - i);
         break;
       case Order::exclusive_or: peers.to[i] = peers.from[i] = static_cast<Rank>(me ^ i); break;
       case Order::random:

@@ -16,7 +16,7 @@ struct PositionedMessage {
   Rank peer = 0;
   std::int32_t position = 0;  ///< 1 or more
   bool last = false;          ///< see Message
-  std::span<const Location> blocks{};
+  std::span<const Run> blocks{};
 };
 
 /// Adds the rounds of messages at positions 1 to `positions`, the most of any rank; 0: one round without messages.

@@ -71,7 +71,7 @@ Schedule ScheduleBuilder::finish() && {
 
 Message ScheduleBuilder::message(Rank peer, std::span<const Run> blocks, bool last) {
   const auto first = static_cast<std::uint32_t>(schedule_.runs.size());
-  schedule_.runs.insert(schedule_.runs.end(), blocks.begin(), blocks.end());
+  for (const Run& run : blocks) schedule_.runs.push_back(run);
   return {peer, first, static_cast<std::uint32_t>(blocks.size()), last};
 }
 

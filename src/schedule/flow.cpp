@@ -2,86 +2,139 @@
 
 #include <algorithm>
 
+#include "schedule/flow_builder.hpp"
 #include "schedule/working_memory.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-/// Follows blocks through the buffers of one rank. While it does, arriving block i has the number P + i.
+/// Follows blocks from place to place, phase by phase. While it does, arriving block i has the number P + i.
 class Follower {
  public:
-  explicit Follower(const Schedule& schedule) : schedule_(schedule) {
-    flow_.ranks = schedule.ranks;
-    flow_.rank = schedule.rank;
-    for (const Buffer buffer : {Buffer::send, Buffer::receive, Buffer::scratch})
-      contents(buffer).assign(static_cast<std::size_t>(schedule.blocks_in(buffer)), 0);
-    for (Rank d = 0; d < schedule.ranks; ++d) at(Buffer::send, d) = d;
+  Follower(Rank ranks, Rank rank, std::size_t slots) {
+    flow_.ranks = ranks;
+    flow_.rank = rank;
+    contents(Buffer::receive).resize(static_cast<std::size_t>(ranks));
+    contents(Buffer::scratch).resize(slots);
+    for (Rank d = 0; d < ranks; ++d) contents(Buffer::send).push_back(d);
   }
 
-  Flow follow() && {
-    for (const Step& step : schedule_.steps) {
-      // Operations of a step are independent, so the copies may come first.
-      for (const Copy& copy : schedule_.copies_of(step))
-        for (std::int32_t i = 0; i < copy.from.count; ++i)
-          at(copy.to.buffer, copy.to.block(i)) = at(copy.from.buffer, copy.from.block(i));
-      exchange(step);
-    }
-    settle();
-    return std::move(flow_);
-  }
-
- private:
   std::vector<std::int32_t>& contents(Buffer buffer) { return contents_[static_cast<std::size_t>(buffer)]; }
-  std::int32_t& at(Buffer buffer, std::int32_t block) { return contents(buffer)[static_cast<std::size_t>(block)]; }
 
-  void exchange(const Step& step) {
-    if (step.send_count + step.receive_count == 0) return;
-    Round round(step);
-    round.first_send = static_cast<std::uint32_t>(flow_.sends.size());
-    round.first_receive = static_cast<std::uint32_t>(flow_.receives.size());
-    for (const Message& message : schedule_.sends_of(step)) send(message);
-    for (const Message& message : schedule_.receives_of(step)) receive(message);
-    flow_.rounds.push_back(round);
+  void reserve(std::size_t messages) {
+    flow_.sends.reserve(messages);
+    flow_.receives.reserve(messages);
   }
 
-  void send(const Message& message) {
+  /// What follows takes blocks from where they lie now; what it brings lies there when the phase ends.
+  void send(const Message& message, std::span<const Run> runs) {
     const auto first = static_cast<std::uint32_t>(flow_.departing.size());
-    for (const Run& run : schedule_.runs_of(message))
-      for (std::int32_t i = 0; i < run.count; ++i) flow_.departing.push_back(at(run.buffer, run.block(i)));
+    take(runs, flow_.departing);
     flow_.sends.push_back(
         {message.peer, first, static_cast<std::uint32_t>(flow_.departing.size()) - first, message.last});
   }
 
-  void receive(const Message& message) {
-    const std::uint32_t first = arrived_;
-    for (const Run& run : schedule_.runs_of(message))
-      for (std::int32_t i = 0; i < run.count; ++i)
-        at(run.buffer, run.block(i)) = schedule_.ranks + static_cast<std::int32_t>(arrived_++);
-    flow_.receives.push_back({message.peer, first, arrived_ - first, message.last});
+  void receive(const Message& message, std::span<const Run> runs) {
+    std::uint32_t count = 0;
+    for (const Run& run : runs) {
+      arriving_.push_back(run);
+      count += static_cast<std::uint32_t>(run.count);
+    }
+    flow_.receives.push_back({message.peer, arrived_, count, message.last});
+    arrived_ += count;
+  }
+
+  void move(std::span<const Run> from, std::span<const Run> to) {
+    take(from, moved_);
+    entering_.insert(entering_.end(), to.begin(), to.end());
+  }
+
+  /// A round of the messages since the last one.
+  void end_round(Round round) {
+    round.first_send = static_cast<std::uint32_t>(flow_.sends.size()) - round.send_count;
+    round.first_receive = static_cast<std::uint32_t>(flow_.receives.size()) - round.receive_count;
+    flow_.rounds.push_back(round);
+  }
+
+  void end_phase() {
+    auto moved = moved_.begin();
+    for_each(entering_, [&](std::int32_t& place) { place = *moved++; });
+    for_each(arriving_, [&](std::int32_t& place) { place = flow_.ranks + settled_++; });
+    moved_.clear(), entering_.clear(), arriving_.clear();
   }
 
   /// What stays is what the receive buffer holds in the end; the other blocks get their final numbers.
-  void settle() {
+  Flow finish(std::span<const Rank> last_source) && {
     flow_.arriving.assign(arrived_, 0);
-    for (Rank source = 0; source < schedule_.ranks; ++source)
-      if (const std::int32_t number = at(Buffer::receive, source); number >= schedule_.ranks)
-        flow_.arriving[static_cast<std::size_t>(number - schedule_.ranks)] = -1 - source;
+    const auto stays = [&](std::int32_t number, Rank source) {
+      if (number >= flow_.ranks) flow_.arriving[static_cast<std::size_t>(number - flow_.ranks)] = -1 - source;
+    };
+    for (Rank s = 0; s < flow_.ranks; ++s) stays(contents(Buffer::receive)[static_cast<std::size_t>(s)], s);
+    for (std::size_t i = 0; i < last_source.size(); ++i)
+      if (last_source[i] >= 0) stays(contents(Buffer::scratch)[i], last_source[i]);
     for (std::int32_t& block : flow_.arriving)
-      if (block == 0) block = schedule_.ranks + flow_.passed_on++;
+      if (block == 0) block = flow_.ranks + flow_.passed_on++;
     for (std::int32_t& block : flow_.departing)
-      if (block >= schedule_.ranks) block = flow_.arriving[static_cast<std::size_t>(block - schedule_.ranks)];
+      if (block >= flow_.ranks) block = flow_.arriving[static_cast<std::size_t>(block - flow_.ranks)];
+    return std::move(flow_);
   }
 
-  const Schedule& schedule_;
+ private:
+  void for_each(std::span<const Run> runs, auto use) {
+    for (const Run& run : runs) {
+      std::int32_t* const places = contents(run.buffer).data();
+      for (std::int32_t i = 0; i < run.count; ++i) use(places[run.block(i)]);
+    }
+  }
+  void take(std::span<const Run> runs, std::vector<std::int32_t>& numbers) {
+    for (const Run& run : runs) {
+      const std::size_t end = numbers.size();
+      numbers.resize(end + static_cast<std::size_t>(run.count));
+      for_each({&run, 1}, [number = numbers.begin() + static_cast<std::ptrdiff_t>(end)](std::int32_t place) mutable {
+        *number++ = place;
+      });
+    }
+  }
+
   Flow flow_;
   std::vector<std::int32_t> contents_[3];
   std::uint32_t arrived_ = 0;
+  std::int32_t settled_ = 0;  ///< of these, in the phases that are over
+  // Of the phase at hand:
+  std::vector<std::int32_t> moved_;
+  std::vector<Run> entering_, arriving_;  ///< where what is moved goes, and what arrives
 };
 
 }  // namespace
 
-Flow flow_of(const Schedule& schedule) { return Follower(schedule).follow(); }
+Flow flow_of(const Schedule& schedule) {
+  Follower follower(schedule.ranks, schedule.rank, static_cast<std::size_t>(schedule.scratch_blocks));
+  for (const Step& step : schedule.steps) {
+    for (const Copy& copy : schedule.copies_of(step)) follower.move({&copy.from, 1}, {&copy.to, 1});
+    for (const Message& message : schedule.sends_of(step)) follower.send(message, schedule.runs_of(message));
+    for (const Message& message : schedule.receives_of(step)) follower.receive(message, schedule.runs_of(message));
+    if (step.send_count + step.receive_count > 0) follower.end_round(step);
+    follower.end_phase();
+  }
+  return std::move(follower).finish({});
+}
+
+Flow flow_of(const SlotFlow& flow) {
+  Follower follower(flow.ranks, flow.rank, static_cast<std::size_t>(flow.slots));
+  follower.reserve(std::max(flow.sends.size(), flow.receives.size()));
+  std::ranges::copy(flow.first_own, follower.contents(Buffer::scratch).begin());
+  for (const SlotFlow::Phase& phase : flow.phases) {
+    for (const Round& round : flow.rounds_of(phase)) {
+      for (const Message& message : flow.sends_of(round)) follower.send(message, flow.runs_of(message));
+      for (const Message& message : flow.receives_of(round)) follower.receive(message, flow.runs_of(message));
+      if (round.send_count + round.receive_count > 0) follower.end_round(round);
+    }
+    for (const SlotFlow::Move& move : flow.moves_of(phase)) follower.move(flow.from(move), flow.to(move));
+    follower.end_phase();
+  }
+  return std::move(follower).finish(flow.last_source);
+}
 
 std::int64_t peak_blocks(const Flow& flow) {
   const auto count = [](const Message& message) { return std::int64_t{message.count}; };

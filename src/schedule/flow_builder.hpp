@@ -1,11 +1,12 @@
-/// The only way to make a flow: a generator says which blocks travel by the places that they are in.
+/// What generators make: a flow, told by the places that blocks are in.
 ///
 /// A rank keeps blocks that are under way in numbered *slots*, at most one block in each at a time. A place is a
-/// Location: send[d] is the rank's own block for d, receive[s] is where the block of s ends, scratch[i] is slot i. The
-/// builder follows the blocks from place to place, and so knows which of them each message holds. Where blocks of equal
-/// size really lie is decided later (schedule/placement.hpp).
+/// Location: send[d] is the rank's own block for d, receive[s] is where the block of s ends, scratch[i] is slot i. Runs
+/// of places say which blocks a message holds. By following blocks from place to place one finds which they are
+/// (flow_of()); where those of equal size really lie is decided by the layout (schedule/placement.hpp).
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "schedule/flow.hpp"
@@ -17,7 +18,6 @@ inline Location own_block(Rank destination) { return {Buffer::send, destination}
 inline Location end_of(Rank source) { return {Buffer::receive, source}; }
 inline Location slot(std::int32_t number) { return {Buffer::scratch, number}; }
 
-/// A flow, and the place of each block in it.
 struct SlotFlow {
   /// Rounds of which none passes on what another one receives: messages and moves take what lies at their places when
   /// the phase begins; what they bring lies there when it ends.
@@ -26,28 +26,53 @@ struct SlotFlow {
     std::uint32_t first_move = 0, move_count = 0;
     bool packs = false;  ///< blocks that lie apart may have to be packed, on this rank or another
   };
-  /// Blocks that go from places to other places of the same rank, without a message.
+  /// Blocks that go from places to other places of the same rank, without a message: runs, those where they come from
+  /// first.
   struct Move {
-    std::uint32_t first = 0, count = 0;  ///< in `leaving` and `entering`
+    std::uint32_t first = 0, from_count = 0, to_count = 0;
   };
 
-  Flow flow;
-  std::vector<Location> departing, arriving;  ///< the places of flow.departing and flow.arriving
+  Rank ranks = 1, rank = 0;
   std::vector<Phase> phases;
+  std::vector<Round> rounds;
+  std::vector<Message> sends, receives;  ///< their blocks are runs of places
   std::vector<Move> moves;
-  std::vector<Location> leaving, entering;  ///< the places that moves take blocks from and bring them to
+  std::vector<Run> runs;
   std::int32_t slots = 0;
   /// If not empty, for each slot: the destination of the own block that is there first, and the source of the block
   /// that is there last; -1: none.
   std::vector<Rank> first_own, last_source;
+
+  std::span<const Round> rounds_of(const Phase& phase) const {
+    return std::span(rounds).subspan(phase.first_round, phase.round_count);
+  }
+  std::span<const Move> moves_of(const Phase& phase) const {
+    return std::span(moves).subspan(phase.first_move, phase.move_count);
+  }
+  std::span<const Message> sends_of(const Round& round) const {
+    return std::span(sends).subspan(round.first_send, round.send_count);
+  }
+  std::span<const Message> receives_of(const Round& round) const {
+    return std::span(receives).subspan(round.first_receive, round.receive_count);
+  }
+  std::span<const Run> runs_of(const Message& message) const {
+    return std::span(runs).subspan(message.first, message.count);
+  }
+  std::span<const Run> from(const Move& move) const { return std::span(runs).subspan(move.first, move.from_count); }
+  std::span<const Run> to(const Move& move) const {
+    return std::span(runs).subspan(move.first + move.from_count, move.to_count);
+  }
 };
+
+/// Which blocks travel, found by following them from place to place. O(blocks).
+Flow flow_of(const SlotFlow& flow);
 
 class FlowBuilder {
  public:
   FlowBuilder(const Shape& shape, Rank rank);
 
-  /// Room for so many messages and blocks in each direction, so that long flows are made without reallocation.
-  FlowBuilder& reserve(std::size_t messages, std::size_t blocks);
+  /// Room for so many messages in each direction, so that long flows are made without reallocation.
+  FlowBuilder& reserve(std::size_t messages);
 
   /// Slots that own blocks begin in, and that blocks end in: see SlotFlow. Before the first phase.
   FlowBuilder& slots(std::vector<Rank> first_own, std::vector<Rank> last_source);
@@ -59,24 +84,20 @@ class FlowBuilder {
                      Posting posting = Posting::receives_first);
 
   /// `last`: see Message.
-  FlowBuilder& send(Rank to, std::span<const Location> blocks, bool last);
-  FlowBuilder& receive(Rank from, std::span<const Location> blocks, bool last);
-  FlowBuilder& send(Rank to, Location block, bool last) { return send(to, {&block, 1}, last); }
-  FlowBuilder& receive(Rank from, Location block, bool last) { return receive(from, {&block, 1}, last); }
-  FlowBuilder& move(std::span<const Location> from, std::span<const Location> to);
-  FlowBuilder& move(Location from, Location to) { return move({&from, 1}, {&to, 1}); }
+  FlowBuilder& send(Rank to, std::span<const Run> blocks, bool last);
+  FlowBuilder& receive(Rank from, std::span<const Run> blocks, bool last);
+  FlowBuilder& send(Rank to, Location block, bool last) { return send(to, std::array{run_of(block)}, last); }
+  FlowBuilder& receive(Rank from, Location block, bool last) { return receive(from, std::array{run_of(block)}, last); }
+  /// As many blocks in both.
+  FlowBuilder& move(std::span<const Run> from, std::span<const Run> to);
+  FlowBuilder& move(Location from, Location to) { return move(std::array{run_of(from)}, std::array{run_of(to)}); }
 
   SlotFlow finish() &&;
 
  private:
-  std::int32_t& content(std::int32_t slot);
-  std::int32_t number_at(Location place);
-  void end_phase();
-  void number_blocks();
+  std::uint32_t add(std::span<const Run> blocks);
 
   SlotFlow made_;
-  std::vector<std::int32_t> contents_;  ///< of each slot: the number of a block; that of an arriving one: P + its index
-  std::size_t settled_ = 0;             ///< blocks that arrived in the phases that are over
 };
 
 }  // namespace swapmeet

@@ -1,11 +1,8 @@
 #include "schedule/run_list.hpp"
 
-#include <algorithm>
-
 namespace swapmeet {
 
 void RunList::add(Location location) {
-  ++blocks_;
   if (!runs_.empty() && runs_.back().buffer == location.buffer) {
     Run& run = runs_.back();
     const std::int32_t step = location.block - run.block(run.count - 1);
@@ -23,8 +20,14 @@ void RunList::add(Location location) {
   runs_.push_back({location.buffer, location.block, 1, 1});
 }
 
-bool RunList::within(Buffer buffer) const {
-  return std::ranges::all_of(runs_, [buffer](const Run& run) { return run.buffer == buffer; });
+void RunList::add(const Run& run) {
+  for (std::int32_t i = 0; i < run.count; ++i) {
+    if (i > 0 && runs_.back().count > 1 && runs_.back().stride == run.stride) {  // what is left goes on like that
+      runs_.back().count += run.count - i;
+      return;
+    }
+    add(Location{run.buffer, run.block(i)});
+  }
 }
 
 }  // namespace swapmeet

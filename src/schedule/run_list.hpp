@@ -13,22 +13,19 @@ struct Location {
   std::int32_t block = 0;
 };
 
+inline Run run_of(Location block) { return {block.buffer, block.block, 1, 1}; }
+
 class RunList {
  public:
   void add(Location location);
-  void clear() { runs_.clear(), blocks_ = 0; }
+  /// All of its blocks, as if they were added one by one.
+  void add(const Run& run);
+  void clear() { runs_.clear(); }
   std::span<const Run> runs() const { return runs_; }
-  std::int32_t blocks() const { return blocks_; }
-
-  /// Whether all blocks lie side by side, in order.
-  bool contiguous() const { return runs_.size() == 1 && (runs_[0].stride == 1 || runs_[0].count == 1); }
-
-  /// Whether every block is in `buffer`.
-  bool within(Buffer buffer) const;
+  operator std::span<const Run>() const { return runs_; }
 
  private:
   std::vector<Run> runs_;
-  std::int32_t blocks_ = 0;
 };
 
 }  // namespace swapmeet

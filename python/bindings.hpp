@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/suitable.hpp"
+#include "algorithms/generate.hpp"
 #include "network/order.hpp"
 #include "schedule/spec.hpp"
 #include "topology/endpoints.hpp"

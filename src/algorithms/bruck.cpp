@@ -16,6 +16,7 @@
 /// Each message has a position, the same at both ends: the digit's value, or between nodes with order=topology the slot
 /// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/families.hpp"
 #include "algorithms/phase.hpp"
@@ -24,12 +25,6 @@
 namespace swapmeet {
 
 namespace {
-
-struct Digit {
-  std::size_t dimension;
-  std::int32_t weight;  ///< in places along the dimension
-  std::int32_t radix;
-};
 
 /// What leaves a place in one digit, or arrives there: slots of the rank, by the digit's value.
 struct Bundles {
@@ -64,18 +59,12 @@ struct Surroundings {
 class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank) {
+      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank),
+        digits_(digits_along(spec.radices, grid_.sizes)) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
     std::int32_t stride = 1;
-    for (std::size_t d = 0; d < grid_.sizes.size(); stride *= grid_.sizes[d++]) {
-      strides_.push_back(stride);
-      std::int32_t weight = 1;
-      for (const std::int32_t radix : digits_of(spec.radices, d, grid_.sizes[d])) {
-        digits_.push_back({d, weight, radix});
-        weight *= radix;
-      }
-    }
+    for (const std::int32_t size : grid_.sizes) strides_.push_back(std::exchange(stride, stride * size));
     irregular_ = grid_.places() != shape.ranks;
     for (const std::int32_t place : places_) around_.push_back({ranks_from(place, 1), ranks_from(place, -1)});
     const std::size_t n = static_cast<std::size_t>(grid_.places());

@@ -5,6 +5,15 @@
 
 namespace swapmeet {
 
+std::string unsuitable(const Spec& spec, const Shape& shape) {
+  if (!forwards(spec) && spec.sizes != Sizes::automatic && spec.sizes != Sizes::padded)
+    return "sizes=" + std::string(sizes_names[static_cast<std::size_t>(spec.sizes)]) +
+           " is for the families bruck and leaders: in a direct exchange each end knows the sizes";
+  if (spec.family == Family::native) return "";
+  const Algorithm& algorithm = algorithm_of(spec.family);
+  return algorithm.unsuitable ? algorithm.unsuitable(spec, shape) : "";
+}
+
 Flow flow(const Spec& spec, const Shape& shape, Rank rank) {
   return flow_of(algorithm_of(spec.family).flow(spec, shape, rank));
 }

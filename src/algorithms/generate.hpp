@@ -1,10 +1,15 @@
 /// From a point of the family to what one rank does.
 #pragma once
 
+#include <string>
+
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
+
+/// Why `spec` cannot serve a communicator of this shape; "" if it can.
+std::string unsuitable(const Spec& spec, const Shape& shape);
 
 /// What travels to and from `rank`, all that an exchange of blocks of unequal size needs. As pure as generate().
 Flow flow(const Spec& spec, const Shape& shape, Rank rank);

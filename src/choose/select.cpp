@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/suitable.hpp"
+#include "algorithms/generate.hpp"
 #include "verify/verify.hpp"
 
 namespace swapmeet {

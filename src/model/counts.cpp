@@ -7,7 +7,6 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "model/irregular.hpp"
-#include "model/leader_counts.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
@@ -17,6 +16,10 @@ namespace {
 /// The grid that the exchange goes along: a direct one has a single dimension.
 Extent grid_of(const Spec& spec, const Shape& shape) {
   return extent(spec.family == Family::direct ? Dimensions{} : spec.dimensions, shape);
+}
+
+std::vector<Digit> digits_of(const Spec& spec, const std::vector<std::int32_t>& sizes) {
+  return digits_along(spec.family == Family::direct ? std::vector<Radices>{{Radix::all}} : spec.radices, sizes);
 }
 
 /// Blocks that leave a rank in this digit.
@@ -113,19 +116,6 @@ bool has_closed_form(Family family) {
   return family == Family::direct || family == Family::bruck || family == Family::leaders;
 }
 
-std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes) {
-  const std::vector<Radices> direct{{Radix::all}};
-  std::vector<Digit> digits;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    std::int32_t weight = 1, number = 0;
-    for (const std::int32_t radix : digits_of(spec.family == Family::direct ? direct : spec.radices, d, sizes[d])) {
-      digits.push_back({d, number++, weight, radix});
-      weight *= radix;
-    }
-  }
-  return digits;
-}
-
 std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
   const std::int64_t weight = digit.weight, period = weight * digit.radix;
   return size / period * weight + std::clamp(size % period - value * weight, std::int64_t{0}, weight);
@@ -138,7 +128,7 @@ Counts count(const Spec& spec, const Shape& shape) {
   Extent grid = grid_of(spec, shape);
   counts.ranks_differ = grid.places != shape.ranks;
   counts.sizes = std::move(grid.sizes);
-  const std::vector<Digit> digits = digits_along(spec, counts.sizes);
+  const std::vector<Digit> digits = digits_of(spec, counts.sizes);
   counts.radices.resize(counts.sizes.size());
   for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
   if (!counts.ranks_differ) return count_regular(spec, shape.ranks, digits, std::move(counts));
@@ -154,7 +144,7 @@ std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape) {
   if (!has_closed_form(spec.family)) return rounds_of_flows(spec, shape);
   if (spec.family == Family::leaders) return leader_rounds(spec, shape);
   const Extent grid = grid_of(spec, shape);
-  const std::vector<Digit> digits = digits_along(spec, grid.sizes);
+  const std::vector<Digit> digits = digits_of(spec, grid.sizes);
   if (grid.places != shape.ranks) return count_irregular_grid(spec, shape, digits).rounds;
   std::vector<RoundCounts> rounds;
   for (const Digit& digit : digits) {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/copies.hpp"
+#include "model/work.hpp"
 
 namespace swapmeet {
 

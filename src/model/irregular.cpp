@@ -63,62 +63,59 @@ void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>&
 }  // namespace
 
 void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
-                   const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use) {
+                   const std::function<void(const Digit&, std::int32_t)>& begin,
+                   const std::function<void(const Digit&, Rank, Rank, std::int64_t)>& use) {
   const std::vector<Axis> all_axes = axes(grid);
   for (const Digit& digit : digits) {
     const Axis& axis = all_axes[digit.dimension];
-    for (std::int32_t z = 1; z < digit.radix; ++z)
+    for (std::int32_t z = 1; z < digit.radix; ++z) {
+      begin(digit, z);
       for (std::int32_t place = 0; place < grid.places(); ++place) {
         const std::int64_t blocks = leaving(axis, digit, z, place);
         if (blocks == 0) continue;
         const std::int32_t along = place / axis.stride % axis.size;
         const std::int32_t move = (along + z * digit.weight) % axis.size - along;
-        use(digit, z, grid.rank_at[static_cast<std::size_t>(place)],
+        use(digit, grid.rank_at[static_cast<std::size_t>(place)],
             grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)], blocks);
       }
+    }
   }
 }
 
 IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits) {
   const Arrangement grid = arrange(spec.dimensions, shape);
-  const std::vector<Axis> all_axes = axes(grid);
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const bool packs = spec.packing == Packing::memcpy, twin = spec.layout == Layout::zero_copy;
   IrregularCounts most;
-  std::vector<Tally> totals(ranks);
-  std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0);
+  std::vector<Tally> totals(ranks), now(ranks);  // now: in this round
+  std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0), staged(ranks, 0);
   for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];
-  for (const Digit& digit : digits) {
-    const Axis& axis = all_axes[digit.dimension];
-    const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &digit == &digits.front()));
-    const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == all_axes.size();
-    std::vector<std::int64_t> staged(ranks, 0);
-    for (std::int32_t z = 1; z < digit.radix; ++z) {
-      std::vector<Tally> now(ranks);
-      for (std::int32_t place = 0; place < grid.places(); ++place) {
-        const std::int64_t blocks = leaving(axis, digit, z, place);
-        if (blocks == 0) continue;
-        const std::int32_t along = place / axis.stride % axis.size;
-        const std::int32_t move = (along + z * digit.weight) % axis.size - along;
-        const auto from = static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(place)]);
-        const auto to = static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(place + move * axis.stride)]);
-        if (packs || from == to) staged[from] += blocks;
-        if (from == to) continue;
-        if (!lands) staged[to] += blocks;
-        now[from].messages += staggered ? blocks : 1;
-        now[from].blocks += blocks;
-      }
-      RoundCounts round{static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0};
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        round.messages = std::max(round.messages, now[rank].messages);
-        round.blocks = std::max(round.blocks, now[rank].blocks);
-        totals[rank].messages += now[rank].messages;
-        totals[rank].blocks += now[rank].blocks;
-      }
-      most.rounds.push_back(round);
+  const auto end_round = [&] {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const Tally sent = std::exchange(now[rank], {});
+      most.rounds.back().messages = std::max(most.rounds.back().messages, sent.messages);
+      most.rounds.back().blocks = std::max(most.rounds.back().blocks, sent.blocks);
+      totals[rank].messages += sent.messages;
+      totals[rank].blocks += sent.blocks;
     }
-    keep_most(stage, staged);
-  }
+  };
+  const auto begin = [&](const Digit& digit, std::int32_t z) {
+    if (!most.rounds.empty()) end_round();
+    if (z == 1) keep_most(stage, std::exchange(staged, std::vector<std::int64_t>(ranks, 0)));
+    most.rounds.push_back({static_cast<std::int32_t>(digit.dimension), digit.number, digit.weight, z, 0, 0});
+  };
+  for_each_move(grid, digits, begin, [&](const Digit& digit, Rank source, Rank target, std::int64_t blocks) {
+    const bool lands = !packs && (twin || (spec.layout == Layout::zero_rotation && &digit == &digits.front()));
+    const bool staggered = spec.grouping == Grouping::staggered && digit.dimension + 1 == grid.sizes.size();
+    const auto from = static_cast<std::size_t>(source), to = static_cast<std::size_t>(target);
+    if (packs || from == to) staged[from] += blocks;
+    if (from == to) return;
+    if (!lands) staged[to] += blocks;
+    now[from].messages += staggered ? blocks : 1;
+    now[from].blocks += blocks;
+  });
+  if (!most.rounds.empty()) end_round();
+  keep_most(stage, staged);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     most.messages = std::max(most.messages, totals[rank].messages);
     most.blocks = std::max(most.blocks, totals[rank].blocks);

@@ -1,4 +1,4 @@
-/// Counting where places are proxies and ranks differ: see model/counts.hpp.
+/// Counting where ranks differ, for places are proxies or some ranks lead: see model/counts.hpp.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,6 @@
 
 namespace swapmeet {
 
-struct Digit {
-  std::size_t dimension;
-  std::int32_t number;  ///< within the dimension, from 0
-  std::int32_t weight;  ///< in places along the dimension
-  std::int32_t radix;
-};
-
 /// The largest numbers of any rank.
 struct IrregularCounts {
   std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
@@ -23,13 +16,15 @@ struct IrregularCounts {
 
 IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const std::vector<Digit>& digits);
 
-/// Calls use(digit, z, from, to, blocks) for whatever moves from a rank to a rank, digit by digit and value by value;
-/// the two may be the same.
-void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
-                   const std::function<void(const Digit&, std::int32_t, Rank, Rank, std::int64_t)>& use);
+Counts count_leaders(const Spec& spec, const Shape& shape);
 
-/// The digits of all dimensions of a grid, in the order in which they go by. A direct exchange has a single one.
-std::vector<Digit> digits_along(const Spec& spec, const std::vector<std::int32_t>& sizes);
+std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape);
+
+/// Goes through the digits, value by value: calls begin(digit, z), then use(digit, from, to, blocks) for whatever moves
+/// from a rank to a rank; the two may be the same.
+void for_each_move(const Arrangement& grid, const std::vector<Digit>& digits,
+                   const std::function<void(const Digit&, std::int32_t)>& begin,
+                   const std::function<void(const Digit&, Rank, Rank, std::int64_t)>& use);
 
 /// h(z): how many of the offsets 0..size-1 have the value z in this digit.
 std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value);

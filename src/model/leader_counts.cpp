@@ -1,6 +1,6 @@
 /// Ranks are counted one leader at a time: what one sends, and what the other members of its group do, follows from the
 /// groups that each leader of the node serves.
-#include "model/leader_counts.hpp"
+#include "model/irregular.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "algorithms/orders.hpp"
-#include "model/copies.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <climits>
 
-#include "algorithms/suitable.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
+#include "schedule/matching.hpp"
 #include "schedule/size_format.hpp"
 #include "schedule/working_memory.hpp"
 
@@ -68,32 +68,6 @@ struct VaryingCounter::Matrix {
 };
 
 namespace {
-
-/// A message among all that a rank receives: sorted, those of one sender and kind (with sizes or without) lie side by
-/// side, in the order in which they are sent and received.
-std::uint64_t label(Rank sender, bool last, std::size_t number) {
-  return static_cast<std::uint64_t>(sender) << 33 | std::uint64_t{last} << 32 | number;
-}
-
-/// For each message that a rank receives, which one of its sender it is.
-std::vector<std::vector<std::uint32_t>> match_messages(const std::vector<Flow>& flows) {
-  std::vector<std::vector<std::uint64_t>> sent(flows.size());
-  for (const Flow& flow : flows)
-    for (std::size_t i = 0; i < flow.sends.size(); ++i)
-      sent[static_cast<std::size_t>(flow.sends[i].peer)].push_back(label(flow.rank, flow.sends[i].last, i));
-  std::vector<std::vector<std::uint32_t>> numbers(flows.size());
-  for (std::size_t r = 0; r < flows.size(); ++r) {
-    std::vector<std::uint64_t> received;
-    for (std::size_t i = 0; i < flows[r].receives.size(); ++i)
-      received.push_back(label(flows[r].receives[i].peer, flows[r].receives[i].last, i));
-    std::ranges::sort(sent[r]);
-    std::ranges::sort(received);
-    numbers[r].resize(received.size());
-    for (std::size_t i = 0; i < received.size(); ++i)
-      numbers[r][received[i] & UINT32_MAX] = static_cast<std::uint32_t>(sent[r][i] & UINT32_MAX);
-  }
-  return numbers;
-}
 
 /// Messages of which a block is sent.
 std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
@@ -229,7 +203,7 @@ VaryingCounter::VaryingCounter(const Spec& spec, const Shape& shape)
 /// Follows blocks back from rank to rank: what a rank passes on came with a message, whose sender had it or passed it on.
 void VaryingCounter::find_origins() {
   constexpr std::uint32_t unknown = UINT32_MAX;
-  const std::vector<std::vector<std::uint32_t>> sent_as = match_messages(flows_);
+  const Numbering numbers = match(std::span<const Flow>(flows_), [](const std::string&) {});
   const auto own = static_cast<std::size_t>(ranks_);
   std::vector<std::vector<std::uint32_t>> arrivals;  // of each block that is passed on: where in flow.arriving it is
   for (const Flow& flow : flows_) {
@@ -246,7 +220,8 @@ void VaryingCounter::find_origins() {
     const std::vector<Message>& receives = flows_[rank].receives;
     const auto message = std::ranges::upper_bound(receives, place, {}, &Message::first) - receives.begin() - 1;
     const auto sender = static_cast<std::size_t>(receives[static_cast<std::size_t>(message)].peer);
-    const Message& sent = flows_[sender].sends[sent_as[rank][static_cast<std::size_t>(message)]];
+    const std::uint32_t send = numbers.send_of[numbers.receives[rank] + static_cast<std::size_t>(message)];
+    const Message& sent = flows_[sender].sends[send - numbers.sends[sender]];
     const std::uint32_t position = place - receives[static_cast<std::size_t>(message)].first;
     return known = self(self, sender, static_cast<std::size_t>(flows_[sender].departing_in(sent)[position]));
   };

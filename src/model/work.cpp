@@ -249,7 +249,7 @@ void count_grid(const Spec& spec, const Shape& shape, const std::vector<std::int
   Arrangement grid;
   std::vector<std::int64_t> strides{1};
   for (const std::int32_t size : sizes) strides.push_back(strides.back() * size);
-  for (const Digit& digit : digits_along(spec, sizes)) {
+  for (const Digit& digit : digits_along(spec.radices, sizes)) {
     const Move move(digit, p, sizes[digit.dimension], strides[digit.dimension]);
     const bool along_nodes = spec.dimensions.kind == Kind::nodes, regular = nodes.regular();
     PhaseWork phase;
@@ -336,14 +336,16 @@ class PhaseTally {
 /// Where some places are proxies: rank by rank.
 void count_irregular(const Spec& spec, const Shape& shape, const std::vector<std::int32_t>& sizes, const Nodes& nodes,
                      Work& work) {
-  const std::vector<Digit> digits = digits_along(spec, sizes);
+  const std::vector<Digit> digits = digits_along(spec.radices, sizes);
   PhaseTally tally(shape, nodes);
   std::vector<double> copied(static_cast<std::size_t>(shape.ranks));
   const Digit* now = &digits.front();
   const auto end_digit = [&] { tally.end(spec.window == 0 ? 1 : quotient_up(now->radix - 1, spec.window), work); };
-  for_each_move(arrange(spec.dimensions, shape), digits,
-                [&](const Digit& digit, std::int32_t, Rank from, Rank to, std::int64_t blocks) {
-                  if (now != &digit) end_digit(), now = &digit;
+  const auto begin = [&](const Digit& digit, std::int32_t) {
+    if (now != &digit) end_digit(), now = &digit;
+  };
+  for_each_move(arrange(spec.dimensions, shape), digits, begin,
+                [&](const Digit& digit, Rank from, Rank to, std::int64_t blocks) {
                   copied[static_cast<std::size_t>(from)] += static_cast<double>(blocks);
                   if (from == to) return;
                   copied[static_cast<std::size_t>(to)] += static_cast<double>(blocks);
@@ -462,6 +464,16 @@ void count_leading(const Spec& spec, const Shape& shape, Work& work) {
 }
 
 }  // namespace
+
+Copies copies_of(const Schedule& schedule, const Step& step) {
+  Copies sum;
+  for (const Copy& copy : schedule.copies_of(step)) {
+    const bool together = copy.from.count == 1 || (copy.from.stride == 1 && copy.to.stride == 1);
+    sum.blocks += copy.from.count;
+    sum.pieces += together ? 1 : copy.from.count;
+  }
+  return sum;
+}
 
 Nodes::Nodes(const Shape& shape) {
   if (shape.hierarchy.empty() || shape.ranks == 1) {

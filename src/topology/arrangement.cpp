@@ -188,4 +188,16 @@ Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, st
   return digits;
 }
 
+std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes) {
+  std::vector<Digit> digits;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    std::int32_t weight = 1, number = 0;
+    for (const std::int32_t radix : digits_of(radices, d, sizes[d])) {
+      digits.push_back({d, number++, weight, radix});
+      weight *= radix;
+    }
+  }
+  return digits;
+}
+
 }  // namespace swapmeet

@@ -60,4 +60,14 @@ std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count
 /// by numbers, the last repeated until they cover the size, none larger than is of use.
 Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size);
 
+struct Digit {
+  std::size_t dimension;
+  std::int32_t number;  ///< within the dimension, from 0
+  std::int32_t weight;  ///< in places along the dimension
+  std::int32_t radix;
+};
+
+/// The digits of all dimensions, in the order in which blocks travel by them.
+std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes);
+
 }  // namespace swapmeet

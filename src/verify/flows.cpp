@@ -118,7 +118,7 @@ Verdict verify_flows(std::span<const Flow> flows, const Progress& progress) {
     verdict.messages += static_cast<std::int64_t>(flow.sends.size());
     verdict.blocks += static_cast<std::int64_t>(flow.departing.size());
   }
-  const Numbering numbers = match(flows, verdict);
+  const Numbering numbers = match(flows, std::bind_front(&Verdict::add, &verdict));
   if (!verdict.proved()) return verdict;
   Holders holders(flows, verdict);
   Rendezvous execution(flows, numbers, holders);

@@ -6,7 +6,7 @@
 
 #include "schedule/text.hpp"
 #include "verify/checks.hpp"
-#include "verify/matching.hpp"
+#include "schedule/matching.hpp"
 
 namespace swapmeet {
 
@@ -178,7 +178,7 @@ Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_sta
     for (const Step& step : schedule.steps)
       if (std::max(step.send_count, step.receive_count) > 32) verdict.add("more than 32 messages in a step");
   if (!verdict.proved()) return verdict;
-  const Numbering numbers = match(schedules, verdict);
+  const Numbering numbers = match(schedules, std::bind_front(&Verdict::add, &verdict));
   if (!verdict.proved()) return verdict;
   Search(schedules, numbers).run(most_states, states, verdict);
   return verdict;

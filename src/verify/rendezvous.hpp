@@ -7,7 +7,8 @@
 #include <deque>
 
 #include "engine/engine.hpp"
-#include "verify/matching.hpp"
+#include "schedule/matching.hpp"
+#include "verify/verify.hpp"
 
 namespace swapmeet {
 

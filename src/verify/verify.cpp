@@ -6,7 +6,6 @@
 
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
-#include "algorithms/suitable.hpp"
 #include "verify/checks.hpp"
 #include "verify/rendezvous.hpp"
 #include "verify/symmetry.hpp"
@@ -96,7 +95,7 @@ Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
     verdict.messages += static_cast<std::int64_t>(schedule.sends.size());
     for (const Message& send : schedule.sends) verdict.blocks += schedule.block_count(send);
   }
-  const Numbering numbers = match(schedules, verdict);
+  const Numbering numbers = match(schedules, std::bind_front(&Verdict::add, &verdict));
   if (!verdict.proved()) return verdict;
   Buffers buffers(schedules);
   Rendezvous execution(schedules, numbers, buffers);

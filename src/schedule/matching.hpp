@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "schedule/flow.hpp"
-#include "verify/verify.hpp"
 
 namespace swapmeet {
 
@@ -24,9 +24,10 @@ inline std::int64_t blocks_in(const Schedule& schedule, const Message& message) 
 inline std::int64_t blocks_in(const Flow&, const Message& message) { return message.count; }
 
 /// Pairs sends and receives: the n-th send of a to b and the n-th receive of b from a. Of flows those that are the last
-/// of all their blocks among themselves, and the others: the latter bring sizes along. Requires peers that exist.
-template <class Program>
-Numbering match(std::span<const Program> programs, Verdict& verdict) {
+/// of all their blocks among themselves, and the others: the latter bring sizes along. Requires peers that exist. Calls
+/// use(text) for whatever does not match.
+template <class Program, class Use>
+Numbering match(std::span<const Program> programs, Use use) {
   constexpr bool by_kind = std::is_same_v<Program, Flow>;
   const std::size_t p = programs.size();
   Numbering numbers{{0}, {0}, {}, {}};
@@ -60,7 +61,7 @@ Numbering match(std::span<const Program> programs, Verdict& verdict) {
       const auto a = static_cast<std::size_t>(receive.peer);
       const std::size_t q = queue(a, receive.last);
       const auto add = [&](const std::string& problem) {
-        verdict.add("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) + problem);
+        use("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) + problem);
       };
       if (next[q] == end[q]) {
         add(" more messages than are sent");
@@ -77,8 +78,7 @@ Numbering match(std::span<const Program> programs, Verdict& verdict) {
     }
     for (std::size_t a = 0; a < p; ++a)
       if (next[queue(a, false)] != end[queue(a, false)] || next[queue(a, true)] != end[queue(a, true)])
-        verdict.add("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) +
-                    " fewer messages than are sent");
+        use("rank " + std::to_string(b) + " receives from rank " + std::to_string(a) + " fewer messages than are sent");
   }
   return numbers;
 }

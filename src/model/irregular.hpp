@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "model/counts.hpp"
+#include "model/work.hpp"
 #include "topology/arrangement.hpp"
 
 namespace swapmeet {
@@ -19,6 +20,9 @@ IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const
 Counts count_leaders(const Spec& spec, const Shape& shape);
 
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape);
+
+/// Adds the phases and copies to empty `work`.
+void leader_work(const Spec& spec, const Shape& shape, Work& work);
 
 /// Goes through the digits, value by value: calls begin(digit, z), then use(digit, from, to, blocks) for whatever moves
 /// from a rank to a rank; the two may be the same.

@@ -1,10 +1,10 @@
-/// Ranks are counted one leader at a time: what one sends, and what the other members of its group do, follows from the
-/// groups that each leader of the node serves.
-#include "model/irregular.hpp"
-
+/// Ranks are counted one leader at a time: what one sends and receives, and what the other members of its group do, follows
+/// from the groups that each leader of the node serves. Counts, rounds and work are made of it.
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "model/irregular.hpp"
 #include "topology/leader_map.hpp"
 
 namespace swapmeet {
@@ -14,7 +14,8 @@ namespace {
 /// What a leader sends on.
 struct Load {
   std::int64_t groups = 0, destinations = 0;
-  bool contiguous = true;  ///< the destinations are consecutive ranks
+  bool contiguous = true;    ///< the destinations are consecutive ranks
+  std::int64_t members = 0;  ///< of its own group
 };
 
 /// Whether ranks that are listed node by node follow one another.
@@ -42,18 +43,21 @@ struct Node {
   std::int64_t size = 0, elsewhere = 0;  ///< ranks of it, and of others
   std::vector<Load> loads{};             ///< of its leaders
   std::int64_t senders = 0;              ///< leaders that send anything
+  std::int64_t groups = 0;               ///< that they send to
   std::int64_t packed = 0;               ///< blocks of a rank for all leaders that it packs, its own leader included
 };
 
-/// The numbers of a rank.
 struct Tally {
-  std::int64_t messages = 0, blocks = 0, scratch = 0;
+  std::int64_t messages = 0, blocks = 0;
 };
 
-class Counting {
+/// By phase: gather, exchange, scatter.
+using Phases = std::array<Tally, 3>;
+
+class Leading {
  public:
-  Counting(const Spec& spec, const Shape& shape)
-      : map_(shape, spec.leaders), consecutive_(map_), packs_(spec.packing == Packing::memcpy),
+  Leading(const Spec& spec, const Shape& shape)
+      : map_(shape, spec.leaders), consecutive_(map_), window_(spec.window), packs_(spec.packing == Packing::memcpy),
         packs_within_(packs_ && spec.intra == Transport::mpi) {
     for (std::int32_t node = 0; node < map_.nodes(); ++node) {
       if (!consecutive_(map_.members(node))) apart_in_nodes_ += map_.size(node);
@@ -73,44 +77,76 @@ class Counting {
       node.loads.push_back(load_of(node, leader));
       const Load& load = node.loads.back();
       node.senders += load.groups > 0;
+      node.groups += load.groups;
       if (packs_within_ && !load.contiguous) node.packed += load.destinations;
     }
     return node;
   }
 
-  /// Of the leader of group `number`.
-  Tally leader(const Node& node, std::int32_t number) const {
+  static Phases sent(const Node& node, const Load& load) {
+    return {{{node.size - 1 + node.senders - (load.groups > 0), node.size - 1 + node.elsewhere - load.destinations},
+             {load.groups, node.size * load.destinations},
+             {node.elsewhere > 0 ? load.members - 1 : 0, (load.members - 1) * node.elsewhere}}};
+  }
+  Phases received(const Node& node, const Load& load) const {
+    return {{{(node.size - 1) * (1 + (load.groups > 0)), (node.size - 1) * (1 + load.destinations)},
+             {map_.nodes() - 1, node.elsewhere * load.members},
+             {}}};
+  }
+  /// By every other member of the node.
+  static Phases sent_by_member(const Node& node) {
+    return {{{node.size - 1 + node.senders, node.size - 1 + node.elsewhere}, {}, {}}};
+  }
+
+  /// Blocks, of the leader of group `number`.
+  std::int64_t scratch(const Node& node, std::int32_t number) const {
     const Load& load = node.loads[static_cast<std::size_t>(number)];
-    const auto mine = static_cast<std::int64_t>(map_.members(Group{node.number, number}).size());
-    const std::int64_t own = node.size - 1 + (node.elsewhere - load.destinations);  // blocks that it gives to others
-    const std::int64_t scattered = node.elsewhere > 0 ? mine - 1 : 0;               // messages
-    Tally tally{node.size - 1 + node.senders - (load.groups > 0) + load.groups + scattered,
-                own + node.size * load.destinations + (mine - 1) * node.elsewhere};
-    const std::int64_t arrives = mine > 1 ? mine * node.elsewhere : 0;
+    const std::int64_t arrives = load.members > 1 ? load.members * node.elsewhere : 0;
     const std::int64_t leaves = node.size > 1 ? node.size * load.destinations : 0;
     std::int64_t gathering = 0, exchanging = 0, scattering = 0;
     if (packs_within_ && node.size > 1) {
       gathering = node.packed - (load.contiguous ? 0 : load.destinations);
       if (load.groups > 1) gathering += (node.size - 1) * load.destinations;
-      scattering = (mine - 1) * node.elsewhere;
+      scattering = (load.members - 1) * node.elsewhere;
     }
     if (packs_ && node.size == 1) exchanging += apart_in_groups_;
-    if (packs_ && mine == 1) exchanging += apart_in_nodes_ - (consecutive_(map_.members(node.number)) ? 0 : node.size);
-    tally.scratch = arrives + std::max(leaves + std::max(gathering, exchanging), scattering);
-    return tally;
+    if (packs_ && load.members == 1)
+      exchanging += apart_in_nodes_ - (consecutive_(map_.members(node.number)) ? 0 : node.size);
+    return arrives + std::max(leaves + std::max(gathering, exchanging), scattering);
+  }
+  std::int64_t scratch_of_member(const Node& node) const {
+    const auto [before, behind] = others(node.number);
+    return packs_within_ ? std::max(node.packed, consecutive_(before, behind) ? 0 : node.elsewhere) : 0;
   }
 
-  /// Of every other member of the node.
-  Tally member(const Node& node) const {
-    const auto [before, behind] = others(node.number);
-    const bool lands = consecutive_(before, behind);
-    return {node.size - 1 + node.senders, node.size - 1 + node.elsewhere,
-            packs_within_ ? std::max(node.packed, lands ? 0 : node.elsewhere) : 0};
+  /// Of a leader: its own block, what it gathers and scatters to itself, and what is packed.
+  Copies copies(const Node& node, const Load& load) const {
+    Copies copies{1, 1};
+    const auto add = [&](std::int64_t blocks, std::int64_t pieces) {
+      copies.blocks += static_cast<double>(blocks), copies.pieces += static_cast<double>(pieces);
+    };
+    if (node.size > 1) add(load.destinations, load.groups);
+    if (load.members > 1) add(node.elsewhere, node.elsewhere);
+    if (!packs_within_ || node.size == 1) return copies;
+    add(node.elsewhere - load.destinations, node.groups - load.groups);
+    if (load.groups > 1) add((node.size - 1) * load.destinations, (node.size - 1) * load.groups);
+    if (load.members > 1) add((load.members - 1) * node.elsewhere, (load.members - 1) * node.elsewhere);
+    return copies;
+  }
+
+  /// In each phase the most of any rank, and batches of them.
+  std::array<std::int32_t, 3> positions() const {
+    return {map_.largest_node() - 1, map_.nodes() - 1, map_.nodes() > 1 ? map_.largest_group() - 1 : 0};
+  }
+  std::int64_t batches(std::size_t phase) const {
+    const std::int32_t all = positions()[phase];
+    return window_ == 0 ? all > 0 : (all + window_ - 1) / window_;
   }
 
  private:
   Load load_of(const Node& node, std::int32_t leader) const {
-    Load load{map_.served_count(node.number, leader), node.elsewhere, true};
+    Load load{map_.served_count(node.number, leader), node.elsewhere, true,
+              static_cast<std::int64_t>(map_.members(Group{node.number, leader}).size())};
     if (map_.leaders(node.number) == 1) {
       const auto [before, behind] = others(node.number);
       load.contiguous = consecutive_(behind, before);
@@ -139,6 +175,7 @@ class Counting {
 
   LeaderMap map_;
   Consecutive consecutive_;
+  std::int32_t window_;
   bool packs_, packs_within_;
   std::int64_t group_ = 0;                                 ///< ranks of each group; 0: they differ
   std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;  ///< ranks of nodes (groups) whose ranks are not consecutive
@@ -147,48 +184,52 @@ class Counting {
 void keep_most(Tally& most, const Tally& now) {
   most.messages = std::max(most.messages, now.messages);
   most.blocks = std::max(most.blocks, now.blocks);
-  most.scratch = std::max(most.scratch, now.scratch);
 }
+
+Tally operator+(const Tally& a, const Tally& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
+Tally operator*(std::int64_t times, const Tally& a) { return {times * a.messages, times * a.blocks}; }
+bool operator!=(const Tally& a, const Tally& b) { return a.messages != b.messages || a.blocks != b.blocks; }
 
 }  // namespace
 
 Counts count_leaders(const Spec& spec, const Shape& shape) {
-  const Counting counting(spec, shape);
-  const LeaderMap& map = counting.map();
+  const Leading leading(spec, shape);
+  const LeaderMap& map = leading.map();
   Counts most;
   most.sizes = {map.largest_node(), map.nodes()};
   most.radices.resize(2);
-  Tally tally;
-  const Tally first = counting.leader(counting.look_at(0), 0);
-  const auto add = [&](const Tally& rank) {
-    keep_most(tally, rank);
-    most.ranks_differ = most.ranks_differ || rank.messages != first.messages || rank.blocks != first.blocks;
+  Tally all, first;
+  bool any = false;
+  const auto add = [&](const Phases& sent, std::int64_t scratch) {
+    const Tally rank = sent[0] + sent[1] + sent[2];
+    if (!std::exchange(any, true)) first = rank;
+    most.ranks_differ = most.ranks_differ || rank != first;
+    keep_most(all, rank);
+    most.scratch_blocks = std::max(most.scratch_blocks, scratch);
   };
   for (std::int32_t number = 0; number < map.nodes(); ++number) {
-    const Node node = counting.look_at(number);
-    for (std::int32_t leader = 0; leader < map.leaders(number); ++leader) add(counting.leader(node, leader));
-    if (node.size > map.leaders(number)) add(counting.member(node));
+    const Node node = leading.look_at(number);
+    for (std::int32_t leader = 0; leader < map.leaders(number); ++leader)
+      add(Leading::sent(node, node.loads[static_cast<std::size_t>(leader)]), leading.scratch(node, leader));
+    if (node.size > map.leaders(number)) add(Leading::sent_by_member(node), leading.scratch_of_member(node));
   }
-  most.messages = tally.messages;
-  most.blocks = tally.blocks;
-  most.scratch_blocks = tally.scratch;
-  for (const std::int32_t positions :
-       {map.largest_node() - 1, map.nodes() - 1, map.nodes() > 1 ? map.largest_group() - 1 : 0})
-    if (positions > 0) most.batches += spec.window == 0 ? 1 : (positions - 1) / spec.window + 1;
+  most.messages = all.messages;
+  most.blocks = all.blocks;
+  for (std::size_t phase = 0; phase < 3; ++phase) most.batches += leading.batches(phase);
   return most;
 }
 
 /// By position: what the rank that does most sends.
 std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
-  const Counting counting(spec, shape);
-  const LeaderMap& map = counting.map();
+  const Leading leading(spec, shape);
+  const LeaderMap& map = leading.map();
   const auto none = [](std::int32_t positions) {
     return std::vector<Tally>(static_cast<std::size_t>(std::max(1, positions)));
   };
   std::vector<Tally> gather = none(map.largest_node()), exchange = none(map.nodes()),
                      scatter = none(map.largest_group());
   for (std::int32_t number = 0; number < (map.equal_nodes() ? 1 : map.nodes()); ++number) {
-    const Node node = counting.look_at(number);
+    const Node node = leading.look_at(number);
     const std::int64_t most = std::ranges::max(node.loads, {}, &Load::destinations).destinations;
     if (node.size > 1)
       // and all before it
@@ -216,6 +257,52 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
   add(1, 0, exchange);
   add(0, 1, scatter);
   return rounds;
+}
+
+void leader_work(const Spec& spec, const Shape& shape, Work& work) {
+  const Leading leading(spec, shape);
+  const LeaderMap& map = leading.map();
+  std::array<PhaseWork, 3> phases;
+  const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
+  const auto traffic_of = [&](std::size_t i) -> PhaseTraffic& { return i == 1 ? phases[i].between : phases[i].within; };
+  const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
+  for (std::int32_t n = map.equal_nodes() ? some : 0; n < (map.equal_nodes() ? some + 1 : map.nodes()); ++n) {
+    const Node node = leading.look_at(n);
+    Phases sent{}, received{};  // by the node
+    const auto add = [&](Phases& node_total, const Phases& one, std::int64_t times) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        keep(traffic_of(i).messages, times > 0 ? one[i].messages : 0);
+        keep(traffic_of(i).blocks, times > 0 ? one[i].blocks : 0);
+        node_total[i] = node_total[i] + times * one[i];
+      }
+    };
+    for (const Load& load : node.loads) {
+      add(sent, Leading::sent(node, load), 1);
+      add(received, leading.received(node, load), 1);
+      if (load.groups > 0 && node.size > 1) keep(phases[0].by_size[0].blocks, load.destinations);
+      const Copies copies = leading.copies(node, load);
+      keep(work.packed.blocks, copies.blocks);
+      keep(work.packed.pieces, copies.pieces);
+    }
+    add(sent, Leading::sent_by_member(node), node.size - map.leaders(n));
+    for (std::size_t i = 0; i < 3; ++i) {
+      keep(traffic_of(i).node_messages, i == 1 ? std::max(sent[i].messages, received[i].messages) : sent[i].messages);
+      keep(traffic_of(i).node_blocks, sent[i].blocks);
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    PhaseWork& phase = phases[i];
+    const std::int64_t messages = phase.messages();
+    if (messages == 0) continue;
+    if (i == 0) {  // large messages to leaders, and a block to each member
+      phase.by_size[0].messages = phase.by_size[0].blocks > 0 ? messages - leading.positions()[0] : 0;
+      phase.by_size[1] = {messages - phase.by_size[0].messages, 1};
+    } else {
+      phase.by_size[0] = {messages, static_cast<double>(traffic_of(i).blocks) / static_cast<double>(messages)};
+    }
+    spread_batches(phase, leading.batches(i));
+    work.phases.push_back(phase);
+  }
 }
 
 }  // namespace swapmeet

@@ -9,7 +9,6 @@
 #include "model/counts.hpp"
 #include "model/rounds.hpp"
 #include "topology/arrangement.hpp"
-#include "topology/leader_map.hpp"
 
 namespace swapmeet {
 
@@ -32,19 +31,6 @@ void set_batches(PhaseWork& phase, std::int64_t window) {
     const std::int64_t end = before + equal.messages;
     equal.firsts = quotient_up(end, size) - quotient_up(before, size);
     equal.lasts = end / size - before / size + (equal.messages > 0 && end == all && all % size != 0);
-    before = end;
-  }
-}
-
-/// The same where batches are not of so many messages: they are spread evenly.
-void spread_batches(PhaseWork& phase, std::int64_t batches) {
-  std::int64_t before = 0, all = 0;
-  for (const EqualMessages& equal : phase.by_size) all += equal.messages;
-  phase.batches = std::min(batches, all);
-  for (EqualMessages& equal : phase.by_size) {
-    const std::int64_t end = before + equal.messages;
-    if (all > 0) equal.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
-    if (all > 0) equal.lasts = end * phase.batches / all - before * phase.batches / all;
     before = end;
   }
 }
@@ -380,90 +366,19 @@ class WorkReader : public RoundReader {
   std::int64_t batches_ = 0;
 };
 
-/// The numbers of one node of an exchange by leaders, merged into those of its phases.
-void add_leading_node(const LeaderMap& map, std::int32_t node, std::int64_t ranks, bool packs,
-                      std::array<PhaseWork, 3>& phases, Work& work) {
-  const std::int64_t size = map.size(node), elsewhere = ranks - size, leaders = map.leaders(node);
-  const bool alike = map.smallest_group() == map.largest_group();
-  const auto keep = []<class T>(T& most, auto now) { most = std::max(most, static_cast<T>(now)); };
-  std::int64_t senders = 0, all_groups = 0, passed = 0, scattered = 0, scattering = 0, least = elsewhere;
-  for (std::int32_t number = 0; number < leaders; ++number) {
-    const std::int64_t groups = map.served_count(node, number),
-                       mine = static_cast<std::int64_t>(map.members(Group{node, number}).size());
-    std::int64_t destinations = groups * map.largest_group();
-    if (!alike) {
-      destinations = 0;
-      for (const Group group : map.served(node, number))
-        destinations += static_cast<std::int64_t>(map.members(group).size());
-    }
-    senders += groups > 0, all_groups += groups, least = std::min(least, destinations);
-    if (groups > 0 && size > 1) {  // to this leader come two messages from every other member
-      keep(phases[0].within.messages, 2 * (size - 1));
-      keep(phases[0].within.blocks, (size - 1) * (1 + destinations));
-      keep(phases[0].by_size[0].blocks, destinations);
-    }
-    passed += (size - 1) * destinations;
-    const std::int64_t arriving = map.nodes() > 1 ? map.nodes() - 1 : 0;
-    keep(phases[1].between.messages, std::max(groups, arriving));
-    keep(phases[1].between.blocks, std::max(size * destinations, elsewhere * mine));
-    if (elsewhere > 0 && mine > 1) {
-      keep(phases[2].within.messages, mine - 1);
-      keep(phases[2].within.blocks, (mine - 1) * elsewhere);
-      keep(phases[2].by_size[0].blocks, elsewhere);
-      scattered += mine - 1, scattering += (mine - 1) * elsewhere;
-    }
-    Copies copies{1, 1};
-    const auto add = [&](std::int64_t blocks, std::int64_t pieces) {
-      copies.blocks += static_cast<double>(blocks), copies.pieces += static_cast<double>(pieces);
-    };
-    if (size > 1) add(destinations, groups);
-    if (mine > 1) add(elsewhere, elsewhere);
-    if (packs && size > 1) {
-      add(elsewhere - destinations, all_groups);
-      if (groups > 1) add((size - 1) * destinations, (size - 1) * groups);
-      if (mine > 1) add((mine - 1) * elsewhere, (mine - 1) * elsewhere);
-    }
-    keep(work.packed.blocks, copies.blocks);
-    keep(work.packed.pieces, copies.pieces);
-  }
-  if (size > 1) {  // of a member that does not lead, if there is one: a leader keeps what it sends on itself
-    keep(phases[0].within.messages, size - 1 + senders - (leaders == size && senders > 0));
-    keep(phases[0].within.blocks, size - 1 + elsewhere - (leaders == size ? least : 0));
-    keep(phases[0].within.node_messages, (size - 1) * (size + senders));
-    keep(phases[0].within.node_blocks, size * (size - 1) + passed);
-  }
-  keep(phases[1].between.node_messages, std::max(all_groups, leaders * (map.nodes() - 1)));
-  keep(phases[1].between.node_blocks, size * elsewhere);
-  keep(phases[2].within.node_messages, scattered);
-  keep(phases[2].within.node_blocks, scattering);
-}
-
-void count_leading(const Spec& spec, const Shape& shape, Work& work) {
-  const LeaderMap map(shape, spec.leaders);
-  std::array<PhaseWork, 3> phases;
-  const bool packs = spec.packing == Packing::memcpy && spec.intra == Transport::mpi;
-  const std::int32_t some = map.nodes() / 2;  // stands for all, where all are alike
-  for (std::int32_t node = map.equal_nodes() ? some : 0; node < (map.equal_nodes() ? some + 1 : map.nodes()); ++node)
-    add_leading_node(map, node, shape.ranks, packs, phases, work);
-  const std::array<std::int64_t, 3> positions{map.largest_node() - 1, map.nodes() - 1,
-                                              map.nodes() > 1 ? map.largest_group() - 1 : 0};
-  for (std::size_t i = 0; i < 3; ++i) {
-    PhaseWork& phase = phases[i];
-    if (phase.messages() == 0) continue;
-    const std::int64_t blocks = phase.within.blocks + phase.between.blocks;
-    if (i == 0) {  // large messages to leaders, and a block to each member
-      phase.by_size[0].messages = phase.by_size[0].blocks > 0 ? phase.messages() - positions[0] : 0;
-      phase.by_size[1] = {phase.messages() - phase.by_size[0].messages, 1};
-    } else {
-      phase.by_size = {
-          EqualMessages{phase.messages(), static_cast<double>(blocks) / static_cast<double>(phase.messages())}};
-    }
-    spread_batches(phase, spec.window == 0 ? 1 : quotient_up(positions[i], spec.window));
-    work.phases.push_back(phase);
-  }
-}
-
 }  // namespace
+
+void spread_batches(PhaseWork& phase, std::int64_t batches) {
+  std::int64_t before = 0, all = 0;
+  for (const EqualMessages& equal : phase.by_size) all += equal.messages;
+  phase.batches = std::min(batches, all);
+  for (EqualMessages& equal : phase.by_size) {
+    const std::int64_t end = before + equal.messages;
+    if (all > 0) equal.firsts = quotient_up(end * phase.batches, all) - quotient_up(before * phase.batches, all);
+    if (all > 0) equal.lasts = end * phase.batches / all - before * phase.batches / all;
+    before = end;
+  }
+}
 
 Copies copies_of(const Schedule& schedule, const Step& step) {
   Copies sum;
@@ -516,7 +431,7 @@ void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
     return reader.end();
   }
   if (spec.family == Family::direct) return count_direct(spec, shape, nodes, work);
-  if (spec.family == Family::leaders) return count_leading(spec, shape, work);
+  if (spec.family == Family::leaders) return leader_work(spec, shape, work);
   const Extent grid = extent(spec.dimensions, shape);
   if (grid.places == shape.ranks) return count_grid(spec, shape, grid.sizes, nodes, work);
   count_irregular(spec, shape, grid.sizes, nodes, work);

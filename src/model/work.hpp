@@ -80,6 +80,9 @@ class Nodes {
   bool consecutive_ = true, regular_ = true;
 };
 
+/// Sets the batches of a phase, of as many messages each as can be.
+void spread_batches(PhaseWork& phase, std::int64_t batches);
+
 /// Sets `work` to that of `spec`, in the memory that it has. O(digits · nodes' size) for one dimension on nodes of
 /// consecutive ranks and dims=nodes on equal ones, O(nodes) for direct exchanges on any; else up to O(ranks · rounds).
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.

@@ -167,6 +167,20 @@ def test_copies(layout: str, pack: str) -> None:
                     assert abs(blocks - work.packed[0]) <= _core.count(spec, ranks).blocks
 
 
+@pytest.mark.parametrize("per_node", ["1", "2", "4", "all"])
+@pytest.mark.parametrize(("ranks", "nodes"), [(16, "4"), (24, "4"), (64, "8"), (20, "8+4")])
+def test_copies_of_leaders(per_node: str, ranks: int, nodes: str) -> None:
+    """Of the rank that copies most, exactly."""
+    spec = _core.parse_spec(f"leaders(per-node={per_node},intra=mpi)")
+    most = (0, 0)
+    for rank in range(ranks):
+        copied = [copy for step in _core.generate(spec, ranks, rank, nodes).steps for copy in step[3]]
+        counts = [(blocks_of([source]), contiguous(source) and contiguous(target)) for source, target in copied]
+        blocks, pieces = sum(n for n, _ in counts), sum(1 if together else n for n, together in counts)
+        most = (max(most[0], blocks), max(most[1], pieces))
+    assert _core.Work(spec, ranks, nodes).packed == most
+
+
 def test_datatypes_are_counted_where_blocks_are_scattered() -> None:
     assert _core.Work(_core.parse_spec("bruck(pack=datatype)"), 8).typed == (8.0, 6.0)  # of 12 blocks, 4 lie together
     assert _core.Work(_core.parse_spec("bruck"), 8).typed == (0.0, 0.0)

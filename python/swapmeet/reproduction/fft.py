@@ -22,7 +22,6 @@ ROLES: dict[str, Chooser | str] = {
     OPEN_MPI: "native:ompi",
 }
 SIZES = tuple(str(OWN_BYTES // p) for p in RANKS)
-SAME_GRID = "a rank's part of the grid stays the same"
 
 
 def _weak(ranks: int, block_bytes: int) -> bool:

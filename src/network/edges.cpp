@@ -1,7 +1,7 @@
 /// Our own text form of a network.
-#include <charconv>
 
 #include "network/text.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -93,10 +93,7 @@ class Reader {
     if (words.size() < 3 || words.size() > 4)
       return lines_.at(words.size() < 3 ? words.size() : 4, std::string("expected ") + form);
     if (words[1] == words[2]) return lines_.at(2, "a link from " + word(1) + " to itself");
-    if (words.size() == 3) return std::nullopt;
-    const auto [end, error] = std::from_chars(words[3].data(), words[3].data() + words[3].size(), capacity);
-    if (error == std::errc() && end == words[3].data() + words[3].size() && capacity >= 1 && capacity <= most_capacity)
-      return std::nullopt;
+    if (words.size() == 3 || read_number(words[3], 1, most_capacity, capacity)) return std::nullopt;
     return lines_.at(3,
                      "expected a capacity from 1 to " + std::to_string(most_capacity) + ", found \"" + word(3) + '"');
   }

@@ -1,11 +1,11 @@
 #include "network/placement.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "algorithms/orders.hpp"
 #include "network/text.hpp"
+#include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -24,12 +24,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-template <class Integer>
-bool number(std::string_view text, Integer least, Integer& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= least;
-}
-
 Result<Placement> listed(std::string_view text, const Network& network, Rank ranks) {
   Placement placement;
   for (const std::string_view part : split(text, ',')) {
@@ -37,7 +31,7 @@ Result<Placement> listed(std::string_view text, const Network& network, Rank ran
     const std::size_t star = std::min(part.find('*'), part.size());
     const std::string_view name = part.substr(0, star);
     Rank times = 1;
-    if (star < part.size() && (!number(part.substr(star + 1), Rank{1}, times) || times > most_ranks))
+    if (star < part.size() && !read_number(part.substr(star + 1), 1, most_ranks, times))
       return Problem{"expected a number of ranks behind *", 0, column + static_cast<int>(star) + 1};
     const auto end = network.names.begin() + network.hosts;
     const auto at = std::find(network.names.begin(), end, name);
@@ -61,9 +55,9 @@ Result<Placement> parse_placement(std::string_view text, const Network& network,
   const auto column = [&](std::size_t i) {
     return i < words.size() ? static_cast<int>(words[i].data() - text.data()) + 1 : static_cast<int>(text.size()) + 1;
   };
-  if (random && (words.size() < 2 || !number(words[1], std::uint64_t{0}, seed)))
+  if (random && (words.size() < 2 || !read_number(words[1], 0, UINT64_MAX, seed)))
     return Problem{"expected a seed, as in random:1", 0, column(1)};
-  if (words.size() > at && (!number(words[at], Rank{1}, count) || count > most_ranks || words.size() > at + 1))
+  if (words.size() > at && (!read_number(words[at], 1, most_ranks, count) || words.size() > at + 1))
     return Problem{"expected block[:RANKS], cyclic[:HOSTS], random:SEED[:RANKS] or hosts", 0, column(at)};
   const std::int32_t hosts = network.hosts;
   if (cyclic) {

@@ -1,13 +1,14 @@
 #include "network/slots.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 
 #include "network/flow_items.hpp"
 #include "network/text.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -126,9 +127,7 @@ Result<SlotTable> parse_slots(std::string_view text) {
   Lines lines(text);
   SlotTable slots;
   const auto number = [&](std::size_t word, auto& value, int base = 10) {
-    const std::string_view digits = lines.words()[word];
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    return error == std::errc() && end == digits.data() + digits.size() && value >= 0;
+    return read_number(lines.words()[word], 0, std::numeric_limits<std::decay_t<decltype(value)>>::max(), value, base);
   };
   const auto field = [&](std::string_view key, auto& value, int base = 10) {
     return lines.next() && lines.words().size() == 2 && lines.words()[0] == key && number(1, value, base);

@@ -1,9 +1,10 @@
 #include "options/options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+#include <limits>
 
+#include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
 #include "topology/node_map.hpp"
 
@@ -41,8 +42,7 @@ std::string read_trace(std::string_view text, Options& options) {
   Options::TracedCall traced;
   if (const std::size_t mark = text.rfind(key); mark != text.npos) {
     const std::string_view number = text.substr(mark + key.size());
-    const auto [end, error] = std::from_chars(number.begin(), number.end(), traced.call);
-    if (error != std::errc{} || end != number.end() || traced.call < 1)
+    if (!read_number(number, 1, std::numeric_limits<decltype(traced.call)>::max(), traced.call))
       return "the number of the call must be 1 or more (column " + std::to_string(mark + key.size() + 1) + ")";
     text = text.substr(0, mark);
   }
@@ -64,24 +64,15 @@ std::string read_nodes(std::string_view text, Options& options) {
   return options.hierarchy ? "" : options.hierarchy.problem().text();
 }
 
-/// Whether `text` is a number of 0 to 10^6; sets it.
-bool read_number(std::string_view text, double& number) {
-  double read = -1;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), read);
-  if (error != std::errc{} || end != text.end() || !(read >= 0 && read <= 1e6)) return false;
-  number = read;
-  return true;
-}
-
 std::string read_trials(std::string_view text, Options& options) {
   double percent = 0;
-  if (!read_number(text, percent)) return "must be a percentage, such as 1 or 0.5";
+  if (!read_number(text, 0, 1e6, percent)) return "must be a percentage, such as 1 or 0.5";
   options.trials_share = percent / 100;
   return "";
 }
 
 std::string read_order_time(std::string_view text, Options& options) {
-  return read_number(text, options.order_seconds) ? "" : "must be seconds, such as 2 or 0.5";
+  return read_number(text, 0, 1e6, options.order_seconds) ? "" : "must be seconds, such as 2 or 0.5";
 }
 
 std::string read_device(std::string_view text, Options& options) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -52,21 +51,15 @@ class Line {
   std::size_t begin_ = 0, at_ = 0;
 };
 
-/// A whole number without a sign.
-bool read_number(std::string_view text, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && text.front() != '-' && error == std::errc{} && end == text.data() + text.size();
-}
-
 /// "4", "2..8" or "4096..", of numbers from `range.least` on. "" or what is wrong.
 std::string read_range(std::string_view text, Range& range) {
   const std::string wrong =
       "must be a number, or a range such as 2..8 or 4096.., from " + std::to_string(range.least) + " on";
   const std::size_t dots = text.find("..");
   Range read{0, INT64_MAX};
-  if (!read_number(text.substr(0, dots), read.least)) return wrong;
+  if (!read_number(text.substr(0, dots), 0, INT64_MAX, read.least)) return wrong;
   if (dots == text.npos) read.most = read.least;
-  else if (dots + 2 < text.size() && !read_number(text.substr(dots + 2), read.most)) return wrong;
+  else if (dots + 2 < text.size() && !read_number(text.substr(dots + 2), 0, INT64_MAX, read.most)) return wrong;
   if (read.least < range.least || read.most < read.least) return wrong;
   range = read;
   return "";

@@ -1,10 +1,13 @@
-/// Names of enumerators, in their order: one table serves the parsers, the printers and the error messages.
+/// Words of texts: names of enumerators, in their order, of which one table serves parsers, printers and messages; and
+/// numbers.
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "schedule/schedule.hpp"
@@ -20,6 +23,17 @@ std::optional<Enum> named(std::string_view name, const std::array<std::string_vi
   for (std::size_t i = 0; i < n; ++i)
     if (names[i] == name) return static_cast<Enum>(i);
   return std::nullopt;
+}
+
+/// Whether all of `text` is a number of least..most; sets `value` if it is.
+template <class Number>
+bool read_number(std::string_view text, std::type_identity_t<Number> least, std::type_identity_t<Number> most,
+                 Number& value, auto... base) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number, base...);
+  if (error != std::errc() || end != text.end() || !(number >= least && number <= most)) return false;
+  value = number;
+  return true;
 }
 
 /// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.

@@ -1,20 +1,10 @@
 /// What can be said in a spec: its parameters and the aliases. All of it is data.
-#include <charconv>
 
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-template <class Integer>
-bool read_number(std::string_view text, Integer least, Integer most, Integer& value) {
-  Integer number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) return false;
-  value = number;
-  return true;
-}
 
 constexpr std::array<std::pair<std::string_view, int>, 9> byte_units{
     {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"G", 30}, {"M", 20}, {"K", 10}, {"k", 10}, {"B", 0}, {"", 0}}};
@@ -137,7 +127,7 @@ bool well_formed(std::string_view text) {
 bool is_routing(std::string_view text) {
   std::uint64_t seed = 0;
   return text == "destination" || text == "first" || text == "hash" ||
-         (text.starts_with("hash:") && read_number(text.substr(5), std::uint64_t{0}, UINT64_MAX, seed));
+         (text.starts_with("hash:") && read_number(text.substr(5), 0, UINT64_MAX, seed));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -262,7 +252,7 @@ std::vector<Parameter> make_parameters() {
        [](std::string_view text, Spec& spec) { return read_bytes(text, std::int64_t{1} << 30, spec.segment_bytes); },
        [](const Spec& spec) { return print_bytes(spec.segment_bytes); }},
       {"seed", "", "0 to 18446744073709551615", "seed of the random orders, the same on every rank", direct, false,
-       [](std::string_view text, Spec& spec) { return read_number(text, std::uint64_t{0}, UINT64_MAX, spec.seed); },
+       [](std::string_view text, Spec& spec) { return read_number(text, 0, UINT64_MAX, spec.seed); },
        [](const Spec& spec) { return std::to_string(spec.seed); }},
       {"messages", "", "coalesced or staggered",
        "whether blocks for several ranks share a message in the last dimension (between nodes), or have one each",
@@ -286,7 +276,7 @@ bool read_bytes(std::string_view text, std::int64_t most, std::int64_t& bytes) {
   for (const auto& [unit, shift] : byte_units) {
     if (!text.ends_with(unit)) continue;
     std::int64_t number = 0;
-    if (!read_number<std::int64_t>(text.substr(0, text.size() - unit.size()), 0, most >> shift, number)) return false;
+    if (!read_number(text.substr(0, text.size() - unit.size()), 0, most >> shift, number)) return false;
     bytes = number << shift;
     return true;
   }

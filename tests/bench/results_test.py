@@ -82,6 +82,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert one.longest.tolist() == [1e-6, 2e-6, 3e-6]
     assert one.shortest.tolist() == [0.5e-6, 1e-6, 1.5e-6]
     assert one.mean == pytest.approx([0.75e-6, 1.5e-6, 2.25e-6])
+    assert results.next_round(0, CELL, "tra(r=16)") == 6
+    assert results.next_round(0, CELL, "unknown") == 0
     assert results.samples(CELL, "unknown") == []
     assert results.launches[1].block == 1
     assert results.launches[0].environment == {"A": "1"}

@@ -122,6 +122,11 @@ class Results:
         found = self.series.get(cell, {}).get(spec, {})
         return [_run(launch, found[launch]) for launch in sorted(found)]
 
+    def next_round(self, launch: int, cell: Cell, spec: str) -> int:
+        """The first round of this launch in which the spec has not been sampled."""
+        series = self.series.get(cell, {}).get(spec, {}).get(launch)
+        return series.rounds[-1] + 1 if series else 0
+
 
 def _run(launch: int, series: Series) -> Run:
     rounds, calls = (np.array(numbers, dtype=np.int64) for numbers in (series.rounds, series.calls))

@@ -1,8 +1,8 @@
 /// Direct exchange: every block in one message from its source to its destination. One round; what makes the named
 /// algorithms differ is only the peer order, the window, the completion rule and the segment size.
 ///
-/// With order=topology a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round holds
-/// the messages of `window` slots, in which a rank may have none.
+/// With order=topology a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round
+/// holds the messages of `window` slots, in which a rank may have none.
 ///
 /// Source:  thakur2005 (pairwise, spread-out), fft (multi-pair), slimfly (randomised)
 /// Cost:    (P-1)·(α + m·β), m = bytes per block: K = D = P-1                [checked by tests/core/direct_test.py]

@@ -14,7 +14,8 @@ std::string unsuitable(const Spec& spec, const Shape& shape);
 /// What travels to and from `rank`, all that an exchange of blocks of unequal size needs. As pure as generate().
 Flow flow(const Spec& spec, const Shape& shape, Rank rank);
 
-/// The schedule of `rank`, for blocks of equal size: its flow, placed. Pure: the same arguments give the same schedule on every rank and machine.
+/// The schedule of `rank`, for blocks of equal size: its flow, placed. Pure: the same arguments give the same schedule on
+/// every rank and machine.
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 

@@ -133,8 +133,8 @@ Counts count(const Spec& spec, const Shape& shape) {
   for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
   if (!counts.ranks_differ) return count_regular(spec, shape.ranks, digits, std::move(counts));
   const IrregularCounts most = count_irregular_grid(spec, shape, digits);
-  counts.messages = most.messages;
-  counts.blocks = most.blocks;
+  counts.messages = most.sent.messages;
+  counts.blocks = most.sent.blocks;
   counts.scratch_blocks = most.scratch_blocks;
   for (const Digit& digit : digits) counts.batches += batches(digit.radix - 1, spec.window);  // of values: bruck.cpp
   return counts;

@@ -52,10 +52,6 @@ std::int64_t leaving(const Axis& axis, const Digit& digit, std::int32_t z, std::
   return blocks;
 }
 
-struct Tally {
-  std::int64_t messages = 0, blocks = 0;
-};
-
 void keep_most(std::vector<std::int64_t>& most, const std::vector<std::int64_t>& now) {
   std::ranges::transform(most, now, most.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }
@@ -91,13 +87,14 @@ IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const
   std::vector<std::int64_t> held(ranks, 0), stage(ranks, 0), staged(ranks, 0);
   for (const Rank rank : grid.rank_at) ++held[static_cast<std::size_t>(rank)];
   const auto end_round = [&] {
+    Tally round;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const Tally sent = std::exchange(now[rank], {});
-      most.rounds.back().messages = std::max(most.rounds.back().messages, sent.messages);
-      most.rounds.back().blocks = std::max(most.rounds.back().blocks, sent.blocks);
-      totals[rank].messages += sent.messages;
-      totals[rank].blocks += sent.blocks;
+      round.keep_most(sent);
+      totals[rank].add(sent.messages, sent.blocks);
     }
+    most.rounds.back().messages = round.messages;
+    most.rounds.back().blocks = round.blocks;
   };
   const auto begin = [&](const Digit& digit, std::int32_t z) {
     if (!most.rounds.empty()) end_round();
@@ -111,14 +108,12 @@ IrregularCounts count_irregular_grid(const Spec& spec, const Shape& shape, const
     if (packs || from == to) staged[from] += blocks;
     if (from == to) return;
     if (!lands) staged[to] += blocks;
-    now[from].messages += staggered ? blocks : 1;
-    now[from].blocks += blocks;
+    now[from].add(staggered ? blocks : 1, blocks);
   });
   if (!most.rounds.empty()) end_round();
   keep_most(stage, staged);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    most.messages = std::max(most.messages, totals[rank].messages);
-    most.blocks = std::max(most.blocks, totals[rank].blocks);
+    most.sent.keep_most(totals[rank]);
     most.scratch_blocks = std::max(most.scratch_blocks, held[rank] * grid.places() * (twin ? 2 : 1) + stage[rank]);
   }
   return most;

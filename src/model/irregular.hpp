@@ -1,6 +1,7 @@
 /// Counting where ranks differ, for places are proxies or some ranks lead: see model/counts.hpp.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "model/counts.hpp"
@@ -9,9 +10,20 @@
 
 namespace swapmeet {
 
+/// Messages, and blocks in them.
+struct Tally {
+  std::int64_t messages = 0, blocks = 0;
+  void add(std::int64_t more, std::int64_t of_blocks) { messages += more, blocks += of_blocks; }
+  void keep_most(const Tally& other) {
+    messages = std::max(messages, other.messages);
+    blocks = std::max(blocks, other.blocks);
+  }
+};
+
 /// The largest numbers of any rank.
 struct IrregularCounts {
-  std::int64_t messages = 0, blocks = 0, scratch_blocks = 0;
+  Tally sent;
+  std::int64_t scratch_blocks = 0;
   std::vector<RoundCounts> rounds;
 };
 

@@ -1,5 +1,5 @@
-/// Ranks are counted one leader at a time: what one sends and receives, and what the other members of its group do, follows
-/// from the groups that each leader of the node serves. Counts, rounds and work are made of it.
+/// Ranks are counted one leader at a time: what one sends and receives, and what the other members of its group do,
+/// follows from the groups that each leader of the node serves. Counts, rounds and work are made of it.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -45,10 +45,6 @@ struct Node {
   std::int64_t senders = 0;              ///< leaders that send anything
   std::int64_t groups = 0;               ///< that they send to
   std::int64_t packed = 0;               ///< blocks of a rank for all leaders that it packs, its own leader included
-};
-
-struct Tally {
-  std::int64_t messages = 0, blocks = 0;
 };
 
 /// By phase: gather, exchange, scatter.
@@ -181,11 +177,6 @@ class Leading {
   std::int64_t apart_in_nodes_ = 0, apart_in_groups_ = 0;  ///< ranks of nodes (groups) whose ranks are not consecutive
 };
 
-void keep_most(Tally& most, const Tally& now) {
-  most.messages = std::max(most.messages, now.messages);
-  most.blocks = std::max(most.blocks, now.blocks);
-}
-
 Tally operator+(const Tally& a, const Tally& b) { return {a.messages + b.messages, a.blocks + b.blocks}; }
 Tally operator*(std::int64_t times, const Tally& a) { return {times * a.messages, times * a.blocks}; }
 bool operator!=(const Tally& a, const Tally& b) { return a.messages != b.messages || a.blocks != b.blocks; }
@@ -204,7 +195,7 @@ Counts count_leaders(const Spec& spec, const Shape& shape) {
     const Tally rank = sent[0] + sent[1] + sent[2];
     if (!std::exchange(any, true)) first = rank;
     most.ranks_differ = most.ranks_differ || rank != first;
-    keep_most(all, rank);
+    all.keep_most(rank);
     most.scratch_blocks = std::max(most.scratch_blocks, scratch);
   };
   for (std::int32_t number = 0; number < map.nodes(); ++number) {
@@ -233,7 +224,7 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
     const std::int64_t most = std::ranges::max(node.loads, {}, &Load::destinations).destinations;
     if (node.size > 1)
       // and all before it
-      keep_most(gather[static_cast<std::size_t>(node.size) - 1], {1 + (node.senders > 0), 1 + most});
+      gather[static_cast<std::size_t>(node.size) - 1].keep_most({1 + (node.senders > 0), 1 + most});
     for (std::int32_t leader = 0; leader < map.leaders(number); ++leader) {
       std::vector<Tally> sent(exchange.size());
       for (const Group group : map.served(number, leader)) {
@@ -241,12 +232,12 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
         ++round.messages;
         round.blocks += node.size * static_cast<std::int64_t>(map.members(group).size());
       }
-      for (std::size_t i = 0; i < sent.size(); ++i) keep_most(exchange[i], sent[i]);
-      keep_most(scatter[map.members(Group{number, leader}).size() - 1], {node.elsewhere > 0, node.elsewhere});
+      for (std::size_t i = 0; i < sent.size(); ++i) exchange[i].keep_most(sent[i]);
+      scatter[map.members(Group{number, leader}).size() - 1].keep_most({node.elsewhere > 0, node.elsewhere});
     }
   }
   for (std::vector<Tally>* phase : {&gather, &scatter})
-    for (std::size_t i = phase->size() - 1; i-- > 0;) keep_most((*phase)[i], (*phase)[i + 1]);
+    for (std::size_t i = phase->size() - 1; i-- > 0;) (*phase)[i].keep_most((*phase)[i + 1]);
   std::vector<RoundCounts> rounds;
   const auto add = [&](std::int32_t dimension, std::int32_t digit, const std::vector<Tally>& phase) {
     for (std::size_t i = 1; i < phase.size(); ++i)

@@ -105,12 +105,6 @@ void split_consecutive(const Move& move, const Nodes& nodes, PhaseWork& phase) {
   }
 }
 
-/// Messages and blocks by rank and by node, within nodes.
-struct Tally {
-  std::int64_t messages = 0, blocks = 0;
-  void add(std::int64_t more, std::int64_t of_blocks) { messages += more, blocks += of_blocks; }
-};
-
 /// On any nodes: rank by rank, for those values whose messages can stay within a node. Places on regular nodes look
 /// alike after as many as a node and the dimension have in common: those beyond are left out.
 void split_any(const Move& move, const Arrangement& grid, bool in_order, const Nodes& nodes, PhaseWork& phase) {

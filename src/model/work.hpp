@@ -53,7 +53,8 @@ struct Work {
   std::int64_t segment_bytes = 0;  ///< see Schedule
 };
 
-/// What the copies of a step are, as the executor makes them: a run whose blocks lie apart, at either end, is as many pieces as blocks; else it is one.
+/// What the copies of a step are, as the executor makes them: a run whose blocks lie apart, at either end, is as many
+/// pieces as blocks; else it is one.
 Copies copies_of(const Schedule& schedule, const Step& step);
 
 /// How ranks lie on nodes; made once for many specs.

@@ -1,6 +1,6 @@
 /// The most working memory that one rank needs for a flow, whatever a message takes.
 ///
-/// A message that departs is gathered: it takes its room while it is in flight. One that arrives takes its room, too: with blocks
+/// A message that departs is gathered: it takes its room while it is in flight. So does one that arrives; with blocks
 /// that are passed on it keeps its room until the last of them has left, and until the round in which that happens is
 /// over (complete=all: the batch). In a round whose window slides, any messages may be in flight together, as many as
 /// the window holds: counted are the largest. So it is what complete=all needs, and an upper bound of what every

@@ -155,7 +155,6 @@ const std::vector<Alias>& aliases();
 
 Result<Spec> parse_spec(std::string_view text);
 std::string to_text(const Spec& spec);
-std::string_view to_text(Order order);
 
 /// Whether blocks travel through ranks that are neither their source nor their destination.
 bool forwards(const Spec& spec);

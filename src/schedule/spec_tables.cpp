@@ -168,7 +168,7 @@ bool read_node_order(std::string_view text, Spec& spec) {
 }
 
 std::string print_order(const Spec& spec) {
-  std::string text(to_text(spec.order));
+  std::string text(order_names[static_cast<std::size_t>(spec.order)]);
   if (spec.order != Order::topology) return text;
   text += '(' + spec.source.network;
   if (!spec.source.routing.empty()) text += ",routing=" + spec.source.routing;
@@ -353,7 +353,5 @@ const std::vector<Alias>& aliases() {
   };
   return table;
 }
-
-std::string_view to_text(Order order) { return order_names[static_cast<std::size_t>(order)]; }
 
 }  // namespace swapmeet

@@ -9,10 +9,9 @@ namespace swapmeet {
 
 std::string_view to_text(Completion completion) { return completion_names[static_cast<std::size_t>(completion)]; }
 std::string_view to_text(Posting posting) { return posting_names[static_cast<std::size_t>(posting)]; }
-std::string_view to_text(Buffer buffer) { return buffer_names[static_cast<std::size_t>(buffer)]; }
 
 std::string to_text(const Run& run) {
-  std::string text = std::string(to_text(run.buffer)) + '[' + std::to_string(run.first);
+  std::string text = std::string(buffer_names[static_cast<std::size_t>(run.buffer)]) + '[' + std::to_string(run.first);
   if (run.count != 1) text += ".." + std::to_string(run.block(run.count - 1));
   if (run.count != 1 && run.stride != 1) text += '/' + std::to_string(run.stride);
   return text + ']';

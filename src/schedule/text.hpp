@@ -21,7 +21,6 @@ std::string to_text(const Schedule& schedule);
 std::string to_text(const Run& run);
 std::string_view to_text(Completion completion);
 std::string_view to_text(Posting posting);
-std::string_view to_text(Buffer buffer);
 
 /// Reads what to_text wrote (indentation, blank lines and `#` comments are free). The result is not verified: its block
 /// numbers and peers may be out of bounds.

@@ -153,6 +153,24 @@ std::string difference(const Trace& a, const Trace& b) {
   return "the number of steps";
 }
 
+/// All ranks up to 16; of more: the first, those one place on in each dimension, the middle one and the last.
+std::vector<Rank> sample_ranks(const std::vector<std::int32_t>& sizes) {
+  const Rank ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies{});
+  std::vector<Rank> sample(static_cast<std::size_t>(std::min(ranks, 16)));
+  std::iota(sample.begin(), sample.end(), 0);
+  if (ranks <= 16) return sample;
+  sample = {0, ranks / 2, ranks - 1};
+  Rank stride = 1;
+  for (const std::int32_t size : sizes) {
+    if (size > 1) sample.push_back(stride);
+    stride *= size;
+  }
+  std::ranges::sort(sample);
+  const auto twice = std::ranges::unique(sample);
+  sample.erase(twice.begin(), twice.end());
+  return sample;
+}
+
 }  // namespace
 
 Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std::int32_t>& sizes) {
@@ -192,23 +210,6 @@ Verdict verify_symmetric(const Spec& spec, const Shape& shape) {
   std::vector<Schedule> sample;
   for (const Rank rank : sample_ranks(sizes)) sample.push_back(generate(spec, shape, rank));
   return verify_symmetric(sample, sizes);
-}
-
-std::vector<Rank> sample_ranks(const std::vector<std::int32_t>& sizes) {
-  const Rank ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies{});
-  std::vector<Rank> sample(static_cast<std::size_t>(std::min(ranks, 16)));
-  std::iota(sample.begin(), sample.end(), 0);
-  if (ranks <= 16) return sample;
-  sample = {0, ranks / 2, ranks - 1};
-  Rank stride = 1;
-  for (const std::int32_t size : sizes) {
-    if (size > 1) sample.push_back(stride);
-    stride *= size;
-  }
-  std::ranges::sort(sample);
-  const auto twice = std::ranges::unique(sample);
-  sample.erase(twice.begin(), twice.end());
-  return sample;
 }
 
 }  // namespace swapmeet

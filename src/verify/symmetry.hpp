@@ -22,12 +22,9 @@ namespace swapmeet {
 /// Sets the messages and blocks of all ranks.
 Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std::int32_t>& sizes);
 
-/// Generates and verifies sample_ranks() of `spec`. Requires generate() to be defined; a finding if `spec` is not of a
+/// Generates and verifies some ranks of `spec`. Requires generate() to be defined; a finding if `spec` is not of a
 /// kind that looks alike from every rank (order=shift; dims=P, sizes or automatic, or
 /// groups of equal size in the order of ranks).
 Verdict verify_symmetric(const Spec& spec, const Shape& shape);
-
-/// All ranks up to 16; of more: the first, those one place on in each dimension, the middle one and the last.
-std::vector<Rank> sample_ranks(const std::vector<std::int32_t>& sizes);
 
 }  // namespace swapmeet

@@ -25,6 +25,8 @@ class Follower {
   void reserve(std::size_t messages) {
     flow_.sends.reserve(messages);
     flow_.receives.reserve(messages);
+    flow_.departing.reserve(messages);
+    arriving_.reserve(messages);
   }
 
   /// What follows takes blocks from where they lie now; what it brings lies there when the phase ends.

@@ -1,40 +1,8 @@
 #include "buffers/forward.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "mpi/simulation.hpp"
 
 namespace swapmeet {
-
-namespace {
-
-/// Blocks of a size that the compiler knows: no call for each of them.
-template <std::size_t bytes>
-void copy_small(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count) {
-  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, bytes);
-}
-
-}  // namespace
-
-void copy_row(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int32_t count,
-              std::int64_t bytes) {
-  const bool together = to_step == bytes && from_step == bytes;
-  copied(count * bytes, together ? 1 : count);
-  if (together) {
-    std::memcpy(to, from, static_cast<std::size_t>(count * bytes));
-    return;
-  }
-  switch (bytes) {
-    case 4: return copy_small<4>(to, to_step, from, from_step, count);
-    case 8: return copy_small<8>(to, to_step, from, from_step, count);
-    case 16: return copy_small<16>(to, to_step, from, from_step, count);
-    case 32: return copy_small<32>(to, to_step, from, from_step, count);
-    case 64: return copy_small<64>(to, to_step, from, from_step, count);
-    default: break;
-  }
-  for (; count > 0; --count, to += to_step, from += from_step) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-}
 
 MessageTypes::~MessageTypes() {
   int finalized = 0;

@@ -42,6 +42,12 @@ class Engine {
   /// Both live as long. The fabric has room for the widest window of the payload.
   Engine(Fabric& fabric, Payload& payload) : fabric_(fabric), payload_(payload) {}
 
+  /// The next exchange begins, from the beginning.
+  void restart() {
+    round_ = 0;
+    begun_ = entered_ = gave_up_ = false;
+  }
+
   /// One round alone, to its end or as advance().
   int round(std::size_t index) {
     round_ = index;
@@ -60,7 +66,6 @@ class Engine {
   /// 0: the rank's own part is over; `unfinished`; or an error, after which it is over, too, unless it gave_up().
   int advance() {
     if (!begun_) {
-      if (!std::exchange(started_, true)) fabric_.begin();
       const int error = payload_.begin(fabric_);
       if (error == unfinished) return error;
       if (error) return give_up(error);
@@ -200,7 +205,7 @@ class Engine {
   Fabric& fabric_;
   Payload& payload_;
   std::size_t round_ = 0;
-  bool started_ = false, begun_ = false, entered_ = false, copied_ = false, sliding_ = false, gave_up_ = false;
+  bool begun_ = false, entered_ = false, copied_ = false, sliding_ = false, gave_up_ = false;
   std::uint32_t window_ = 0;
   std::uint32_t next_send_ = 0, next_receive_ = 0;  ///< messages of the round that have not been started
   std::uint32_t active_ = 0;                        ///< slots in use

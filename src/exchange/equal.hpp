@@ -30,15 +30,12 @@ class EqualPayload {
   using Fabric = Links<Watching>;
   static constexpr bool hears = false, has_parts = false;
 
-  EqualPayload(const Schedule& schedule, const Invocation& call, Failure& failure, Oversize& oversize)
-      : schedule_(schedule), call_(call), failure_(failure), oversize_(oversize) {}
+  EqualPayload(const Schedule& schedule, Failure& failure, Oversize& oversize, const Fabric& fabric)
+      : schedule_(schedule), failure_(failure), oversize_(oversize), fabric_(fabric) {}
 
   std::size_t rounds() const { return schedule_.steps.size(); }
   const Round& round(std::size_t index) const { return schedule_.steps[index]; }
-  int begin(Fabric& fabric) {
-    fabric_ = &fabric;
-    return MPI_SUCCESS;
-  }
+  int begin(Fabric&) const { return MPI_SUCCESS; }
   int over() const { return failure_.error; }
 
   template <bool is_send>
@@ -53,8 +50,8 @@ class EqualPayload {
 
   void copy(std::size_t index) {
     const Step& step = schedule_.steps[index];
-    if (step.copy_count == 0 || call_.failure != MPI_SUCCESS) return;
-    const auto phase = fabric_->watch().during(phase_of(step.purpose));
+    if (step.copy_count == 0 || fabric_.call().failure != MPI_SUCCESS) return;
+    const auto phase = fabric_.watch().during(phase_of(step.purpose));
     for (const Copy& both : schedule_.copies_of(step)) static_cast<Payload*>(this)->copy_blocks(both);
   }
 
@@ -72,7 +69,7 @@ class EqualPayload {
     }
     std::size_t pieces(std::vector<Piece>& all) const {
       const std::size_t bytes = payload.pieces(message, all);
-      if (!is_send && payload.call_.failure != MPI_SUCCESS && bytes > 0) [[unlikely]]
+      if (!is_send && payload.fabric_.call().failure != MPI_SUCCESS && bytes > 0) [[unlikely]]
         all.assign(1, {nullptr, bytes});
       return bytes;
     }
@@ -84,8 +81,8 @@ class EqualPayload {
     const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
     if (bytes == 0) return {nullptr, 0, MPI_BYTE};
     if (is_send) return oversize_.more_than(bytes);
-    return call_.failure != MPI_SUCCESS ? discarded()
-                                        : static_cast<const Payload&>(*this).template part<false>(message);
+    return fabric_.call().failure != MPI_SUCCESS ? discarded()
+                                                 : static_cast<const Payload&>(*this).template part<false>(message);
   }
 
   static Part discarded() {
@@ -94,10 +91,9 @@ class EqualPayload {
   }
 
   const Schedule& schedule_;
-  const Invocation& call_;
   Failure& failure_;
   Oversize& oversize_;
-  Fabric* fabric_ = nullptr;
+  const Fabric& fabric_;
 };
 
 /// Where blocks lie anywhere: each message is one block in the application's own type, or some bytes of one.
@@ -108,22 +104,31 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
 
  public:
   /// `as_bytes`: the bytes of the first segment, if the schedule has segments; else all. Types are contiguous then.
-  BlocksPayload(const Schedule& schedule, const Blocks& send, const Blocks& receive, bool as_bytes,
-                const Invocation& call, Failure& failure, Oversize& oversize)
-      : Base(schedule, call, failure, oversize), send_(send), receive_(receive), as_bytes_(as_bytes) {}
+  BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, Oversize& oversize,
+                const Links<Watching>& fabric)
+      : Base(schedule, failure, oversize, fabric), as_bytes_(as_bytes) {}
+
+  /// Before each exchange. The blocks stay where they are until it is over.
+  void bind(const Blocks& send, const Blocks& receive) {
+    send_ = &send;
+    receive_ = &receive;
+    offset_ = 0;
+  }
 
   /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
   bool next_pass() {
     if (this->schedule_.segment_bytes == 0) return false;
     offset_ += this->schedule_.segment_bytes;
     for (Rank i = 0; i < this->schedule_.ranks; ++i)
-      if (send_.bytes(i) > offset_ || receive_.bytes(i) > offset_) return true;
+      if (send_->bytes(i) > offset_ || receive_->bytes(i) > offset_) return true;
     return false;
   }
 
  private:
+  const Blocks& blocks_of(const Run& run) const { return run.buffer == Buffer::send ? *send_ : *receive_; }
+
   [[gnu::always_inline]] Part block(const Run& run) const {
-    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
+    const Blocks& blocks = blocks_of(run);
     if (!as_bytes_) return blocks.whole(run.first);
     const std::int64_t segment = this->schedule_.segment_bytes;
     return blocks.segment(run.first, offset_, segment > 0 ? segment : INT64_MAX);
@@ -136,8 +141,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
 
   std::int64_t bytes(const Message& message) const {
     const Run& run = this->schedule_.runs[message.first];
-    const Blocks& blocks = run.buffer == Buffer::send ? send_ : receive_;
-    return block(run).count * (as_bytes_ ? 1 : blocks.type(run.first).size);
+    return block(run).count * (as_bytes_ ? 1 : blocks_of(run).type(run.first).size);
   }
 
   std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
@@ -149,12 +153,12 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   void copy_blocks(const Copy& both) {
     const Part from = block(both.from), to = block(both.to);
     if (from.count == 0) return;
-    const Datatype &sent = send_.type(both.from.first), &received = receive_.type(both.to.first);
+    const Datatype &sent = send_->type(both.from.first), &received = receive_->type(both.to.first);
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
     if (!fits || !sent.contiguous || !received.contiguous) {
       const Rank rank = this->schedule_.rank;
-      const int error = sendrecv(from, rank, to, rank, this->fabric_->tag(Kind::last), this->call_.comm);
+      const int error = sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), this->fabric_.call().comm);
       if (error) this->failure_.received_wrong(error, false);
       return;
     }
@@ -162,7 +166,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     copied(bytes);
   }
 
-  const Blocks &send_, &receive_;
+  const Blocks *send_ = nullptr, *receive_ = nullptr;
   bool as_bytes_;
   std::int64_t offset_ = 0;
 };
@@ -174,21 +178,29 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   friend Base;
 
  public:
-  RowsPayload(const Schedule& schedule, const Rows& rows, char* scratch, MessageTypes& types, const Invocation& call,
-              Failure& failure, Oversize& oversize)
-      : Base(schedule, call, failure, oversize), rows_(rows), base_{rows.send, rows.receive, scratch}, types_(types) {}
+  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, Oversize& oversize,
+              const Links<Watching>& fabric)
+      : Base(schedule, failure, oversize, fabric), types_(types) {}
+
+  /// Before each exchange. `rows` stay until it is over.
+  void bind(const Rows& rows, char* scratch) {
+    rows_ = &rows;
+    base_[0] = rows.send;
+    base_[1] = rows.receive;
+    base_[2] = scratch;
+  }
 
   bool next_pass() const { return false; }
 
   /// Blocks side by side.
   template <bool is_send>
   Part row(const Run& run) const {
-    const Rows::Unit& unit = is_send ? rows_.sent : rows_.received;
+    const Rows::Unit& unit = is_send ? rows_->sent : rows_->received;
     return {address(run), run.count * unit.count, unit.type};
   }
 
   void copy_row(const Run& from, const Run& to) const {
-    const std::int64_t bytes = rows_.block_bytes;
+    const std::int64_t bytes = rows_->block_bytes;
     swapmeet::copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
   }
 
@@ -200,16 +212,16 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     return scattered<is_send>(message);
   }
 
-  std::int64_t bytes(const Message& message) const { return this->schedule_.block_count(message) * rows_.block_bytes; }
+  std::int64_t bytes(const Message& message) const { return this->schedule_.block_count(message) * rows_->block_bytes; }
 
   std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
     std::size_t bytes = 0;
     for (const Run& run : this->schedule_.runs_of(message)) {
       const bool row = run.stride == 1;
       const std::size_t length =
-          static_cast<std::size_t>(rows_.block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
+          static_cast<std::size_t>(rows_->block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
       for (std::int32_t i = 0; i < (row ? 1 : run.count); ++i, bytes += length)
-        all.push_back({address(run) + i * run.stride * rows_.block_bytes, length});
+        all.push_back({address(run) + i * run.stride * rows_->block_bytes, length});
     }
     return bytes;
   }
@@ -217,23 +229,22 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   void copy_blocks(const Copy& both) const { copy_row(both.from, both.to); }
 
   char* address(const Run& run) const {
-    return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_.block_bytes;
+    return base_[static_cast<std::size_t>(run.buffer)] + run.first * rows_->block_bytes;
   }
 
   /// A message of blocks that do not lie side by side.
   template <bool is_send>
   [[gnu::noinline]] Part scattered(const Message& message) const {
-    types_.bind(base_[0], base_[1], base_[2], rows_.block_bytes);
+    types_.bind(base_[0], base_[1], base_[2], rows_->block_bytes);
     Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
-    int error = types_.type_of(this->schedule_, message, &all.type);
-    if (error) error = types_.type_of(this->schedule_, message, &all.type);  // once more: see Links
+    const int error = again([&]() -> int { return types_.type_of(this->schedule_, message, &all.type); });
     if (!error) return all;
     this->failure_.fail(error);
     return is_send ? this->oversize_.more_than(bytes(message)) : this->discarded();
   }
 
-  const Rows& rows_;
-  char* base_[3];  // of send, receive, scratch
+  const Rows* rows_ = nullptr;
+  char* base_[3] = {};  // of send, receive, scratch
   MessageTypes& types_;
 };
 

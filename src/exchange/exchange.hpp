@@ -31,8 +31,8 @@ class Exchange {
   virtual void share_working_blocks(std::int64_t most) = 0;
 
   /// Exchanges blocks. Collective; blocks until the rank's own part is done; allocates nothing once scratch memory and
-  /// lists are there. `sent`: whether anything was sent; if not, an error is one of MPI's that refuses the arguments, and
-  /// the call may be made again. Not to be called by two threads at a time (nor would MPI allow it on one communicator).
+  /// lists are there. `sent`, set where there is an error: whether anything was sent; if not, MPI has refused the
+  /// arguments, and the call may be made again. Not to be called by two threads at a time (nor would MPI allow it on one communicator).
   ///
   /// An error on this rank, call.failure among them, does not end the exchange: marked messages take the place of what
   /// it cannot send, so that every rank whose data depend on it returns an error, too, and all stay in step. Only where

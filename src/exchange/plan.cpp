@@ -32,46 +32,64 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   needs_bytes_ = segmented() || forwards() || neighbours;
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
-  under_way_ = std::make_unique<UnderWay>();
+  passes_ = std::make_unique<Passes>(*this);
 }
 
 Plan::~Plan() = default;
 
-/// One exchange, but for the engine.
-template <class Payload>
+/// An exchange: the engine, and what it refers to. It is kept from call to call, and only bound to other blocks.
+template <class Payload, class Watching>
 struct Plan::Pass {
-  template <class Watching, class... Arguments>
-  Pass(Plan& plan, const Invocation& call, bool& sent, Watching watch, Arguments&&... arguments)
-      : failure{call.failure, call.failure != MPI_SUCCESS},
-        payload(plan.schedule_, std::forward<Arguments>(arguments)..., call, failure, plan.oversize_),
-        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, call, failure, plan.forwards(), sent, watch) {}
+  template <class... Arguments>
+  explicit Pass(Plan& plan, Arguments&&... arguments)
+      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
+        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()),
+        engine(links, payload) {}
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
-  using Runs = Engine<typename Payload::Fabric, Payload>;
+  /// `what`: as of Payload::bind(). `call` stays until the exchange is over.
+  template <class... What>
+  void begin(const Invocation& call, What&&... what) {
+    failure = {};
+    payload.bind(std::forward<What>(what)...);
+    links.bind(call, Watching(call.clock));
+    if (call.failure) [[unlikely]]
+      failure.fail(call.failure);
+  }
+
+  int advance() {
+    engine.restart();
+    return engine.advance();
+  }
 
   Failure failure;
   Payload payload;
-  typename Payload::Fabric links;
+  Links<Watching> links;
+  Engine<Links<Watching>, Payload> engine;
 };
 
-/// The exchange that start() began.
-struct Plan::UnderWay {
-  template <class Payload>
-  struct Running {
-    template <class... Arguments>
-    explicit Running(Arguments&&... arguments)
-        : pass(std::forward<Arguments>(arguments)...), engine(pass.links, pass.payload) {}
-    Pass<Payload> pass;
-    typename Pass<Payload>::Runs engine;
-  };
+struct Plan::Passes {
+  explicit Passes(Plan& plan)
+      : rows(plan, plan.types_), watched_rows(plan, plan.types_), blocks(plan, plan.needs_bytes_),
+        watched_blocks(plan, plan.needs_bytes_) {}
 
-  Invocation call;
-  std::optional<Rows> rows;
-  std::optional<Blocks> send, receive;
-  std::optional<Running<RowsPayload<Watch>>> by_rows;
-  std::optional<Running<BlocksPayload<Watch>>> by_blocks;
-  bool sent = false;
+  template <class Watching>
+  using OfRows = Pass<RowsPayload<Watching>, Watching>;
+  template <class Watching>
+  using OfBlocks = Pass<BlocksPayload<Watching>, Watching>;
+
+  OfRows<Unwatched> rows;
+  OfRows<Watch> watched_rows;
+  OfBlocks<Unwatched> blocks;
+  OfBlocks<Watch> watched_blocks;
+
+  /// The exchange that start() began: of the watched ones; or it is over, with `result`.
+  enum class UnderWay : std::uint8_t { nothing, rows, blocks } under_way = UnderWay::nothing;
+  int result = MPI_SUCCESS;
+  Invocation started_call{};
+  std::optional<Rows> started_rows{};
+  std::optional<Blocks> started_send{}, started_receive{};
 };
 
 std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) const {
@@ -86,40 +104,33 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
 }
 
 int Plan::run(const Rows& rows, const Invocation& call, bool& sent) {
-  if (call.clock) [[unlikely]]
-    return run_rows(rows, call, sent, Watch(call.clock));
-  return run_rows(rows, call, sent, Unwatched());
+  return call.clock ? run_rows(passes_->watched_rows, rows, call, sent) : run_rows(passes_->rows, rows, call, sent);
 }
 
-template <class Watching>
-int Plan::run_rows(const Rows& rows, const Invocation& call, bool& sent, Watching watch) {
-  if (broken_) return sent = true, MPI_ERR_OTHER;
-  sent = false;
-  if (rows.block_bytes == 0) return call.failure;
-  if (!scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes) || call.failure) [[unlikely]]
-    return run_without_data(rows, call, sent, watch);
-  Pass<RowsPayload<Watching>> pass(*this, call, sent, watch, rows, scratch_.memory(), types_);
-  bool gave_up = false;
-  const int error = run_operations(pass, gave_up);
-  return ended(error, gave_up && sent);
+template <class AnyPass>
+[[gnu::always_inline]] inline int Plan::run_rows(AnyPass& pass, const Rows& rows, const Invocation& call, bool& sent) {
+  if (broken_) [[unlikely]]
+    return sent = true, MPI_ERR_OTHER;
+  if (rows.block_bytes == 0) return sent = false, call.failure;
+  const bool room = scratch_.reserve(schedule_.scratch_blocks * rows.block_bytes);
+  if (!room || call.failure) [[unlikely]]
+    return run_without_data(pass, rows, call, sent);
+  pass.begin(call, rows, scratch_.memory());
+  return ended(pass, run_operations(pass), sent);
 }
 
 /// Where this rank has failed, or has no memory.
-template <class Watching>
-[[gnu::noinline]] int Plan::run_without_data(const Rows& rows, Invocation call, bool& sent, Watching watch) {
+template <class AnyPass>
+[[gnu::noinline, gnu::cold]] int Plan::run_without_data(AnyPass& pass, const Rows& rows, Invocation call, bool& sent) {
   if (!call.failure) call.failure = MPI_ERR_NO_MEM;
-  Pass<RowsPayload<Watching>> pass(*this, call, sent, watch, rows, nullptr, types_);
-  typename Pass<RowsPayload<Watching>>::Runs engine(pass.links, pass.payload);
-  const int error = engine.advance();
-  return ended(error, engine.gave_up() && sent);
+  pass.begin(call, rows, nullptr);
+  return ended(pass, pass.advance(), sent);
 }
 
 /// By the list of operations, which is as the schedule.
 template <class AnyPass>
-[[gnu::always_inline]] inline int Plan::run_operations(AnyPass& pass, bool& gave_up) {
+[[gnu::always_inline]] inline int Plan::run_operations(AnyPass& pass) {
   const auto& watch = pass.links.watch();
-  pass.links.begin();
-  pass.payload.begin(pass.links);
   for (const Operation& operation : operations_) {
     int error = MPI_SUCCESS;
     switch (operation.kind) {
@@ -134,73 +145,77 @@ template <class AnyPass>
         error = pass.links.swap(pass.payload.template row<true>(operation.from), operation.destination,
                                 pass.payload.template row<false>(operation.to), operation.source, oversize_);
         if (error) [[unlikely]]
-          pass.links.abandon();
+          return pass.engine.give_up(error);
         break;
-      case Operation::Kind::step: {
-        typename AnyPass::Runs engine(pass.links, pass.payload);
-        error = engine.round(operation.step);
-        break;
-      }
+      case Operation::Kind::step: error = pass.engine.round(operation.step); break;
     }
     if (error) [[unlikely]]
-      return gave_up = true, error;
+      return error;
   }
   return pass.payload.over();
 }
 
-int Plan::ended(int error, bool broken) {
-  broken_ = broken;
-  broken ? scratch_.lose() : scratch_.release();
+/// After an exchange that ended with `error`, which is returned.
+template <class AnyPass>
+[[gnu::always_inline]] inline int Plan::ended(AnyPass& pass, int error, bool& sent) {
+  if (error) [[unlikely]] {
+    sent = pass.links.sent();
+    broken_ = pass.engine.gave_up() && sent;
+    if (broken_) scratch_.lose();
+    pass.engine.restart();
+  }
+  scratch_.release();
   return error;
 }
 
 int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
   if (const std::optional<Rows> rows = rows_of(send, receive)) return run(*rows, call, sent);
   if (broken_) return sent = true, MPI_ERR_OTHER;
-  sent = false;
-  if (forwards()) return MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
-  return call.clock ? run_blocks(send, receive, call, sent, Watch(call.clock))
-                    : run_blocks(send, receive, call, sent, Unwatched());
-}
-
-template <class Watching>
-int Plan::run_blocks(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent, Watching watch) {
-  Pass<BlocksPayload<Watching>> pass(*this, call, sent, watch, send, receive, needs_bytes_);
-  typename Pass<BlocksPayload<Watching>>::Runs engine(pass.links, pass.payload);
-  const int error = engine.advance();
-  return ended(error, engine.gave_up() && sent);
+  if (forwards()) return sent = false, MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
+  const auto run_blocks = [&](auto& pass) {
+    pass.begin(call, send, receive);
+    return ended(pass, pass.advance(), sent);
+  };
+  return call.clock ? run_blocks(passes_->watched_blocks) : run_blocks(passes_->blocks);
 }
 
 void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  UnderWay& now = *under_way_;
-  now.rows.reset();
-  now.by_rows.reset();
-  now.by_blocks.reset();
-  now.sent = false;
-  now.call = call;
-  if (forwards() || rows_of(send, receive)) {
-    now.rows = rows_of(send, receive);
-    if (now.rows->block_bytes == 0) return;
-    if (!scratch_.reserve(schedule_.scratch_blocks * now.rows->block_bytes) && !call.failure)
-      now.call.failure = MPI_ERR_NO_MEM;
-    now.by_rows.emplace(*this, now.call, now.sent, Watch(call.clock), *now.rows, scratch_.memory(), types_);
+  Passes& all = *passes_;
+  all.under_way = Passes::UnderWay::nothing;
+  all.started_call = call;
+  all.started_rows = rows_of(send, receive);
+  all.result = call.failure;
+  if (all.started_rows) {
+    if (all.started_rows->block_bytes == 0) return;
+    if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
+      all.started_call.failure = MPI_ERR_NO_MEM;
+    all.under_way = Passes::UnderWay::rows;
+    all.watched_rows.begin(all.started_call, *all.started_rows, scratch_.memory());
+    all.watched_rows.engine.restart();
     return;
   }
-  now.send.emplace(send);
-  now.receive.emplace(receive);
-  now.by_blocks.emplace(*this, now.call, now.sent, Watch(call.clock), *now.send, *now.receive, needs_bytes_);
+  if (forwards()) {
+    all.result = MPI_ERR_ARG;  // as run()
+    return;
+  }
+  all.under_way = Passes::UnderWay::blocks;
+  all.started_send.emplace(send);
+  all.started_receive.emplace(receive);
+  all.watched_blocks.begin(all.started_call, *all.started_send, *all.started_receive);
+  all.watched_blocks.engine.restart();
 }
 
 int Plan::advance() {
-  UnderWay& now = *under_way_;
-  if (!now.by_rows && !now.by_blocks) return MPI_SUCCESS;
+  if (passes_->under_way == Passes::UnderWay::nothing) return passes_->result;
   if (broken_) return MPI_ERR_OTHER;
-  const int error = now.by_rows ? now.by_rows->engine.advance() : now.by_blocks->engine.advance();
-  if (error == unfinished) return error;
-  ended(error, (now.by_rows ? now.by_rows->engine.gave_up() : now.by_blocks->engine.gave_up()) && now.sent);
-  now.by_rows.reset();
-  now.by_blocks.reset();
-  return error;
+  const auto go_on = [&](auto& pass) -> int {
+    const int error = pass.engine.advance();
+    if (error == unfinished) return error;
+    passes_->under_way = Passes::UnderWay::nothing;
+    bool sent = false;
+    return ended(pass, error, sent);
+  };
+  return passes_->under_way == Passes::UnderWay::rows ? go_on(passes_->watched_rows) : go_on(passes_->watched_blocks);
 }
 
 SentTraffic Plan::traffic(std::int64_t block_bytes) const {

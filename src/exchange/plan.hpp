@@ -49,20 +49,18 @@ class Plan final : public Exchange {
   std::int64_t peak_bytes() const override { return 0; }
 
  private:
-  struct UnderWay;
-  template <class Payload>
+  struct Passes;
+  template <class Payload, class Watching>
   struct Pass;
 
-  template <class Watching>
-  int run_rows(const Rows& rows, const Invocation& call, bool& sent, Watching watch);
-  template <class Watching>
-  int run_blocks(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent, Watching watch);
-  template <class Watching>
-  int run_without_data(const Rows& rows, Invocation call, bool& sent, Watching watch);
   template <class AnyPass>
-  int run_operations(AnyPass& pass, bool& gave_up);
-  /// After an exchange that ended with `error`, which is returned.
-  int ended(int error, bool broken);
+  int run_rows(AnyPass& pass, const Rows& rows, const Invocation& call, bool& sent);
+  template <class AnyPass>
+  int run_without_data(AnyPass& pass, const Rows& rows, Invocation call, bool& sent);
+  template <class AnyPass>
+  int run_operations(AnyPass& pass);
+  template <class AnyPass>
+  int ended(AnyPass& pass, int error, bool& sent);
 
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
@@ -76,7 +74,7 @@ class Plan final : public Exchange {
   MessageTypes types_;
   Slots slots_;
   Oversize oversize_;
-  std::unique_ptr<UnderWay> under_way_;
+  std::unique_ptr<Passes> passes_;
 };
 
 }  // namespace swapmeet

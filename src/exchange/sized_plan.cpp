@@ -87,13 +87,15 @@ void SizedPlan::send_all_directly() {
 /// One exchange, from its beginning to its end.
 template <class Watching>
 struct SizedPlan::Pass {
-  Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, bool& sent, Watching watch)
+  Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
       : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
         payload(plan.state_, send, receive, plan.agreed_.direct_bytes, plan.padded_ ? &*plan.padded_ : nullptr, call,
                 failure, plan.oversize_),
-        links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, call, failure,
-              false, sent, watch),  // a message that is not as it should be ends here, or says so itself
-        engine(links, payload) {}
+        links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, failure,
+              false),  // a message that is not as it should be ends here, or says so itself
+        engine(links, payload) {
+    links.bind(call, watch);
+  }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -108,7 +110,6 @@ struct SizedPlan::Pass {
 /// The exchange that start() began.
 struct SizedPlan::UnderWay {
   std::optional<Pass<Watch>> pass;
-  bool sent = false;
 };
 
 int SizedPlan::ended(int error, bool broken) {
@@ -123,27 +124,26 @@ int SizedPlan::ended(int error, bool broken) {
 int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
   if (broken_) return sent = true, agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
   sent = false;
-  if (call.clock) [[unlikely]] {
-    Pass<Watch> pass(*this, send, receive, call, sent, Watch(call.clock));
+  const auto run = [&](auto&& pass) -> int {
     const int error = pass.engine.advance();
+    sent = pass.links.sent();
     return ended(error, pass.engine.gave_up() && sent);
-  }
-  Pass<Unwatched> pass(*this, send, receive, call, sent, Unwatched());
-  const int error = pass.engine.advance();
-  return ended(error, pass.engine.gave_up() && sent);
+  };
+  return call.clock ? run(Pass<Watch>(*this, send, receive, call, Watch(call.clock)))
+                    : run(Pass<Unwatched>(*this, send, receive, call, Unwatched()));
 }
 
 void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
-  under_way_->sent = false;
   under_way_->pass.reset();
-  under_way_->pass.emplace(*this, send, receive, call, under_way_->sent, Watch(call.clock));
+  under_way_->pass.emplace(*this, send, receive, call, Watch(call.clock));
 }
 
 int SizedPlan::advance() {
   if (broken_) return MPI_ERR_OTHER;
+  const auto& pass = *under_way_->pass;
   const int error = under_way_->pass->engine.advance();
   if (error == unfinished) return error;
-  ended(error, under_way_->pass->engine.gave_up() && under_way_->sent);
+  ended(error, pass.engine.gave_up() && pass.links.sent());
   under_way_->pass.reset();
   last_traffic_ = take_traffic();
   return error;

@@ -34,24 +34,24 @@ int with_int_count(const Part& part, Use use) {
 
 }  // namespace
 
-int imrecv_large(const Part& part, MPI_Message* message, MPI_Request* request) {
+int imrecv_large(Part part, MPI_Message* message, MPI_Request* request) {
   return with_int_count(
       part, [&](int count, MPI_Datatype type) { return PMPI_Imrecv(part.address, count, type, message, request); });
 }
 
-int isend_large(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   return with_int_count(part, [&](int count, MPI_Datatype type) {
     return PMPI_Isend(part.address, count, type, to, tag, comm, request);
   });
 }
 
-int irecv_large(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   return with_int_count(part, [&](int count, MPI_Datatype type) {
     return PMPI_Irecv(part.address, count, type, from, tag, comm, request);
   });
 }
 
-int sendrecv_large(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {
+int sendrecv_large(Part out, int to, Part in, int from, int tag, MPI_Comm comm) {
   return with_int_count(out, [&](int out_count, MPI_Datatype out_type) {
     return with_int_count(in, [&](int in_count, MPI_Datatype in_type) {
       return PMPI_Sendrecv(out.address, out_count, out_type, to, tag, in.address, in_count, in_type, from, tag, comm,

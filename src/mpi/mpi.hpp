@@ -21,10 +21,10 @@ struct Part {
 
 // Counts beyond INT_MAX travel as one element of a derived type: large.cpp. It works with every MPI, also one without
 // large-count calls.
-int isend_large(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request);
-int irecv_large(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request);
-int imrecv_large(const Part& part, MPI_Message* message, MPI_Request* request);
-int sendrecv_large(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm);
+int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
+int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request);
+int imrecv_large(Part part, MPI_Message* message, MPI_Request* request);
+int sendrecv_large(Part out, int to, Part in, int from, int tag, MPI_Comm comm);
 
 inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   settle();
@@ -45,7 +45,7 @@ inline int imrecv(const Part& part, MPI_Message* message, MPI_Request* request) 
   return imrecv_large(part, message, request);
 }
 
-inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {
+[[gnu::always_inline]] inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm) {
   settle();
   if (out.count <= INT_MAX && in.count <= INT_MAX) [[likely]]
     return PMPI_Sendrecv(out.address, static_cast<int>(out.count), out.type, to, tag, in.address,

@@ -13,12 +13,24 @@ bool refused(int error);
 /// Whether a message was longer than the room for it. It is over nonetheless.
 bool truncated(int error);
 
-/// Makes a call of MPI, and once more if it fails: what failed is often over then, and a rank that leaves a call out is
-/// out of step with the others.
+template <class Final, class Function, class... Arguments>
+[[gnu::noinline, gnu::cold]] int repeat_unless(int error, Final final, Function function, Arguments... arguments) {
+  return final(error) ? error : function(arguments...);
+}
+
+/// Makes a call of MPI, and once more if it fails, unless final(error): what failed is often over then, and a rank that
+/// leaves a call out is out of step with the others.
+template <class Final, class Function, class... Arguments>
+[[gnu::always_inline]] inline int again_unless(Final final, Function function, Arguments... arguments) {
+  const int error = function(arguments...);
+  if (error == MPI_SUCCESS) [[likely]]
+    return error;
+  return repeat_unless(error, final, function, arguments...);
+}
+
 template <class Function, class... Arguments>
 int again(Function function, Arguments... arguments) {
-  const int error = function(arguments...);
-  return error == MPI_SUCCESS ? error : function(arguments...);
+  return again_unless([](int) { return false; }, function, arguments...);
 }
 
 /// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must

@@ -143,6 +143,8 @@ class Watch {
 
 /// The same where it is known that nobody listens: nothing.
 struct Unwatched {
+  explicit Unwatched(PhaseClock* = nullptr) {}
+
   struct Span {
     ~Span() {}
     void then(CallPhase) const {}

@@ -80,7 +80,6 @@ class Rendezvous {
     std::size_t step = 0;
     std::deque<std::uint32_t> over{};  ///< slots whose messages are
 
-    void begin() {}
     void enter(std::size_t index, std::uint32_t, Completion) { step = index; }
     Phase transferring() const { return {}; }
     Phase waiting() const { return {}; }

@@ -67,11 +67,12 @@ class EqualPayload {
         return payload.template without_data<is_send>(message);
       return payload.template part<is_send>(message);
     }
-    std::size_t pieces(std::vector<Piece>& all) const {
-      const std::size_t bytes = payload.pieces(message, all);
-      if (!is_send && payload.fabric_.call().failure != MPI_SUCCESS && bytes > 0) [[unlikely]]
-        all.assign(1, {nullptr, bytes});
-      return bytes;
+    Place pieces(Piece* all) const {
+      const Place place = payload.pieces(message, all);
+      if (is_send || payload.fabric_.call().failure == MPI_SUCCESS) [[likely]]
+        return place;
+      *all = {nullptr, place.bytes};
+      return {{all, 1}, place.bytes};
     }
   };
 
@@ -144,10 +145,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     return block(run).count * (as_bytes_ ? 1 : blocks_of(run).type(run.first).size);
   }
 
-  std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
+  Place pieces(const Message& message, Piece* all) const {
     const Part part = block(this->schedule_.runs[message.first]);
-    all.push_back({static_cast<char*>(part.address), static_cast<std::size_t>(part.count)});
-    return all.back().bytes;
+    *all = {static_cast<char*>(part.address), static_cast<std::size_t>(part.count)};
+    return {{all, 1}, all->bytes};
   }
 
   void copy_blocks(const Copy& both) {
@@ -214,16 +215,16 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
 
   std::int64_t bytes(const Message& message) const { return this->schedule_.block_count(message) * rows_->block_bytes; }
 
-  std::size_t pieces(const Message& message, std::vector<Piece>& all) const {
-    std::size_t bytes = 0;
+  Place pieces(const Message& message, Piece* all) const {
+    std::size_t count = 0, bytes = 0;
     for (const Run& run : this->schedule_.runs_of(message)) {
       const bool row = run.stride == 1;
       const std::size_t length =
           static_cast<std::size_t>(rows_->block_bytes) * (row ? static_cast<std::size_t>(run.count) : 1);
       for (std::int32_t i = 0; i < (row ? 1 : run.count); ++i, bytes += length)
-        all.push_back({address(run) + i * run.stride * rows_->block_bytes, length});
+        all[count++] = {address(run) + i * run.stride * rows_->block_bytes, length};
     }
-    return bytes;
+    return {{all, count}, bytes};
   }
 
   void copy_blocks(const Copy& both) const { copy_row(both.from, both.to); }

@@ -12,8 +12,8 @@ void Slots::make_room(std::uint32_t window, bool local, bool heads, std::size_t 
   }
   if (!local) return;
   transfers.resize(2 * std::size_t{window});
-  pieces.resize(transfers.size());
-  for (std::vector<Piece>& list : pieces) list.reserve(most_pieces);
+  pieces.resize(transfers.size() * most_pieces);
+  pieces_each = most_pieces;
 }
 
 }  // namespace swapmeet

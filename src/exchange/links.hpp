@@ -25,6 +25,12 @@ struct Local {
   SingleCopy single_copy{};
 };
 
+/// Where a message lies.
+struct Place {
+  std::span<const Piece> pieces;
+  std::size_t bytes;
+};
+
 /// What messages in flight need, kept from call to call. Slots as of the engine; behind them one more for each send,
 /// for what goes ahead of it.
 struct Slots {
@@ -37,12 +43,15 @@ struct Slots {
 
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
-  std::vector<Transfer> transfers;         ///< `link` is null: none
-  std::vector<std::vector<Piece>> pieces;  ///< of the transfers
-  std::vector<std::uint32_t> messages;     ///< by slot; none: it is free
+  std::vector<Transfer> transfers;  ///< `link` is null: none
+  std::vector<Piece> pieces;        ///< of the transfers: of each so many
+  std::size_t pieces_each = 1;
+  std::vector<std::uint32_t> messages;  ///< by slot; none: it is free
   std::vector<Probe> probes;
 
   static constexpr std::uint32_t none = UINT32_MAX;
+
+  Piece* pieces_of(std::uint32_t slot) { return pieces.data() + slot * pieces_each; }
 
   /// Room for messages of a window. `local`: some stay within the node, of so many pieces at most. `heads`: some are
   /// preceded by another, or probed for.
@@ -77,8 +86,8 @@ class Links {
 
   // --- for payloads --------------------------------------------------------------------------------------------------
 
-  /// Starts message number `message` with `peer`. `Wire`: part() says what it is for MPI, pieces(list) appends where it
-  /// lies and returns its bytes.
+  /// Starts message number `message` with `peer`. `Wire`: part() says what it is for MPI, pieces(list) writes where it
+  /// lies and returns what it has written.
   template <bool is_send, class Wire>
   [[gnu::always_inline]] int start(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, const Wire& wire,
                                    Started& started, std::uint32_t number = 0) {
@@ -124,10 +133,9 @@ class Links {
   void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t number) {
     take(slot, message);
     if (!local(peer)) return slots_.probes.push_back({slot, peer, tags_.of(kind, call_->number, number)});
-    slots_.pieces[slot].clear();
+    watch_.begins(&slots_.requests[slot], Direction::receive, peer, std::size_t{0}, static_cast<int>(kind));
     begin_transfer(slots_, slot,
-                   Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_->number), peer, kind,
-                   0);
+                   Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_->number));
   }
 
   /// A message that is under way until the end.
@@ -142,6 +150,7 @@ class Links {
       return MPI_SUCCESS;
     }
     ++background_used_;
+    ++background_requests_;
     return start_request<is_send>(&background_->requests[slot], wire.part(), peer, Kind::direct, 0);
   }
 
@@ -151,6 +160,7 @@ class Links {
     watch_.step(round);
     window_ = window;
     patience_ = completion == Completion::test ? 1024 : 16;
+    if (local_.neighbours) local_.neighbours->here();
     requests_ = transfers_ = heads_ = 0;
     polls_ = failures_ = 0;
   }
@@ -200,7 +210,7 @@ class Links {
   bool turn(bool moved) {
     watch_.turned(moved);
     if (!call_->waits) return false;
-    if (local_.neighbours) local_.neighbours->turn(moved);
+    if (local_.neighbours) local_.neighbours->turn(moved, waits_for_mpi());
     else if constexpr (simulated) pass_time(moved);
     else if (++polls_ >= patience_) sched_yield();
     return true;
@@ -223,7 +233,7 @@ class Links {
     const int error = finish(all, background_->statuses.data(), failure_, passes_on_, call_->waits);
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
-    background_used_ = 0;
+    background_used_ = background_requests_ = 0;
     return MPI_SUCCESS;
   }
 
@@ -292,16 +302,23 @@ class Links {
   template <bool is_send, class Wire>
   void start_transfer(Slots& slots, std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link,
                       const Wire& wire, Started& started) {
-    std::vector<Piece>& pieces = slots.pieces[slot];
-    pieces.clear();
-    const std::size_t bytes = wire.pieces(pieces);
-    if (bytes == 0) return;
-    Transfer transfer = is_send ? Transfer::send(link, pieces, bytes, local_.single_copy, call_->number)
-                                : Transfer::receive(link, pieces, bytes, call_->number);
-    transfer.failed = is_send && wire.marked();
-    transfer.discards = !is_send && pieces.front().address == nullptr;
+    const Place place = wire.pieces(slots.pieces_of(slot));
+    if (place.bytes == 0) return;
     if (&slots == &slots_) take(slot, message);
-    begin_transfer(slots, slot, transfer, peer, kind, bytes);
+    watch_.begins(&slots.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
+                  static_cast<int>(kind));
+    if (is_send && place.pieces.size() == 1 && !offers(place.bytes) && !wire.marked()) [[likely]]
+      if (local_.neighbours->send_now(link, place.pieces[0], call_->number)) {
+        watch_.done(&slots.requests[slot]);
+        sent_ = true;
+        started = Started::finished;
+        return;
+      }
+    Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, local_.single_copy, call_->number)
+                                : Transfer::receive(link, place.pieces, place.bytes, call_->number);
+    transfer.failed = is_send && wire.marked();
+    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    begin_transfer(slots, slot, transfer);
     if constexpr (is_send) {
       sent_ = true;
       advance(slots, slot);
@@ -311,10 +328,12 @@ class Links {
     started = Started::underway;
   }
 
-  void begin_transfer(Slots& slots, std::uint32_t slot, const Transfer& transfer, Rank peer, Kind kind,
-                      std::size_t bytes) {
-    watch_.begins(&slots.requests[slot], transfer.outgoing ? Direction::send : Direction::receive, peer, bytes,
-                  static_cast<int>(kind));
+  /// Whether a message of so many bytes is offered for a single copy.
+  bool offers(std::size_t bytes) const {
+    return bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes;
+  }
+
+  void begin_transfer(Slots& slots, std::uint32_t slot, const Transfer& transfer) {
     slots.transfers[slot] = transfer;
     ++(&slots == &slots_ ? transfers_ : background_transfers_);
   }
@@ -336,13 +355,13 @@ class Links {
   }
 
   void give_memory(Slots& slots, std::uint32_t slot, Transfer& transfer) {
-    std::vector<Piece>& pieces = slots.pieces[slot];
-    pieces.push_back(buffers_->take(slots.messages[slot], slot, transfer.bytes));
-    if (pieces.back().bytes < transfer.bytes) {  // no memory: the sizes alone
+    Piece& room = *slots.pieces_of(slot);
+    room = buffers_->take(slots.messages[slot], slot, transfer.bytes);
+    if (room.bytes < transfer.bytes) {  // no memory: the sizes alone
       failure_.fail(MPI_ERR_NO_MEM);
-      transfer.bytes = pieces.back().bytes;
+      transfer.bytes = room.bytes;
     }
-    transfer.pieces = pieces;
+    transfer.pieces = {&room, 1};
   }
 
   void advance_background(bool& moved) {
@@ -420,6 +439,8 @@ class Links {
     return MPI_SUCCESS;
   }
 
+  bool waits_for_mpi() const { return requests_ > 0 || !slots_.probes.empty() || background_requests_ > 0; }
+
   bool transfer_in(std::uint32_t slot) const { return !slots_.transfers.empty() && slots_.transfers[slot].link; }
 
   static std::int64_t bytes_of(const Part& part) {
@@ -442,7 +463,7 @@ class Links {
   [[no_unique_address]] Watching watch_{};
   std::uint32_t window_ = 0;
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
-  std::uint32_t background_used_ = 0, background_transfers_ = 0;
+  std::uint32_t background_used_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
   int failures_ = 0;
 };

@@ -67,9 +67,9 @@ struct BytesWire {
       return bytes == 0 ? Part{nullptr, 0, MPI_BYTE} : oversize->more_than(bytes);
     return {address, bytes, MPI_BYTE};
   }
-  std::size_t pieces(std::vector<Piece>& all) const {
-    all.push_back({address, static_cast<std::size_t>(bytes)});
-    return all.back().bytes;
+  Place pieces(Piece* all) const {
+    *all = {address, static_cast<std::size_t>(bytes)};
+    return {{all, 1}, all->bytes};
   }
 };
 
@@ -82,9 +82,9 @@ struct DiscardedWire {
     static char nowhere[1];
     return {nowhere, bytes > 0, MPI_BYTE};
   }
-  std::size_t pieces(std::vector<Piece>& all) const {
-    all.push_back({nullptr, static_cast<std::size_t>(bytes)});
-    return all.back().bytes;
+  Place pieces(Piece* all) const {
+    *all = {nullptr, static_cast<std::size_t>(bytes)};
+    return {{all, 1}, all->bytes};
   }
 };
 

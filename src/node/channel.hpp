@@ -47,6 +47,11 @@ struct alignas(64) Cell {
   std::uint64_t message;
   char payload[48];
 
+  /// Of a message of data.
+  static std::uint64_t label(std::size_t bytes, std::uint16_t call) {
+    return bytes | std::uint64_t{call} << call_shift;
+  }
+
   bool offers() const { return message & offer; }
   std::size_t message_bytes() const { return message & bytes_mask; }
   std::uint16_t call() const { return static_cast<std::uint16_t>(message >> call_shift); }

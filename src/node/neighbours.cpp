@@ -1,6 +1,5 @@
 #include "node/neighbours.hpp"
 
-#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -45,16 +44,6 @@ std::vector<pid_t> readable_processes(const NodeGroup& group, std::string& probl
   return processes;
 }
 
-/// That the ranks of a node may use, all together. Collective.
-int cores(const NodeGroup& group) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0)  // more cores than a set holds, say: all count
-    for (long core = 0; core < sysconf(_SC_NPROCESSORS_ONLN) && core < CPU_SETSIZE; ++core) CPU_SET(core, &mine);
-  reduce_bytes(&mine, sizeof mine, sizeof mine, MPI_BYTE, MPI_BOR, group.comm());
-  return CPU_COUNT(&mine);
-}
-
 }  // namespace
 
 std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<std::int32_t>& nodes,
@@ -76,8 +65,7 @@ std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<st
   if (!means.shared_memory) return nullptr;
   const std::vector<pid_t> processes = readable_processes(group, means.problem);
   means.single_copy = means.problem.empty();
-  const bool crowded = group.count() > cores(group);
-  Node node(std::move(segment), layout, me, processes, regions, crowded);
+  Node node(std::move(segment), layout, me, processes, regions);
   return std::make_unique<Neighbours>(std::move(node), group.members(), comm);
 }
 

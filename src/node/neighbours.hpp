@@ -40,11 +40,16 @@ class Neighbours {
   }
 
   bool advance(Transfer& transfer) { return node_.advance(transfer); }
+  bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) { return node_.send_now(link, piece, call); }
+
+  /// Says where this rank is, for those that wait for it.
+  void here() { node_.waiter().here(); }
 
   /// At the end of each turn of a loop that waits: lets MPI go on now and then; waits a little, if nothing has `moved`.
-  void turn(bool moved) {
+  /// `anyone`: as of Waiter.
+  void turn(bool moved, bool anyone) {
     if constexpr (simulated) return pass_time(moved);
-    node_.waiter().turn(moved, [this] {
+    node_.waiter().turn(moved, anyone, [this] {
       node_.look_whether_broken();
       int flag = 0;
       PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm_, &flag, MPI_STATUS_IGNORE);

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-
-#include "mpi/charge.hpp"
 
 namespace swapmeet {
 
@@ -29,9 +26,7 @@ void walk(Transfer& transfer, std::size_t bytes, Move move) {
 }
 
 /// What every cell of a message says of it.
-std::uint64_t label_of(const Transfer& transfer) {
-  return transfer.bytes | std::uint64_t{transfer.call} << Cell::call_shift;
-}
+std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.bytes, transfer.call); }
 
 /// What an offer begins with; the pieces follow.
 struct Offer {
@@ -120,6 +115,17 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   NodeLink& link = *transfer.link;
   Inlet& in = link.in;
   bool moved = false;
+  if (Cell* const cell = in.next(); cell && cell->message == label_of(transfer) &&
+                                    transfer.bytes <= sizeof cell->payload && transfer.pieces.size() == 1 &&
+                                    !transfer.discards) [[likely]] {  // all that a small message is
+    std::memcpy(transfer.pieces[0].address, cell->payload, transfer.bytes);
+    charge(transfer.bytes, true);
+    link.out.learn(cell->acknowledged);
+    in.emptied();
+    transfer.moved = transfer.bytes;
+    transfer.state = Transfer::State::done;
+    return true;
+  }
   if (transfer.wants_memory()) return false;
   while (Cell* const cell = in.next()) {
     if (cell->call() != transfer.call) [[unlikely]]
@@ -195,18 +201,21 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
   };
   link.out = Outlet(ring(me, other), acknowledgement(other, me));
   link.in = Inlet(ring(other, me), acknowledgement(me, other));
+  link.seat = reinterpret_cast<const Seat*>(memory + layout.seat(other));
 }
 
 Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
-           const Regions& regions, bool crowded)
-    : segment_(std::move(segment)), links_(layout.members), regions_(&regions), waiter_(crowded) {
+           const Regions& regions)
+    : segment_(std::move(segment)), links_(layout.members), regions_(&regions) {
+  char* const memory = segment_.memory();
   for (std::uint32_t other = 0; other < layout.members; ++other) {
-    connect(links_[other], layout, segment_.memory(), me, other);
+    connect(links_[other], layout, memory, me, other);
     links_[other].process = processes[other];
   }
-  // a channel of the first member to itself has no use
-  if (char* const memory = segment_.memory())
-    abandoned_ = &reinterpret_cast<Acknowledgement*>(memory + layout.acknowledgements(0))->emptied;
+  if (!memory) return;
+  const std::span seats(reinterpret_cast<Seat*>(memory + layout.seat(0)), layout.members);
+  waiter_ = Waiter(seats, me);
+  abandoned_ = &seats[0].abandoned;
 }
 
 Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
@@ -242,7 +251,7 @@ bool Node::look_whether_broken() {
   return broken_;
 }
 
-bool Node::advance(Transfer& transfer) {
+bool Node::advance_further(Transfer& transfer) {
   NodeLink::Turns& turns = transfer.outgoing ? transfer.link->sends : transfer.link->receives;
   if (transfer.turn != turns.done) return false;
   bool out_of_step = false;

@@ -9,9 +9,11 @@
 
 #include <sys/types.h>
 
+#include <cstring>
 #include <span>
 #include <vector>
 
+#include "mpi/charge.hpp"
 #include "node/channel.hpp"
 #include "node/regions.hpp"
 #include "node/segment.hpp"
@@ -60,6 +62,7 @@ struct Transfer {
 struct NodeLink {
   Outlet out;
   Inlet in;
+  const Seat* seat = nullptr;
   pid_t process = 0;  ///< whose memory can be read; 0: it cannot
 
   struct Turns {
@@ -67,14 +70,15 @@ struct NodeLink {
   } sends{}, receives{};  ///< transfers
 };
 
-/// Where everything is in the segment of a node: for each rank the acknowledgements that it writes and the cells that
-/// it fills, for all the others; then for each rank the bulk of these cells.
+/// Where everything is in the segment of a node: the seats of all ranks; for each rank the acknowledgements that it
+/// writes and the cells that it fills, for all the others; then for each rank the bulk of these cells.
 struct NodeLayout {
   std::uint32_t members = 1;
   ChannelSize channel;
 
+  static std::size_t seat(std::uint32_t member) { return member * sizeof(Seat); }
   std::size_t acknowledgements(std::uint32_t member) const {
-    return std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
+    return seat(members) + std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
   std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
   std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
@@ -91,16 +95,35 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
 class Node {
  public:
   /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
-  /// `processes`: of each member, or 0. `regions`: shared memory besides. `crowded`: there are more members than cores.
+  /// `processes`: of each member, or 0. `regions`: shared memory besides.
   Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
-       const Regions& regions, bool crowded);
+       const Regions& regions);
 
   NodeLink& link(std::uint32_t member) { return links_[member]; }
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return segment_.bytes(); }
 
+  /// Sends a small message that is all in `piece`, if that can be done now. False: it is to be a Transfer.
+  bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) {
+    if (piece.bytes > sizeof Cell::payload || link.sends.made != link.sends.done) return false;
+    Cell* const cell = link.out.next();
+    if (!cell) return false;
+    std::memcpy(cell->payload, piece.address, piece.bytes);
+    charge(piece.bytes, false);
+    link.out.hand_over(*cell, Cell::label(piece.bytes, call), link.in.count());
+    ++link.sends.made;
+    ++link.sends.done;
+    return true;
+  }
+
   /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.
-  bool advance(Transfer& transfer);
+  bool advance(Transfer& transfer) {
+    NodeLink& link = *transfer.link;
+    const bool nothing = !transfer.outgoing && !link.in.next();
+    if (!nothing && advance_further(transfer)) return true;
+    waiter_.waits_for(*link.seat);
+    return false;
+  }
 
   /// Transfers have been given up: those that are not done; nothing of them has moved.
   void forget();
@@ -113,11 +136,13 @@ class Node {
   bool look_whether_broken();
 
  private:
+  bool advance_further(Transfer& transfer);
+
   Segment segment_;
   std::vector<NodeLink> links_;
   const Regions* regions_;
   Waiter waiter_;
-  std::atomic<std::uint32_t>* abandoned_ = nullptr;  ///< what all ranks of the node see; nullptr: this one is alone
+  std::atomic<std::uint32_t>* abandoned_ = nullptr;  ///< in the first seat; nullptr: this rank is alone
   bool broken_ = false;
 };
 

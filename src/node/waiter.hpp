@@ -1,39 +1,64 @@
-/// How to wait for another process of the node: where each has a core of its own, spin for a while, for the other may
-/// be about to answer; then give the core away each time. Where cores are shared, give it away at once: spinning is
-/// waste. (Sleeping until woken is worse than both: docs/measurements/node.md.) And let MPI go on meanwhile: the other
-/// may be waiting for a message of ours that only MPI's progress completes.
-///
-/// Whether cores are shared is known where there are more ranks than cores, and noticed elsewhere: a core that is given
-/// away and comes back late was wanted by somebody.
+/// How to wait for another process of the node: spin, for the other may be about to answer, and a core that is given away
+/// may go to a stranger for a whole time slice. But where the other wants this very core, give it away at once: spinning
+/// is waste. So every rank says which CPU it runs on. Any other rank on this core gets it now and then: the one that is
+/// late may in turn be waiting for it. (Sleeping until woken is worse than all this: docs/measurements/node.md.) And let
+/// MPI go on meanwhile: the other may be waiting for a message of ours that only MPI's progress completes.
 #pragma once
 
 #include <sched.h>
 
-#include <chrono>
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 namespace swapmeet {
 
+/// What a rank says to all others of its node. A cache line that hardly ever changes.
+struct alignas(64) Seat {
+  std::atomic<std::int32_t> cpu_and_one;  ///< the CPU that it runs on; 0: not said yet
+  std::atomic<std::uint32_t> abandoned;   ///< in the first rank's, by any: nothing can be exchanged any more
+};
+
 class Waiter {
  public:
-  /// `crowded`: there are more ranks than cores.
-  explicit Waiter(bool crowded) : crowded_(crowded) {}
+  Waiter() = default;  ///< of a rank that is alone
+  /// `seats`: of all ranks of the node; `me`: this one.
+  Waiter(std::span<Seat> seats, std::size_t me) : seats_(seats), seat_(&seats[me]) {}
 
-  /// Something has happened.
+  /// To be called now and then: says where this rank is.
+  void here() {
+    const std::int32_t now = sched_getcpu() + 1;
+    if (now == cpu_and_one_ || !seat_) return;
+    cpu_and_one_ = now;
+    seat_->cpu_and_one.store(now, std::memory_order_relaxed);
+  }
+
+  /// In this turn, something has happened; or nothing, for a rank is late.
   void moved() { idle_ = 0; }
+  void waits_for(const Seat& late) { late_here_ |= is_here(late); }
 
-  /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. Calls poll() every 64th time.
+  /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. `anyone`: others may be late
+  /// of whom nobody knows where they are. Calls poll() every 64th time.
   template <class Poll>
-  void turn(bool moved, Poll&& poll) {
-    if (++turns_ % turns_between_polls == 0) poll();
+  void turn(bool moved, bool anyone, Poll&& poll) {
+    const bool now_and_then = ++turns_ % turns_between_polls == 0;
+    if (now_and_then) poll();
+    const bool wanted = std::exchange(late_here_, false);
     if (moved) return;
     ++idle_;
-    if (crowded_) sched_yield();
-    else if (idle_ < patience_) pause();
-    else give_core_away();
+    if (wanted || (anyone && idle_ > few) || (now_and_then && (idle_ > many || others_here()))) sched_yield();
+    else pause();
+    here();
   }
 
  private:
+  bool is_here(const Seat& seat) const { return seat.cpu_and_one.load(std::memory_order_relaxed) == cpu_and_one_; }
+  bool others_here() const {
+    return std::ranges::any_of(seats_, [this](const Seat& seat) { return &seat != seat_ && is_here(seat); });
+  }
+
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -42,24 +67,15 @@ class Waiter {
 #endif
   }
 
-  void give_core_away() {
-    using namespace std::chrono;
-    const auto begin = steady_clock::now();
-    sched_yield();
-    const bool wanted = steady_clock::now() - begin > nanoseconds(800);
-    unwanted_ = wanted ? 0 : unwanted_ + 1;
-    if (wanted) patience_ = 0;
-    if (unwanted_ < yields_to_trust) return;
-    unwanted_ = 0;
-    patience_ = patience_ < most_patience ? 2 * patience_ + 1 : most_patience;
-  }
-
   static constexpr std::uint32_t turns_between_polls = 64;
-  static constexpr std::uint32_t yields_to_trust = 64;
-  static constexpr std::uint32_t most_patience = 512;  ///< spins; a few tens of microseconds
-  bool crowded_;
-  std::uint32_t turns_ = 0, idle_ = 0, unwanted_ = 0;
-  std::uint32_t patience_ = most_patience;
+  static constexpr std::uint32_t few = 16;
+  /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
+  static constexpr std::uint32_t many = 100'000;
+  std::span<Seat> seats_;
+  Seat* seat_ = nullptr;
+  std::int32_t cpu_and_one_ = -1;  ///< as this rank has said
+  bool late_here_ = false;         ///< a rank that is late was last seen on this CPU
+  std::uint32_t turns_ = 0, idle_ = 0;
 };
 
 }  // namespace swapmeet

@@ -87,7 +87,7 @@ int Member::run() {
         if (draw(settings_.seed, me_, ++draws_) % 4) moved |= advance(queue);
         left += !queue.done();
       }
-      node_.waiter().turn(moved, [] {});
+      node_.waiter().turn(moved, false, [] {});
     }
     if (draw(settings_.seed, me_, ++draws_) % 16 == 0) usleep(200);  // so that the others get ahead
   }

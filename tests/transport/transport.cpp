@@ -2,14 +2,17 @@
 ///
 ///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1]
 ///             [offered=PERCENT] [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
-///   transport layout | segment | poll
+///   transport layout | segment | poll | wait
 ///   transport reserve BYTES
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -22,6 +25,13 @@
 #include "member.hpp"
 
 using namespace swapmeet;
+
+static std::atomic<int> yields = 0;
+
+extern "C" int sched_yield() noexcept {  // instead of the C library's
+  ++yields;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 namespace {
 
@@ -75,8 +85,7 @@ Node make_node(const Settings& settings, const NodeLayout& layout, const std::st
   ++meeting.here;
   while (meeting.here < settings.members) usleep(100);
   static const Regions none;
-  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none,
-              settings.members > 2);
+  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none);
 }
 
 int run_processes(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
@@ -273,16 +282,52 @@ int reserve(std::size_t bytes) {
 
 /// Who waits lets others go on.
 int check_poll() {
-  Waiter waiter(false);
+  Waiter waiter;
   int polls = 0;
-  for (int turn = 0; turn < 10000; ++turn) waiter.turn(false, [&] { ++polls; });
+  for (int turn = 0; turn < 10000; ++turn) waiter.turn(false, false, [&] { ++polls; });
   must(polls >= 10000 / 64 - 1, "who waits polls");
   polls = 0;
   for (int wait = 0; wait < 1000; ++wait) {  // also where something happens now and then
     waiter.moved();
-    for (int turn = 0; turn < 70; ++turn) waiter.turn(turn % 2 == 0, [&] { ++polls; });
+    for (int turn = 0; turn < 70; ++turn) waiter.turn(turn % 2 == 0, false, [&] { ++polls; });
   }
   must(polls >= 1000, "who waits often polls");
+  return 0;
+}
+
+/// Who waits gives its core away only to ranks that are on it; and if some are anywhere, or it has waited for long.
+int check_wait() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  must(sched_setaffinity(0, sizeof one, &one) == 0, "a process can stay on a CPU");
+  std::array<Seat, 3> seats{};
+  Waiter waiter(seats, 0);
+  waiter.here();
+  const int here = seats[0].cpu_and_one, elsewhere = here + 1;
+  must(here == sched_getcpu() + 1, "a rank says where it is");
+  const auto yields_in = [&](int turns, bool late, bool anyone = false) {
+    yields = 0;
+    waiter.moved();
+    for (int turn = 0; turn < turns; ++turn) {
+      if (late) waiter.waits_for(seats[1]);
+      waiter.turn(false, anyone, [] {});
+    }
+    return yields.load();
+  };
+  must(yields_in(6400, true) == 0, "where a rank is that has not said so is not here");
+  seats[1].cpu_and_one = seats[2].cpu_and_one = elsewhere;
+  must(yields_in(6400, true) == 0, "a core is not given away to ranks that are elsewhere");
+  seats[2].cpu_and_one = here;
+  must(yields_in(6400, true) == 100, "another rank that is here gets the core now and then");
+  seats[1].cpu_and_one = here;
+  must(yields_in(6400, true) == 6400, "a late rank that is here gets the core at once");
+  seats[1].cpu_and_one = seats[2].cpu_and_one = elsewhere;
+  must(yields_in(6400, true, true) > 6300, "anyone may be here");
+  must(yields_in(164'000, true) == 1000, "who has waited for long gives the core away now and then");
+  yields = 0;
+  for (int turn = 0; turn < 6400; ++turn) waiter.turn(true, true, [] {});
+  must(yields == 0, "who has work goes on");
   return 0;
 }
 
@@ -294,6 +339,7 @@ int main(int count, char** words) {
   if (what == "layout") return check_layouts();
   if (what == "segment") return check_segments();
   if (what == "poll") return check_poll();
+  if (what == "wait") return check_wait();
   if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));
   give_up("what to do?");
 }

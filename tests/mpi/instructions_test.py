@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 CALLS = 200
-#: Instructions a call, at P = 2; not for algorithms that poll while they wait. 300 take less than 100 ns at 3 a ns.
-LIMITS = {"native": 300, "pairwise": 1000, "spread-out": 1000, "bruck-modified": 1000}
+#: Instructions a call, at P = 2; not for algorithms that poll shared memory. 300 take less than 100 ns at 3 a ns.
+#: A message each way is two calls and polls on MPICH, and one call on Open MPI.
+LIMITS = {
+    "native": {"mpich": 300, "openmpi": 300},
+    "pairwise": {"mpich": 600, "openmpi": 380},
+    "spread-out": {"mpich": 600, "openmpi": 380},
+    "bruck-modified": {"mpich": 650, "openmpi": 430},
+}
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")
 
@@ -80,4 +86,4 @@ def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: s
     parts = ", ".join(f"{name} {cost / CALLS:.0f}" for name, cost in more.most_common())
     with capsys.disabled():
         print(f"\n{algorithm} on {wheel}: {per_call:.0f} instructions a call above MPI (of which or besides: {parts})")
-    assert 20 < per_call < LIMITS[algorithm]
+    assert 20 < per_call < LIMITS[algorithm][wheel]

@@ -43,12 +43,13 @@ class Waiter {
   /// of whom nobody knows where they are. Calls poll() every 64th time.
   template <class Poll>
   void turn(bool moved, bool anyone, Poll&& poll) {
-    const bool now_and_then = ++turns_ % turns_between_polls == 0;
-    if (now_and_then) poll();
+    const bool polls = ++turns_ % turns_between_polls == 0;
+    if (polls) poll();
     const bool wanted = std::exchange(late_here_, false);
     if (moved) return;
     ++idle_;
-    if (wanted || (anyone && idle_ > few) || (now_and_then && (idle_ > many || others_here()))) sched_yield();
+    if (wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || (idle_ > many && polls))
+      sched_yield();
     else pause();
     here();
   }
@@ -68,7 +69,7 @@ class Waiter {
   }
 
   static constexpr std::uint32_t turns_between_polls = 64;
-  static constexpr std::uint32_t few = 16;
+  static constexpr std::uint32_t some = 4, few = 16;
   /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
   static constexpr std::uint32_t many = 100'000;
   std::span<Seat> seats_;

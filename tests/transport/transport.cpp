@@ -319,7 +319,7 @@ int check_wait() {
   seats[1].cpu_and_one = seats[2].cpu_and_one = elsewhere;
   must(yields_in(6400, true) == 0, "a core is not given away to ranks that are elsewhere");
   seats[2].cpu_and_one = here;
-  must(yields_in(6400, true) == 100, "another rank that is here gets the core now and then");
+  must(yields_in(6400, true) == 1600, "another rank that is here gets the core now and then");
   seats[1].cpu_and_one = here;
   must(yields_in(6400, true) == 6400, "a late rank that is here gets the core at once");
   seats[1].cpu_and_one = seats[2].cpu_and_one = elsewhere;

@@ -1,0 +1,184 @@
+"""What users measure first: OSU's and IMB's all-to-alls at their defaults, and short applications.
+
+    python benchmarks/users measure                    both MPIs, P = 2, 4 and 8, and virtual clusters, into FILE
+    python benchmarks/users measure --quick            OSU's Alltoall and the 3-D FFT, P = 2 and 4, three turns
+    python benchmarks/users measure --cluster none -n 2 --mpi openmpi --rounds 9 -o open.jsonl
+    python benchmarks/users page                       tables and pictures of FILE into docs/measurements/users.md
+
+Compared are `raw`, the host MPI without the library in the process; `auto`, the library preloaded and nothing set; and
+specs. They are launched in turn, raw, auto, the specs, and again raw: speed-ups are taken turn by turn. FILE
+(docs/measurements/users.jsonl) gets a line for each launch, at once: it can be interrupted, and the same command goes
+on. Programs that are installed can take the place of ours: --osu FOLDER, --imb PROGRAM.
+
+Exit status: 1 if a launch failed, 2 if something is not as it must be, 130 if interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import settings
+from launches import RAW, Case, Skipped, append, begin
+from settings import Setting
+from usual import Benchmark, benchmarks, named
+
+from swapmeet import mpi
+from swapmeet.bench.machine import header
+from swapmeet.cluster.description import Network
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import library
+from swapmeet.specs import parse_bytes, parse_ranks, parse_spec
+
+DOCS = Path(__file__).parents[2] / "docs"
+FILE = DOCS / "measurements" / "users.jsonl"
+SPECS, CLUSTER_SPECS = "shared-memory", "two-layer(intra=shm,r1=all,r2=all)"
+QUICK = {"ranks": "2,4", "cluster": "none", "rounds": 3, "benchmarks": "osu-alltoall,fft3d"}
+FULL = {"ranks": "2,4,8", "cluster": "4x4,8x4", "rounds": 5, "benchmarks": "osu-alltoall,osu-alltoallv,imb,fft3d,espresso"}
+OPTIONS = ("most", "calls", "osu", "imb")  #: that change what a benchmark is
+
+
+def mpis(names: str, skip: Callable[[str], None]) -> list[mpi.Mpi]:
+    """Those that are here, with our library built; `skip` gets a sentence on each other."""
+    usable = []
+    for name in names.split(","):
+        try:
+            target = mpi.find(name)
+            library(target)
+        except SwapmeetError as why:
+            skip(f"{name} is skipped: {why}")
+        else:
+            usable.append(target)
+    return usable
+
+
+def planned(arguments: argparse.Namespace, skip: Callable[[str], None]) -> list[tuple[Setting, Benchmark]]:
+    """What is measured where, in the order of a turn."""
+    wanted = named(arguments.benchmarks, benchmarks(arguments.osu, arguments.imb))
+    specs, cluster_specs = arguments.specs.split(";"), arguments.cluster_specs.split(";")
+    for spec in (*specs, *cluster_specs):
+        parse_spec(spec, "--specs")
+    most = parse_bytes(arguments.most, "--most") if arguments.most else None
+    ranks = parse_ranks(arguments.ranks, "-n")
+    shapes = [] if arguments.cluster == "none" else arguments.cluster.split(",")
+    network = Network(latency=arguments.latency, rate=arguments.rate)
+    pairs: list[tuple[Setting, Benchmark]] = []
+    for target in mpis(arguments.mpi, skip):
+        one_node = [settings.one_node(target, number, specs, most, arguments.calls) for number in ranks]
+        pairs += [(setting, one) for setting in one_node for one in wanted if one.mpi is None]
+        clusters = [settings.cluster(target, shape, network, cluster_specs) for shape in shapes]
+        pairs += [(setting, one) for setting in clusters for one in wanted if one.on_clusters and one.mpi is None]
+    for one in wanted:
+        for target in mpis(one.mpi, skip) if one.mpi else []:
+            numbers = [number for number in ranks if number <= (one.most_ranks or number)]
+            pairs += [(settings.one_node(target, number, specs, None, None), one) for number in numbers]
+    return pairs
+
+
+def measure(arguments: argparse.Namespace) -> int:
+    """Run what the file has not; how many launches failed."""
+    for sentence in settings.clean_environment():
+        say(sentence)
+    options = {name: str(value) for name in OPTIONS if (value := getattr(arguments, name)) is not None}
+    command = "python benchmarks/users " + shlex.join(arguments.words)
+    known = {launch.key for launch in begin(arguments.output, {**header(options), "command": command}).launches}
+    pairs = planned(arguments, say)
+    turns = [(turn, *pair) for turn in range(1, arguments.rounds + 1) for pair in pairs]
+    todo = [
+        (turn, setting, one)
+        for turn, setting, one in turns
+        if any((setting.case(one), candidate, turn) not in known for candidate in setting.candidates)
+    ]
+    failing: set[Case] = set()
+    failed, began = 0, time.monotonic()
+    for done, (turn, setting, benchmark) in enumerate(todo, 1):
+        case, took = setting.case(benchmark), []
+        for candidate in setting.candidates if case not in failing else []:
+            try:
+                launch = settings.run(setting, benchmark, candidate, turn, arguments.limit)
+            except SwapmeetError as why:
+                say(f"{named_case(case)}, {candidate}: {why}")
+                failing.add(case)
+                if candidate == RAW and turn == 1:
+                    append(arguments.output, Skipped(case, str(why).splitlines()[0]))
+                else:
+                    failed += 1
+                break
+            append(arguments.output, launch)
+            took.append(f"{candidate} {launch.seconds:.1f} s")
+        left = (time.monotonic() - began) / done * (len(todo) - done) / 60
+        say(f"turn {turn}, {named_case(case)}: {', '.join(took)}; {done} of {len(todo)}, {left:.1f} min left")
+    return failed
+
+
+def named_case(case: Case) -> str:
+    """For a line of progress."""
+    return f"{case.mpi}, {case.where}, P = {case.ranks}, {case.benchmark}"
+
+
+def say(sentence: str) -> None:
+    """Report progress."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="users", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="what", required=True)
+    command = commands.add_parser("measure", help="launch, and write a line for each launch")
+    command.add_argument("--quick", action="store_true", help=f"for those not given: {QUICK}")
+    command.add_argument("--mpi", default="mpich,openmpi,intel", metavar="NAME,NAME")
+    command.add_argument("-n", "--ranks", help="on this machine; default 2,4,8")
+    command.add_argument("--cluster", metavar="NODESxRANKS,...", help="or none; default 4x4,8x4")
+    command.add_argument("--latency", default="50us", help="of the clusters")
+    command.add_argument("--rate", default="1gbit", help="of the clusters")
+    command.add_argument("--benchmarks", metavar="NAME,NAME", help=f"default {FULL['benchmarks']}")
+    command.add_argument("--specs", default=SPECS, metavar="SPEC;SPEC", help=f"on one node; default {SPECS}")
+    command.add_argument("--cluster-specs", default=CLUSTER_SPECS, metavar="SPEC;SPEC", help=f"default {CLUSTER_SPECS}")
+    command.add_argument("--rounds", type=int, help="turns; default 5")
+    command.add_argument("--most", metavar="BYTES", help="for each destination, on one node; default 1 MiB, or 16 MiB / P^2")
+    command.add_argument("--calls", type=int, help="of a size on one node, at most")
+    command.add_argument("--osu", type=Path, metavar="FOLDER", help="with osu_alltoall and osu_alltoallv, to be run instead")
+    command.add_argument("--imb", type=Path, metavar="PROGRAM", help="an IMB-MPI1, to be run instead")
+    command.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="for each launch")
+    command.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
+    command = commands.add_parser("page", help="tables and pictures of results")
+    command.add_argument("file", nargs="?", type=Path, default=FILE, metavar="FILE")
+    command.add_argument("--document", type=Path, default=FILE.with_suffix(".md"), metavar="FILE.md")
+    command.add_argument("--pictures", type=Path, default=DOCS / "pictures", metavar="FOLDER")
+    arguments = parser.parse_args(words)
+    arguments.words = list(words)
+    if arguments.what == "measure":
+        for name, value in (QUICK if arguments.quick else FULL).items():
+            if getattr(arguments, name) is None:
+                setattr(arguments, name, value)
+    return arguments
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do as told."""
+    arguments = parsed(sys.argv[1:] if words is None else words)
+    if arguments.what == "page":
+        from page import write
+
+        write(arguments.file, arguments.document, arguments.pictures)
+        return 0
+    try:
+        return 1 if measure(arguments) else 0
+    except KeyboardInterrupt:
+        say(f"interrupted: {arguments.output} holds what was measured, and the same command goes on")
+        return 130
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except SwapmeetError as problem:
+        print(f"users: {problem}", file=sys.stderr)
+        sys.exit(2)

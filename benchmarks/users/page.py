@@ -1,0 +1,236 @@
+"""The results as Markdown tables and as pictures: speed-ups over the host MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from launches import AUTO, RAW, Case, Launch, Results, read
+from ratios import Key, Speedup, geometric_mean, ratios, speedup
+from usual import ALL_TO_ALLS, LOOP, benchmarks
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.plots.panels import Panels
+from swapmeet.plots.style import bytes_scale, dress, duration, line_style, plain_numbers, save, size_text
+
+BEGIN, END = "<!-- made by `python benchmarks/users page`: begin -->\n", "<!-- end -->\n"
+SMALL = 4096  #: bytes; the largest small block
+TARGET = 0.97
+PANEL = (2.5, 1.7)  #: inches
+TITLES = {benchmark.name: benchmark.title for benchmark in benchmarks()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One candidate in one case, of one collective: speed-ups turn by turn, for each size."""
+
+    case: Case
+    candidate: str
+    what: str
+    turns: dict[int, dict[int, float]]  #: bytes -> turn -> ratio
+
+    def mean(self, small: bool) -> Speedup | None:
+        """The geometric mean over sizes up to SMALL, or over those above."""
+        cells = [turns for size, turns in self.turns.items() if (size <= SMALL) == small]
+        common = geometric_mean(cells) if cells else {}
+        return speedup(common) if common else None
+
+    def worst(self, small: bool) -> tuple[int, Speedup]:
+        """The size with the least speed-up, among those."""
+        cells = {size: speedup(turns) for size, turns in self.turns.items() if (size <= SMALL) == small}
+        size = min(cells, key=lambda size: cells[size].median)
+        return size, cells[size]
+
+
+def rows(launches: Sequence[Launch]) -> list[Row]:
+    """All of micro-benchmarks, from 1 B on."""
+    found = []
+    for case, candidate in compared(launches):
+        by_what: dict[str, dict[int, dict[int, float]]] = {}
+        for (what, size), turns in ratios(launches, case, candidate).items():
+            if size:
+                by_what.setdefault(what, {})[size] = turns
+        found += [Row(case, candidate, what, turns) for what, turns in by_what.items()]
+    return found
+
+
+def compared(launches: Sequence[Launch]) -> list[tuple[Case, str]]:
+    """Cases and what is compared with the host MPI in them, in order."""
+    pairs = dict.fromkeys((launch.case, launch.candidate) for launch in launches if launch.candidate != RAW)
+    order = list(TITLES)
+    place = {case: number for number, case in enumerate(dict.fromkeys(case for case, _ in pairs))}
+    return sorted(pairs, key=lambda pair: (order.index(pair[0].benchmark), place[pair[0]], pair[1] != AUTO))
+
+
+def with_interval(one: Speedup) -> str:
+    """As in 1.25 (1.20-1.31)."""
+    return f"{one.median:.2f} ({one.low:.2f}-{one.high:.2f})"
+
+
+def _ranks(case: Case) -> str:
+    return f"{case.ranks}{' (cores shared)' if case.shared else ''}"
+
+
+def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [heads, ["---"] * len(heads), *lines]) + "\n"
+
+
+def micro_table(found: Sequence[Row]) -> str:
+    """Geometric means over sizes and the worst cell, of each case."""
+    lines = []
+    for row in found:
+        parts = []
+        for small in (True, False):
+            mean = row.mean(small)
+            size, least = row.worst(small) if mean else (0, None)
+            parts += [with_interval(mean), f"{least.median:.2f} at {size_text(size)}"] if mean and least else ["", ""]
+        name = f"{TITLES[row.case.benchmark]} {row.what}"
+        lines.append([name, row.case.where, row.case.mpi, _ranks(row.case), f"`{row.candidate}`", *parts])
+    heads = ["benchmark", "where", "MPI", "ranks", "by", f"up to {size_text(SMALL)}", "worst", "above", "worst"]
+    return _table(heads, lines)
+
+
+def slower(found: Sequence[Row]) -> str:
+    """The cells in which `auto` is known to be slower than TARGET times the host MPI."""
+    cells = [(row, size, speedup(turns)) for row in found if row.candidate == AUTO for size, turns in row.turns.items()]
+    below = [(row, size, one) for row, size, one in cells if one.high < TARGET]
+    if not below:
+        return f"In none of {len(cells)} cells is `auto` below {TARGET} beyond its interval.\n"
+    lines = [
+        [f"{TITLES[row.case.benchmark]} {row.what}", row.case.where, row.case.mpi, _ranks(row.case)]
+        + [size_text(size), with_interval(one)]
+        for row, size, one in below
+    ]
+    sentence = f"In {len(below)} of {len(cells)} cells `auto` is below {TARGET} beyond its interval:\n\n"
+    return sentence + _table(["benchmark", "where", "MPI", "ranks", "block", "speed-up"], lines)
+
+
+def application_table(launches: Sequence[Launch]) -> str:
+    """What applications take by the host MPI, and how much faster they are."""
+    lines = []
+    for case, candidate in compared(launches):
+        turns = ratios(launches, case, candidate)
+        if (LOOP, None) not in turns:
+            continue
+        parts = [_raw(launches, case, key) for key in ((LOOP, None), (ALL_TO_ALLS, None))]
+        parts += [with_interval(speedup(turns[key])) if key in turns else "" for key in ((LOOP, None), (ALL_TO_ALLS, None))]
+        lines.append([TITLES[case.benchmark], case.where, case.mpi, _ranks(case), f"`{candidate}`", *parts])
+    heads = ["application", "where", "MPI", "ranks", "by", "raw", "of it all-to-alls", "speed-up", "of its all-to-alls"]
+    return _table(heads, lines) if lines else "None was run.\n"
+
+
+def _raw(launches: Sequence[Launch], case: Case, key: Key) -> str:
+    """The median time by the host MPI."""
+    from statistics import median
+
+    times = [
+        cell.mean_us
+        for launch in launches
+        if launch.case == case and launch.candidate == RAW
+        for cell in launch.cells
+        if (cell.what, cell.bytes) == key
+    ]
+    return duration(median(times) / 1e6) if times else ""
+
+
+def about(results: Results) -> str:
+    """What was measured where, and how often."""
+    head = results.header
+    machine = head["machine"]
+    turns = sorted({launch.turn for launch in results.launches})
+    sentences = [
+        f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, {head['created'][:10]};",
+        f"Swapmeet {head['swapmeet']}, commit {head['commit']}; {len(results.launches)} launches in {len(turns)} turns,",
+        f"by `{head['command']}`.",
+    ]
+    skipped = [f"Skipped: {one.case.benchmark}, {one.case.mpi}, {one.case.where}: {one.why}" for one in results.skipped]
+    return "\n".join([" ".join(sentences), *(f"\n{line}" for line in skipped)]) + "\n"
+
+
+def contents(results: Results, pictures: Sequence[str]) -> str:
+    """What stands between BEGIN and END."""
+    found = rows(results.launches)
+    shown = "\n".join(f"![Speed-ups over sizes]({name})\n" for name in pictures)
+    parts = [about(results), shown, "## Micro-benchmarks\n", micro_table(found), slower(found)]
+    return "\n".join([*parts, "## Applications\n", application_table(results.launches)])
+
+
+def picture(found: Sequence[Row], title: str, file: Path) -> None:
+    """A panel for each case, speed-up over block size: medians, and intervals as bands."""
+    from matplotlib.lines import Line2D
+
+    specs = list(dict.fromkeys(row.candidate for row in found))
+    cases = list(dict.fromkeys(row.case for row in found))
+    handles = []
+    for spec in specs:
+        colour, _, marker = line_style(spec, specs)
+        handles.append(Line2D([], [], color=colour, marker=marker, markersize=4, label=spec))
+    handles.append(Line2D([], [], color="black", label="the host MPI without the library"))
+    figure = Panels(
+        f"{title}: speed-up over the host MPI",
+        [f"{case.mpi}, P = {_ranks(case)}" + ("" if case.where == "one node" else f"\n{case.where}") for case in cases],
+        PANEL,
+        handles=handles,
+        note="Means over ranks; medians over turns, and their intervals. Above 1: faster.",
+        left=0.6,
+        legend_columns=2,
+    )
+    for case, axes in zip(cases, figure.axes, strict=True):
+        _panel(axes, [row for row in found if row.case == case], specs)
+    figure.label("block", "speed-up")
+    save(figure.figure, file, "--pictures")
+
+
+def _panel(axes: Any, found: Sequence[Row], specs: Sequence[str]) -> None:
+    from matplotlib.ticker import FixedLocator
+
+    axes.axhline(1, color="black", linewidth=0.9)
+    highest, lowest = 1.5, 0.8
+    for row in found:
+        sizes = sorted(row.turns)
+        points = [speedup(row.turns[size]) for size in sizes]
+        colour, _, marker = line_style(row.candidate, specs)
+        axes.fill_between(sizes, [p.low for p in points], [p.high for p in points], color=colour, alpha=0.2, linewidth=0)
+        axes.plot(sizes, [p.median for p in points], color=colour, marker=marker, markersize=3, linewidth=1.1)
+        highest, lowest = max(highest, *(p.high for p in points)), min(lowest, *(p.low for p in points))
+    dress(axes)
+    bytes_scale(axes, sorted({size for row in found for size in row.turns}), size_text)
+    axes.set_yscale("log")
+    axes.set_ylim(lowest / 1.1, highest * 1.1)
+    ticks = [tick for tick in (0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32) if lowest / 1.1 <= tick <= highest * 1.1]
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    plain_numbers(axes.yaxis)
+
+
+def write(file: Path, document: Path, folder: Path) -> None:
+    """Make the page's tables and the pictures anew.
+
+    Raises
+    ------
+    SwapmeetError
+        If there are no results, or the page has no place for tables.
+    """
+    results = read(file)
+    if not results.launches:
+        raise SwapmeetError(f"{file} has no launches: python benchmarks/users measure")
+    before, begin, rest = document.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
+    found, names = rows(results.launches), []
+    for benchmark, what in dict.fromkeys((row.case.benchmark, row.what) for row in found):
+        some = [row for row in found if (row.case.benchmark, row.what) == (benchmark, what)]
+        title = f"{TITLES[benchmark]} {what}"
+        path = folder / f"users-{title.lower().replace(' ', '-')}.png"
+        picture(some, title, path)
+        names.append(path)
+    links = [Path(_relative(path, document.parent)).as_posix() for path in names]
+    document.write_text(before + BEGIN + contents(results, links) + END + after)
+
+
+def _relative(path: Path, folder: Path) -> str:
+    import os
+
+    return os.path.relpath(path, folder)

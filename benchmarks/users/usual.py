@@ -1,0 +1,142 @@
+"""What users run to judge an MPI, and how to read what it prints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "scaling"))
+
+from launches import Cell  # noqa: E402
+from places import compiled, spent  # noqa: E402
+from problems import PROBLEMS  # noqa: E402
+
+from swapmeet.errors import SwapmeetError  # noqa: E402
+from swapmeet.library import program, source_tree  # noqa: E402
+from swapmeet.mpi import Mpi  # noqa: E402
+
+LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
+STEPS = 20
+WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
+NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of micro-benchmarks."""
+
+    most: int  #: bytes for each destination
+    calls: int  #: of a size, at most
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One program and its command line."""
+
+    name: str
+    title: str
+    words: Callable[[Mpi, Sizes], Sequence[str | Path]]
+    cells: Callable[[str], Sequence[Cell]]  #: out of what it printed
+    on_clusters: bool = True  #: else it would take too long there
+    mpi: str | None = None  #: the only one that it runs on
+    most_ranks: int | None = None
+
+
+def osu_cells(what: str) -> Callable[[str], list[Cell]]:
+    """Read a table in OSU's form: size, mean, least and greatest over ranks, calls."""
+
+    def cells(text: str) -> list[Cell]:
+        rows = [line.split() for line in text.splitlines() if NUMBERS.match(line)]
+        return [Cell(what, int(row[0]), *map(float, row[1:4]), int(row[4])) for row in rows]
+
+    return cells
+
+
+def imb_cells(text: str) -> list[Cell]:
+    """Read tables in IMB's form: bytes, calls, and the least, greatest and mean time of the ranks."""
+    found, what = [], ""
+    for line in text.splitlines():
+        if title := re.match(r"#\s*Benchmarking\s+(\w+)", line):
+            what = title[1]
+        elif what and NUMBERS.match(line):
+            row = line.split()
+            found.append(Cell(what, int(row[0]), float(row[4]), float(row[2]), float(row[3]), int(row[1])))
+    return found
+
+
+def application_cells(text: str) -> list[Cell]:
+    """Read what the applications of examples/ report: means over ranks of the time of the loop, and of its exchanges."""
+    return [
+        Cell(what, None, seconds * 1e6)
+        for one in spent(text)
+        for what, seconds in ((LOOP, one.seconds), (ALL_TO_ALLS, one.all_to_all_seconds))
+    ]
+
+
+def espresso_cells(text: str) -> list[Cell]:
+    """Read the wall time that pw.x reports of a finished calculation."""
+    whole = WHOLE.search(text)
+    if whole is None or "JOB DONE" not in text:
+        return []
+    hours, minutes, seconds = (float(part or 0) for part in whole.groups())
+    return [Cell(LOOP, None, 1e6 * (3600 * hours + 60 * minutes + seconds))]
+
+
+def micro(
+    name: str, method: str, collectives: Sequence[str], real: Path | None = None, on_clusters: bool = False
+) -> Benchmark:
+    """A micro-benchmark: ours, or the real program if one is named."""
+
+    def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
+        if real is None:
+            return [program(mpi, "users"), method, str(sizes.most), str(sizes.calls), *collectives]
+        if method == "osu":
+            return [real, "-f", "-m", f"1:{sizes.most}"]
+        return [real, *collectives, "-npmin", "100000", "-msglog", str(sizes.most.bit_length() - 1)]
+
+    cells = imb_cells if method == "imb" else osu_cells(*collectives)
+    return Benchmark(name, method.upper(), words, cells, on_clusters)
+
+
+def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchmark]:
+    """All of them; `osu`: a folder of OSU's programs, `imb`: an IMB-MPI1, in place of ours."""
+    fft = next(problem for problem in PROBLEMS if problem.name == "fft3d")
+    grid = fft.strong(0)
+
+    def transform(mpi: Mpi, _: Sizes) -> list[str]:
+        return [*compiled(fft, mpi), *map(str, grid), "--repeat", str(STEPS)]
+
+    def silicon(_: Mpi, __: Sizes) -> list[str]:
+        where = shutil.which("pw.x")
+        if where is None:
+            raise SwapmeetError("pw.x is not installed (Debian: quantum-espresso, quantum-espresso-data)")
+        return [where, "-in", str(source_tree() / "examples" / "quantum_espresso" / "si.in")]
+
+    return [
+        micro("osu-alltoall", "osu", ["Alltoall"], osu and osu / "osu_alltoall", on_clusters=True),
+        micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
+        micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
+        Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform, application_cells),
+        # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks
+        Benchmark("espresso", "Quantum ESPRESSO, silicon", silicon, espresso_cells, False, "openmpi-system", 4),
+    ]
+
+
+def named(names: str, known: Sequence[Benchmark]) -> list[Benchmark]:
+    """Those of a list `NAME,NAME`.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is none of a name.
+    """
+    by_name = {one.name: one for one in known}
+    wanted = names.split(",")
+    for name in wanted:
+        if name not in by_name:
+            raise SwapmeetError(f'--benchmarks "{name}": there are {", ".join(by_name)}')
+    return [by_name[name] for name in wanted]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -38,7 +39,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 FILE = DOCS / "measurements" / "users.jsonl"
 SPECS, CLUSTER_SPECS = "shared-memory", "two-layer(intra=shm,r1=all,r2=all)"
 QUICK = {"ranks": "2,4", "cluster": "none", "rounds": 3, "benchmarks": "osu-alltoall,fft3d"}
-FULL = {"ranks": "2,4,8", "cluster": "4x4,8x4", "rounds": 5, "benchmarks": "osu-alltoall,osu-alltoallv,imb,fft3d,espresso"}
+FULL = {
+    "ranks": "2,4,8",
+    "cluster": "4x4,8x4",
+    "rounds": 5,
+    "benchmarks": "osu-alltoall,osu-alltoallv,imb,fft3d,espresso",
+}
 OPTIONS = ("most", "calls", "osu", "imb")  #: that change what a benchmark is
 
 
@@ -142,9 +148,13 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     command.add_argument("--specs", default=SPECS, metavar="SPEC;SPEC", help=f"on one node; default {SPECS}")
     command.add_argument("--cluster-specs", default=CLUSTER_SPECS, metavar="SPEC;SPEC", help=f"default {CLUSTER_SPECS}")
     command.add_argument("--rounds", type=int, help="turns; default 5")
-    command.add_argument("--most", metavar="BYTES", help="for each destination, on one node; default 1 MiB, or 16 MiB / P^2")
+    command.add_argument(
+        "--most", metavar="BYTES", help="for each destination, on one node; default 1 MiB, or 16 MiB / P^2"
+    )
     command.add_argument("--calls", type=int, help="of a size on one node, at most")
-    command.add_argument("--osu", type=Path, metavar="FOLDER", help="with osu_alltoall and osu_alltoallv, to be run instead")
+    command.add_argument(
+        "--osu", type=Path, metavar="FOLDER", help="with osu_alltoall and osu_alltoallv, to be run instead"
+    )
     command.add_argument("--imb", type=Path, metavar="PROGRAM", help="an IMB-MPI1, to be run instead")
     command.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="for each launch")
     command.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
@@ -169,6 +179,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
         write(arguments.file, arguments.document, arguments.pictures)
         return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the launch under way ends too
     try:
         return 1 if measure(arguments) else 0
     except KeyboardInterrupt:

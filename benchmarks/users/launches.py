@@ -1,10 +1,14 @@
-"""Results as JSON lines: first what ran where, then one line for each launch, or for what was skipped."""
+"""Results as JSON lines: first what ran where, then one line for each launch, or for what was skipped.
+
+Of a launch, each of `cells` is [what, bytes for each destination, mean, least and greatest time of the ranks in
+microseconds, calls], where bytes, least and greatest are null for applications.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +104,7 @@ def _add(results: Results, line: dict[str, Any]) -> None:
     if "why" in line:
         results.skipped.append(Skipped(case, **line))
     else:
-        cells = tuple(Cell(**cell) for cell in line.pop("cells"))
+        cells = tuple(Cell(*cell) for cell in line.pop("cells"))
         results.launches.append(Launch(case, cells=cells, **line))
 
 
@@ -134,5 +138,8 @@ def _comparable(header: dict[str, Any], name: str) -> Any:
 
 def append(file: Path, one: Launch | Skipped) -> None:
     """Write one more line."""
+    line = asdict(one)
+    if isinstance(one, Launch):
+        line["cells"] = [astuple(cell) for cell in one.cells]
     with open(file, "a") as lines:
-        lines.write(json.dumps(asdict(one)) + "\n")
+        lines.write(json.dumps(line) + "\n")

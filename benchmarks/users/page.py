@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from launches import AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
+from settings import ONE_NODE
 from usual import ALL_TO_ALLS, LOOP, benchmarks
 
 from swapmeet.errors import SwapmeetError
@@ -18,6 +22,7 @@ from swapmeet.plots.style import bytes_scale, dress, duration, line_style, plain
 BEGIN, END = "<!-- made by `python benchmarks/users page`: begin -->\n", "<!-- end -->\n"
 SMALL = 4096  #: bytes; the largest small block
 TARGET = 0.97
+APPLICATION: tuple[Key, Key] = ((LOOP, None), (ALL_TO_ALLS, None))
 PANEL = (2.5, 1.7)  #: inches
 TITLES = {benchmark.name: benchmark.title for benchmark in benchmarks()}
 
@@ -31,21 +36,26 @@ class Row:
     what: str
     turns: dict[int, dict[int, float]]  #: bytes -> turn -> ratio
 
-    def mean(self, small: bool) -> Speedup | None:
-        """The geometric mean over sizes up to SMALL, or over those above."""
-        cells = [turns for size, turns in self.turns.items() if (size <= SMALL) == small]
+    @property
+    def title(self) -> str:
+        """As in OSU Alltoall."""
+        return f"{TITLES[self.case.benchmark]} {self.what}"
+
+    def mean(self, least: int = 1, most: float = math.inf) -> Speedup | None:
+        """The geometric mean over sizes from `least` to `most`; None if there are none."""
+        cells = [turns for size, turns in self.turns.items() if least <= size <= most]
         common = geometric_mean(cells) if cells else {}
         return speedup(common) if common else None
 
-    def worst(self, small: bool) -> tuple[int, Speedup]:
-        """The size with the least speed-up, among those."""
-        cells = {size: speedup(turns) for size, turns in self.turns.items() if (size <= SMALL) == small}
+    def worst(self) -> tuple[int, Speedup]:
+        """The size with the least speed-up."""
+        cells = {size: speedup(turns) for size, turns in self.turns.items()}
         size = min(cells, key=lambda size: cells[size].median)
         return size, cells[size]
 
 
 def rows(launches: Sequence[Launch]) -> list[Row]:
-    """All of micro-benchmarks, from 1 B on."""
+    """All of micro-benchmarks, from 1 B on, those of one benchmark and collective behind each other."""
     found = []
     for case, candidate in compared(launches):
         by_what: dict[str, dict[int, dict[int, float]]] = {}
@@ -53,24 +63,25 @@ def rows(launches: Sequence[Launch]) -> list[Row]:
             if size:
                 by_what.setdefault(what, {})[size] = turns
         found += [Row(case, candidate, what, turns) for what, turns in by_what.items()]
-    return found
+    return sorted(found, key=lambda row: (list(TITLES).index(row.case.benchmark), row.what))
 
 
 def compared(launches: Sequence[Launch]) -> list[tuple[Case, str]]:
-    """Cases and what is compared with the host MPI in them, in order."""
-    pairs = dict.fromkeys((launch.case, launch.candidate) for launch in launches if launch.candidate != RAW)
-    order = list(TITLES)
-    place = {case: number for number, case in enumerate(dict.fromkeys(case for case, _ in pairs))}
-    return sorted(pairs, key=lambda pair: (order.index(pair[0].benchmark), place[pair[0]], pair[1] != AUTO))
+    """Cases and what is compared with the host MPI in them, in the order of a turn."""
+    return list(dict.fromkeys((launch.case, launch.candidate) for launch in launches if launch.candidate != RAW))
 
 
-def with_interval(one: Speedup) -> str:
+def with_interval(one: Speedup | None) -> str:
     """As in 1.25 (1.20-1.31)."""
-    return f"{one.median:.2f} ({one.low:.2f}-{one.high:.2f})"
+    return f"{one.median:.2f} ({one.low:.2f}-{one.high:.2f})" if one else ""
 
 
 def _ranks(case: Case) -> str:
     return f"{case.ranks}{' (cores shared)' if case.shared else ''}"
+
+
+def _place(case: Case) -> list[str]:
+    return [case.where, case.mpi, _ranks(case)]
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -78,18 +89,20 @@ def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def micro_table(found: Sequence[Row]) -> str:
-    """Geometric means over sizes and the worst cell, of each case."""
+    """Geometric means over sizes and the worst size: of `auto`, and of the spec that is the fastest over all sizes."""
     lines = []
-    for row in found:
-        parts = []
-        for small in (True, False):
-            mean = row.mean(small)
-            size, least = row.worst(small) if mean else (0, None)
-            parts += [with_interval(mean), f"{least.median:.2f} at {size_text(size)}"] if mean and least else ["", ""]
-        name = f"{TITLES[row.case.benchmark]} {row.what}"
-        lines.append([name, row.case.where, row.case.mpi, _ranks(row.case), f"`{row.candidate}`", *parts])
-    heads = ["benchmark", "where", "MPI", "ranks", "by", f"up to {size_text(SMALL)}", "worst", "above", "worst"]
-    return _table(heads, lines)
+    for key in dict.fromkeys((row.title, row.case) for row in found):
+        here = {row.candidate: row for row in found if (row.title, row.case) == key}
+        auto, line = here.pop(AUTO, None), [key[0], *_place(key[1])]
+        best = max(here.values(), key=lambda row: mean.median if (mean := row.mean()) else 0, default=None)
+        for row in (auto, best):
+            line += [f"`{row.candidate}`" if row else ""] if row is best else []
+            line += [with_interval(row.mean(most=SMALL)), with_interval(row.mean(least=SMALL + 1))] if row else ["", ""]
+            line.append(f"{row.worst()[1].median:.2f} at {size_text(row.worst()[0])}" if row else "")
+        lines.append(line)
+    sizes = [f"up to {size_text(SMALL)}", "above", "worst size"]
+    heads = ["benchmark", "where", "MPI", "ranks", *(f"`auto`, {size}" for size in sizes)]
+    return _table([*heads, "best spec", *(f"best, {size}" for size in sizes)], lines)
 
 
 def slower(found: Sequence[Row]) -> str:
@@ -98,40 +111,28 @@ def slower(found: Sequence[Row]) -> str:
     below = [(row, size, one) for row, size, one in cells if one.high < TARGET]
     if not below:
         return f"In none of {len(cells)} cells is `auto` below {TARGET} beyond its interval.\n"
-    lines = [
-        [f"{TITLES[row.case.benchmark]} {row.what}", row.case.where, row.case.mpi, _ranks(row.case)]
-        + [size_text(size), with_interval(one)]
-        for row, size, one in below
-    ]
+    lines = [[row.title, *_place(row.case), size_text(size), with_interval(one)] for row, size, one in below]
     sentence = f"In {len(below)} of {len(cells)} cells `auto` is below {TARGET} beyond its interval:\n\n"
     return sentence + _table(["benchmark", "where", "MPI", "ranks", "block", "speed-up"], lines)
 
 
 def application_table(launches: Sequence[Launch]) -> str:
-    """What applications take by the host MPI, and how much faster they are."""
+    """What applications take by the host MPI, and how much faster they are: as a whole, and their all-to-alls."""
     lines = []
     for case, candidate in compared(launches):
         turns = ratios(launches, case, candidate)
-        if (LOOP, None) not in turns:
-            continue
-        parts = [_raw(launches, case, key) for key in ((LOOP, None), (ALL_TO_ALLS, None))]
-        parts += [with_interval(speedup(turns[key])) if key in turns else "" for key in ((LOOP, None), (ALL_TO_ALLS, None))]
-        lines.append([TITLES[case.benchmark], case.where, case.mpi, _ranks(case), f"`{candidate}`", *parts])
-    heads = ["application", "where", "MPI", "ranks", "by", "raw", "of it all-to-alls", "speed-up", "of its all-to-alls"]
+        if (LOOP, None) in turns:
+            speedups = [with_interval(speedup(turns[key])) if key in turns else "" for key in APPLICATION]
+            times = [_raw(launches, case, key) for key in APPLICATION]
+            lines.append([TITLES[case.benchmark], *_place(case), f"`{candidate}`", *times, *speedups])
+    heads = ["application", "where", "MPI", "ranks", "by", "raw", "in all-to-alls", "speed-up", "of all-to-alls"]
     return _table(heads, lines) if lines else "None was run.\n"
 
 
 def _raw(launches: Sequence[Launch], case: Case, key: Key) -> str:
     """The median time by the host MPI."""
-    from statistics import median
-
-    times = [
-        cell.mean_us
-        for launch in launches
-        if launch.case == case and launch.candidate == RAW
-        for cell in launch.cells
-        if (cell.what, cell.bytes) == key
-    ]
+    raw = [launch for launch in launches if (launch.case, launch.candidate) == (case, RAW)]
+    times = [cell.mean_us for launch in raw for cell in launch.cells if (cell.what, cell.bytes) == key]
     return duration(median(times) / 1e6) if times else ""
 
 
@@ -142,10 +143,15 @@ def about(results: Results) -> str:
     turns = sorted({launch.turn for launch in results.launches})
     sentences = [
         f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, {head['created'][:10]};",
-        f"Swapmeet {head['swapmeet']}, commit {head['commit']}; {len(results.launches)} launches in {len(turns)} turns,",
-        f"by `{head['command']}`.",
+        f"Swapmeet {head['swapmeet']}, commit {head['commit']};",
+        f"{len(results.launches)} launches in {len(turns)} turns, by `{head['command']}`.",
     ]
-    skipped = [f"Skipped: {one.case.benchmark}, {one.case.mpi}, {one.case.where}: {one.why}" for one in results.skipped]
+    ran = {launch.case for launch in results.launches}
+    skipped = [
+        f"Skipped: {TITLES[one.case.benchmark]}, {', '.join(_place(one.case))}: {one.why}"
+        for one in dict.fromkeys(results.skipped)
+        if one.case not in ran
+    ]
     return "\n".join([" ".join(sentences), *(f"\n{line}" for line in skipped)]) + "\n"
 
 
@@ -170,12 +176,12 @@ def picture(found: Sequence[Row], title: str, file: Path) -> None:
     handles.append(Line2D([], [], color="black", label="the host MPI without the library"))
     figure = Panels(
         f"{title}: speed-up over the host MPI",
-        [f"{case.mpi}, P = {_ranks(case)}" + ("" if case.where == "one node" else f"\n{case.where}") for case in cases],
+        [f"{case.mpi}, P = {_ranks(case)}" + ("" if case.where == ONE_NODE else f"\n{case.where}") for case in cases],
         PANEL,
         handles=handles,
         note="Means over ranks; medians over turns, and their intervals. Above 1: faster.",
-        left=0.6,
-        legend_columns=2,
+        left=0.5,
+        legend_columns=3,
     )
     for case, axes in zip(cases, figure.axes, strict=True):
         _panel(axes, [row for row in found if row.case == case], specs)
@@ -187,19 +193,22 @@ def _panel(axes: Any, found: Sequence[Row], specs: Sequence[str]) -> None:
     from matplotlib.ticker import FixedLocator
 
     axes.axhline(1, color="black", linewidth=0.9)
-    highest, lowest = 1.5, 0.8
+    medians = [1.0]
     for row in found:
         sizes = sorted(row.turns)
         points = [speedup(row.turns[size]) for size in sizes]
         colour, _, marker = line_style(row.candidate, specs)
-        axes.fill_between(sizes, [p.low for p in points], [p.high for p in points], color=colour, alpha=0.2, linewidth=0)
+        axes.fill_between(
+            sizes, [p.low for p in points], [p.high for p in points], color=colour, alpha=0.2, linewidth=0
+        )
         axes.plot(sizes, [p.median for p in points], color=colour, marker=marker, markersize=3, linewidth=1.1)
-        highest, lowest = max(highest, *(p.high for p in points)), min(lowest, *(p.low for p in points))
+        medians += [p.median for p in points]
     dress(axes)
     bytes_scale(axes, sorted({size for row in found for size in row.turns}), size_text)
     axes.set_yscale("log")
-    axes.set_ylim(lowest / 1.1, highest * 1.1)
-    ticks = [tick for tick in (0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32) if lowest / 1.1 <= tick <= highest * 1.1]
+    low, high = min(0.75, *medians) / 1.15, max(1.4, *medians) * 1.15  # wide intervals are cut off
+    axes.set_ylim(low, high)
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low <= tick <= high]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
     plain_numbers(axes.yaxis)
 
@@ -220,17 +229,10 @@ def write(file: Path, document: Path, folder: Path) -> None:
     if not begin or not end:
         raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
     found, names = rows(results.launches), []
-    for benchmark, what in dict.fromkeys((row.case.benchmark, row.what) for row in found):
-        some = [row for row in found if (row.case.benchmark, row.what) == (benchmark, what)]
-        title = f"{TITLES[benchmark]} {what}"
+    for title in dict.fromkeys(row.title for row in found):
+        some = [row for row in found if row.title == title]
         path = folder / f"users-{title.lower().replace(' ', '-')}.png"
         picture(some, title, path)
         names.append(path)
-    links = [Path(_relative(path, document.parent)).as_posix() for path in names]
+    links = [os.path.relpath(path, document.parent) for path in names]
     document.write_text(before + BEGIN + contents(results, links) + END + after)
-
-
-def _relative(path: Path, folder: Path) -> str:
-    import os
-
-    return os.path.relpath(path, folder)

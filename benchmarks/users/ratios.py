@@ -39,7 +39,7 @@ def speedup(turns: Turns) -> Speedup:
 
 
 def outside(count: int, confidence: float = CONFIDENCE) -> int:
-    """The greatest k so that the k-th least and the k-th greatest of `count` values hold the median that often; or 0."""
+    """The greatest k whose k-th least and k-th greatest of `count` values hold the median that often; 0: none."""
     k = 0
     while 1 - 2 * sum(math.comb(count, i) for i in range(k + 1)) / 2**count >= confidence:
         k += 1

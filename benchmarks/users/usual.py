@@ -11,13 +11,13 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "scaling"))
 
-from launches import Cell  # noqa: E402
-from places import compiled, spent  # noqa: E402
-from problems import PROBLEMS  # noqa: E402
+from launches import Cell
+from places import compiled, spent
+from problems import PROBLEMS
 
-from swapmeet.errors import SwapmeetError  # noqa: E402
-from swapmeet.library import program, source_tree  # noqa: E402
-from swapmeet.mpi import Mpi  # noqa: E402
+from swapmeet.errors import SwapmeetError
+from swapmeet.library import program, source_tree
+from swapmeet.mpi import Mpi
 
 LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
 STEPS = 20
@@ -69,7 +69,7 @@ def imb_cells(text: str) -> list[Cell]:
 
 
 def application_cells(text: str) -> list[Cell]:
-    """Read what the applications of examples/ report: means over ranks of the time of the loop, and of its exchanges."""
+    """Read what the applications of examples/ report: means over ranks of the loop, and of its exchanges."""
     return [
         Cell(what, None, seconds * 1e6)
         for one in spent(text)

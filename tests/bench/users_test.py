@@ -1,0 +1,260 @@
+"""benchmarks/users: what programs print is read, ratios are right, launches are in turn, and the page says so."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from limits import scaled
+
+from swapmeet import mpi as mpis
+from swapmeet.errors import SwapmeetError
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "users"
+sys.path.insert(0, str(FOLDER))
+
+import launches  # noqa: E402
+import page  # noqa: E402
+import ratios  # noqa: E402
+import settings  # noqa: E402
+import usual  # noqa: E402
+from launches import AUTO, RAW, Case, Cell, Launch, Skipped  # noqa: E402
+
+CASE = Case("one node", "MPICH 5.0.2", 2, False, "osu-alltoall")
+HEADER = {
+    "swapmeet": "0.1.0",
+    "commit": "abc",
+    "created": "2026-01-31T00:00:00+00:00",
+    "machine": {"processor": "some", "cores": 2, "kernel": "6"},
+    "options": {},
+    "command": "measure",
+}
+OSU = """
+# OSU MPI All-to-All Personalized Exchange Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+1                       0.61              0.60              0.62        1000
+16384                   7.50              7.00              8.00         100
+"""
+IMB = """
+# Benchmarking Alltoall
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.05         0.04
+      4194304           10       100.00       300.00       200.00
+
+# Benchmarking Alltoallv
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            1         1000         1.00         3.00         2.00
+"""
+
+
+def users(*words: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    done = [sys.executable, str(FOLDER), *map(str, words)]
+    return subprocess.run(done, capture_output=True, text=True, timeout=scaled(timeout))
+
+
+def one(candidate: str, turn: int, *cells: Cell, case: Case = CASE) -> Launch:
+    return Launch(case, candidate, turn, "mpiexec", "2026-01-31T00:00:00+00:00", 1.0, cells)
+
+
+def in_turn(times: dict[str, list[float]], size: int = 8) -> list[Launch]:
+    turns = range(len(times[RAW]))
+    return [
+        one(name, turn + 1, Cell("Alltoall", size, values[turn])) for turn in turns for name, values in times.items()
+    ]
+
+
+def test_osu_is_read() -> None:
+    assert usual.osu_cells("Alltoall")(OSU) == [
+        Cell("Alltoall", 1, 0.61, 0.6, 0.62, 1000),
+        Cell("Alltoall", 16384, 7.5, 7.0, 8.0, 100),
+    ]
+
+
+def test_imb_is_read() -> None:
+    assert usual.imb_cells(IMB) == [
+        Cell("Alltoall", 0, 0.04, 0.03, 0.05, 1000),
+        Cell("Alltoall", 4194304, 200.0, 100.0, 300.0, 10),
+        Cell("Alltoallv", 1, 2.0, 1.0, 3.0, 1000),
+    ]
+
+
+def test_applications_are_read() -> None:
+    text = "time 0.002910500 s, in all-to-alls 0.001 s (means of 16 ranks): 34 %; 23592960 operations"
+    assert usual.application_cells(text) == [Cell("loop", None, 2910.5), Cell("all-to-alls", None, 1000.0)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "seconds"), [("0.93s CPU      1.01s", 1.01), ("58.2s CPU   1m 2.50s", 62.5), ("1h CPU  1h 2m", 3720.0)]
+)
+def test_quantum_espresso_is_read(shown: str, seconds: float) -> None:
+    found = usual.espresso_cells(f"     PWSCF        :  {shown} WALL\n\n   JOB DONE.\n")
+    assert [cell.mean_us for cell in found] == [pytest.approx(seconds * 1e6)]
+    assert usual.espresso_cells(f"     PWSCF        :  {shown} WALL\n") == []
+
+
+@pytest.mark.parametrize(("count", "k"), [(1, 0), (4, 0), (5, 1), (6, 1), (8, 2), (9, 2), (11, 3)])
+def test_the_interval_holds_the_median_often_enough(count: int, k: int) -> None:
+    found = ratios.outside(count)
+    assert found == k
+
+    def chance(k: int) -> float:
+        """That the median lies between: neither fewer than k of `count` values are below it, nor above."""
+        return 1 - 2 * sum(math.comb(count, i) for i in range(k)) / 2**count
+
+    assert k == 0 or chance(k) >= ratios.CONFIDENCE
+    assert chance(k + 1) < ratios.CONFIDENCE
+
+
+def test_speedups_are_medians_of_ratios_within_turns() -> None:
+    # a disturbance of the whole of turn 2, which the ratio of medians would show
+    given = in_turn({RAW: [2.0, 20.0, 2.2, 2.0, 2.0], AUTO: [1.0, 10.0, 2.0, 1.0, 4.0]})
+    found = ratios.ratios(given, CASE, AUTO)
+    assert found == {("Alltoall", 8): {1: 2.0, 2: 2.0, 3: pytest.approx(1.1), 4: 2.0, 5: 0.5}}
+    assert ratios.speedup(found["Alltoall", 8]) == ratios.Speedup(2.0, 0.5, 2.0, 5)
+    assert ratios.speedup(dict(enumerate(range(1, 10)))) == ratios.Speedup(5, 2, 8, 9)
+
+
+def test_turns_that_were_interrupted_do_not_count() -> None:
+    given = in_turn({RAW: [2.0, 3.0], AUTO: [1.0, 1.0]})
+    assert ratios.ratios(given[:-1], CASE, AUTO)["Alltoall", 8] == {1: 2.0}
+    again = [*given[:-1], one(RAW, 2, Cell("Alltoall", 8, 5.0)), one(AUTO, 2, Cell("Alltoall", 8, 1.0))]
+    assert ratios.ratios(again, CASE, AUTO)["Alltoall", 8] == {1: 2.0, 2: 5.0}
+
+
+def test_geometric_means_are_of_the_same_turns() -> None:
+    assert ratios.geometric_mean([{1: 2.0, 2: 1.0, 3: 7.0}, {1: 8.0, 2: 1.0}]) == {1: pytest.approx(4.0), 2: 1.0}
+
+
+def test_files_are_read_as_written(tmp_path: Path) -> None:
+    file = tmp_path / "users.jsonl"
+    assert launches.begin(file, HEADER).launches == []
+    given = in_turn({RAW: [2.0], AUTO: [1.0]})
+    for launch in given:
+        launches.append(file, launch)
+    launches.append(file, Skipped(CASE, "no such thing"))
+    found = launches.read(file)
+    assert (found.header, found.launches, found.skipped) == (HEADER, given, [Skipped(CASE, "no such thing")])
+
+
+def test_a_file_whose_end_is_missing_is_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "users.jsonl"
+    launches.begin(file, HEADER)
+    given = in_turn({RAW: [2.0], AUTO: [1.0]})
+    launches.append(file, given[0])
+    whole = file.read_text()
+    launches.append(file, given[1])
+    file.write_text(file.read_text()[:-20])
+    assert launches.begin(file, HEADER).launches == given[:1]
+    assert file.read_text() == whole
+    file.write_text(whole + "{}\n")
+    with pytest.raises(SwapmeetError, match="line 3"):
+        launches.read(file)
+
+
+def test_versions_are_not_mixed(tmp_path: Path) -> None:
+    file = tmp_path / "users.jsonl"
+    launches.begin(file, HEADER)
+    launches.begin(file, {**HEADER, "commit": "abc-dirty", "created": "later", "command": "other"})
+    with pytest.raises(SwapmeetError, match="differs in commit, options"):
+        launches.begin(file, {**HEADER, "commit": "def", "options": {"calls": "5"}})
+
+
+def test_cells_below_the_target_are_named() -> None:
+    slow = in_turn({RAW: [1.0] * 5, AUTO: [2.0] * 5, "tra": [1.0] * 5}, size=8)
+    noisy = in_turn({RAW: [1.0] * 5, AUTO: [2.0, 2.0, 2.0, 2.0, 0.5], "tra": [0.5] * 5}, size=8192)
+    found = page.rows(
+        [one(a.candidate, a.turn, *a.cells, *b.cells) for a, b in zip(slow, noisy, strict=True)]  # both in one launch
+    )
+    assert page.slower(found).splitlines()[0] == "In 1 of 2 cells `auto` is below 0.97 beyond its interval:"
+    assert "| OSU Alltoall | one node | MPICH 5.0.2 | 2 | 8 B | 0.50 (0.50-0.50) |" in page.slower(found)
+    line = page.micro_table(found).splitlines()[-1]
+    assert "| 0.50 (0.50-0.50) | 0.50 (0.50-2.00) | 0.50 at 8 B | `tra` |" in line
+    assert line.endswith("| 1.00 (1.00-1.00) | 2.00 (2.00-2.00) | 1.00 at 8 B |")
+
+
+def test_the_best_spec_is_the_fastest_over_all_sizes() -> None:
+    found = page.rows(in_turn({RAW: [6.0], AUTO: [6.0], "tra": [3.0], "pairwise": [2.0]}))
+    assert "| `pairwise` | 3.00 (3.00-3.00) |" in page.micro_table(found)
+    assert "tra" not in page.micro_table(found)
+
+
+def test_sizes_end_where_a_call_would_move_too_much() -> None:
+    target = mpis.default()
+    most = {ranks: settings.one_node(target, ranks, [], None, None).sizes.most for ranks in (2, 4, 8, 16)}
+    assert most == {2: 1 << 20, 4: 1 << 20, 8: 1 << 18, 16: 1 << 16}
+
+
+@pytest.mark.parametrize("shape", ["4", "x4", "4x", "1x4", "4x0", "4x4x4"])
+def test_what_is_no_cluster_is_refused(shape: str) -> None:
+    with pytest.raises(SwapmeetError, match="NODESxRANKS"):
+        settings.cluster(mpis.default(), shape, settings.Network(), [])
+
+
+@pytest.mark.parametrize("words", [["--benchmarks", "osu"], ["--specs", "no-such"], ["--cluster", "4"]])
+def test_what_cannot_be_is_refused(tmp_path: Path, words: list[str]) -> None:
+    done = users("measure", "--mpi", mpis.default().name, "-n", 2, "-o", tmp_path / "f", *words)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("users: ")
+
+
+@pytest.mark.slow
+def test_a_small_run(tmp_path: Path) -> None:
+    """Launches in turn, without the library and with it; nothing is measured again; and a page comes out of it."""
+    file, mpi = tmp_path / "users.jsonl", mpis.default()
+    words = ["measure", "--mpi", f"{mpi.name},intel-of-nowhere", "-n", 2, "--cluster", "none", "--rounds", 2]
+    words += ["--benchmarks", "osu-alltoallv,imb", "--calls", 5, "--most", 16, "-o", file]
+    done = users(*words)
+    assert done.returncode == 0, done.stderr
+    assert "intel-of-nowhere is skipped" in done.stderr
+    results = launches.read(file)
+    order = [(launch.case.benchmark, launch.turn, launch.candidate) for launch in results.launches]
+    candidates = (RAW, AUTO, "shared-memory")
+    names = ("osu-alltoallv", "imb")
+    assert order == [(name, turn, one) for turn in (1, 2) for name in names for one in candidates]
+    for launch in results.launches:
+        sizes = [1, 2, 4, 8, 16]
+        both = [("Alltoall", size) for size in (0, *sizes)] + [("Alltoallv", size) for size in (0, *sizes)]
+        wanted = both if launch.case.benchmark == "imb" else [("Alltoallv", size) for size in sizes]
+        assert [(cell.what, cell.bytes) for cell in launch.cells] == wanted
+        for cell in launch.cells:
+            assert cell.calls == 5 and cell.least_us is not None and cell.greatest_us is not None
+            assert 0 < cell.least_us <= cell.mean_us + 0.001 and cell.mean_us <= cell.greatest_us + 0.001
+        assert ("LD_PRELOAD" in launch.command) == (launch.candidate != RAW)
+        assert ("SWAPMEET_" in launch.command) == (launch.candidate == "shared-memory")
+    before = file.read_text()
+    assert users(*words).returncode == 0
+    assert file.read_text() == before
+
+    document = tmp_path / "page.md"
+    document.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
+    done = users("page", file, "--document", document, "--pictures", tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = document.read_text()
+    assert text.startswith("before\n") and text.endswith("after\n") and "old\n" not in text
+    for name in ("OSU Alltoallv", "IMB Alltoall", "IMB Alltoallv"):
+        assert f"| {name} | one node |" in text
+        picture = tmp_path / f"users-{name.lower().replace(' ', '-')}.png"
+        assert picture.name in text and picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_program_of_another_mpi_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    """As IMB-MPI1, which is linked with one MPI, is on others."""
+    if len({mpi.abi for mpi in mpis.found()[0]}) < 2:
+        pytest.skip("there is one MPI only")
+    ours = mpis.default()
+    other = next(mpi for mpi in mpis.found()[0] if mpi.abi not in (ours.abi, "standard"))
+    from swapmeet.library import program
+
+    file = tmp_path / "users.jsonl"
+    done = users("measure", "--mpi", ours.name, "-n", 2, "--cluster", "none", "--benchmarks", "imb", "--rounds", 1,
+                 "--imb", program(other, "users"), "-o", file)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert "build the program for" in lines[1]["why"] and len(lines) == 2

@@ -69,7 +69,7 @@ def planned(arguments: argparse.Namespace, skip: Callable[[str], None]) -> list[
     for spec in (*specs, *cluster_specs):
         parse_spec(spec, "--specs")
     most = parse_bytes(arguments.most, "--most") if arguments.most else None
-    ranks = parse_ranks(arguments.ranks, "-n")
+    ranks = [] if arguments.ranks == "none" else parse_ranks(arguments.ranks, "-n")
     shapes = [] if arguments.cluster == "none" else arguments.cluster.split(",")
     network = Network(latency=arguments.latency, rate=arguments.rate)
     pairs: list[tuple[Setting, Benchmark]] = []
@@ -91,31 +91,34 @@ def measure(arguments: argparse.Namespace) -> int:
         say(sentence)
     options = {name: str(value) for name in OPTIONS if (value := getattr(arguments, name)) is not None}
     command = "python benchmarks/users " + shlex.join(arguments.words)
-    known = {launch.key for launch in begin(arguments.output, {**header(options), "command": command}).launches}
     pairs = planned(arguments, say)
+    known = {launch.key for launch in begin(arguments.output, {**header(options), "command": command}).launches}
     turns = [(turn, *pair) for turn in range(1, arguments.rounds + 1) for pair in pairs]
     todo = [
         (turn, setting, one)
         for turn, setting, one in turns
         if any((setting.case(one), candidate, turn) not in known for candidate in setting.candidates)
     ]
-    failing: set[Case] = set()
+    missing: set[Case] = set()
     failed, began = 0, time.monotonic()
     for done, (turn, setting, benchmark) in enumerate(todo, 1):
         case, took = setting.case(benchmark), []
-        for candidate in setting.candidates if case not in failing else []:
+        for candidate in setting.candidates if case not in missing else []:
             try:
                 launch = settings.run(setting, benchmark, candidate, turn, arguments.limit)
             except SwapmeetError as why:
                 say(f"{named_case(case)}, {candidate}: {why}")
-                failing.add(case)
+                took.append(f"{candidate} failed")
                 if candidate == RAW and turn == 1:
+                    missing.add(case)
                     append(arguments.output, Skipped(case, str(why).splitlines()[0]))
                 else:
                     failed += 1
                 break
             append(arguments.output, launch)
             took.append(f"{candidate} {launch.seconds:.1f} s")
+        if not took:
+            continue
         left = (time.monotonic() - began) / done * (len(todo) - done) / 60
         say(f"turn {turn}, {named_case(case)}: {', '.join(took)}; {done} of {len(todo)}, {left:.1f} min left")
     return failed
@@ -140,8 +143,8 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     command = commands.add_parser("measure", help="launch, and write a line for each launch")
     command.add_argument("--quick", action="store_true", help=f"for those not given: {QUICK}")
     command.add_argument("--mpi", default="mpich,openmpi,intel", metavar="NAME,NAME")
-    command.add_argument("-n", "--ranks", help="on this machine; default 2,4,8")
-    command.add_argument("--cluster", metavar="NODESxRANKS,...", help="or none; default 4x4,8x4")
+    command.add_argument("-n", "--ranks", help="on this machine, or none; default 2,4,8")
+    command.add_argument("--cluster", metavar="NODESxRANKS,...", help="virtual clusters, or none; default 4x4,8x4")
     command.add_argument("--latency", default="50us", help="of the clusters")
     command.add_argument("--rate", default="1gbit", help="of the clusters")
     command.add_argument("--benchmarks", metavar="NAME,NAME", help=f"default {FULL['benchmarks']}")

@@ -26,7 +26,7 @@ NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 ONE_NODE = "one node"
 VOLUME = 16 << 20  #: bytes that all ranks together exchange at most in one call
 LARGEST = 1 << 20  #: OSU's default
-CLUSTER_SIZES = Sizes(most=4096, calls=135)  #: 149 with those that do not count
+CLUSTER_SIZES = Sizes(most=512, calls=135)  #: 149 with those that do not count
 TAIL = 1500  #: characters shown of what failed
 
 

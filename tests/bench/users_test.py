@@ -244,6 +244,27 @@ def test_a_small_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_interruption_leaves_what_was_measured(tmp_path: Path) -> None:
+    file = tmp_path / "users.jsonl"
+    words = ["measure", "--mpi", mpis.default().name, "-n", 2, "--cluster", "none", "--rounds", 2]
+    words += ["--benchmarks", "osu-alltoall", "--calls", 5, "--most", 16, "-o", file]
+    argv = [sys.executable, str(FOLDER), *map(str, words)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        line = process.stderr.readline()  # of the first turn
+        process.terminate()
+        rest = process.stderr.read()
+    assert process.returncode == 130, rest
+    assert "turn 1" in line and "the same command goes on" in rest
+    done = len(launches.read(file).launches)
+    assert 3 <= done < 6
+    again = users(*words)
+    assert again.returncode == 0 and "turn 1" not in again.stderr, again.stderr
+    turns = ratios.ratios(launches.read(file).launches, launches.read(file).launches[0].case, AUTO)
+    assert [list(found) for found in turns.values()] == [[1, 2]] * 5
+
+
+@pytest.mark.slow
 def test_a_program_of_another_mpi_is_skipped_with_the_reason(tmp_path: Path) -> None:
     """As IMB-MPI1, which is linked with one MPI, is on others."""
     if len({mpi.abi for mpi in mpis.found()[0]}) < 2:

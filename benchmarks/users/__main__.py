@@ -111,7 +111,7 @@ def measure(arguments: argparse.Namespace) -> int:
                 took.append(f"{candidate} failed")
                 if candidate == RAW and turn == 1:
                     missing.add(case)
-                    append(arguments.output, Skipped(case, str(why).splitlines()[0]))
+                    append(arguments.output, Skipped(case, settings.without_tree(str(why).splitlines()[0])))
                 else:
                     failed += 1
                 break

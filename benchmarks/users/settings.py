@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launches import AUTO, RAW, Case, Launch
-from usual import Benchmark, Sizes
+from usual import CALLS, Benchmark, Sizes
 
 from swapmeet import application, launch, mpi
 from swapmeet.bench.machine import now
@@ -66,7 +66,7 @@ def one_node(target: mpi.Mpi, ranks: int, specs: Sequence[str], most: int | None
     within = LARGEST
     while within > 1 and ranks * ranks * within > VOLUME:
         within //= 2
-    return Setting(target, ranks, Place(), specs, Sizes(most or within, calls or 1000))
+    return Setting(target, ranks, Place(), specs, Sizes(most or within, calls or CALLS))
 
 
 def cluster(target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str]) -> Setting:
@@ -123,13 +123,18 @@ def run(setting: Setting, benchmark: Benchmark, candidate: str, turn: int, timeo
         except subprocess.TimeoutExpired:
             raise SwapmeetError(f"not done after {timeout_s:.0f} s") from None
         seconds = time.monotonic() - began
-    text, shown = done.stdout + done.stderr, shlex.join(words).replace(f"{source_tree()}/", "")
+    text, shown = done.stdout + done.stderr, without_tree(shlex.join(words))
     cells = tuple(benchmark.cells(text))
     if done.returncode != 0 or not cells or "WRONG" in text:
         raise SwapmeetError(f"{shown}: status {done.returncode}:\n{text.strip()[-TAIL:]}")
     if (candidate == RAW and "# Swapmeet: yes" in text) or (candidate != RAW and "# Swapmeet: no" in text):
         raise SwapmeetError(f"{shown}: the library is {'' if candidate == RAW else 'not '}in the process")
     return Launch(setting.case(benchmark), candidate, turn, shown, now(), round(seconds, 3), cells)
+
+
+def without_tree(text: str) -> str:
+    """Files of this tree by their paths in it, for records."""
+    return text.replace(f"{source_tree()}/", "")
 
 
 @functools.cache

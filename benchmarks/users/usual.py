@@ -21,6 +21,7 @@ from swapmeet.mpi import Mpi
 
 LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
 STEPS = 20
+CALLS = 1000  #: of small sizes, by default
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
 
@@ -94,9 +95,17 @@ def micro(
     def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
         if real is None:
             return [program(mpi, "users"), method, str(sizes.most), str(sizes.calls), *collectives]
+        fewer, calls = sizes.calls < CALLS, str(sizes.calls)
         if method == "osu":
-            return [real, "-f", "-m", f"1:{sizes.most}"]
-        return [real, *collectives, "-npmin", "100000", "-msglog", str(sizes.most.bit_length() - 1)]
+            return [
+                real,
+                "-f",
+                "-m",
+                f"1:{sizes.most}",
+                *(["-i", calls, "-x", str(sizes.calls // 10)] if fewer else []),
+            ]
+        most = str(sizes.most.bit_length() - 1)  # -npmin: on all ranks only
+        return [real, *collectives, "-npmin", "100000", "-msglog", most, *(["-iter", calls] if fewer else [])]
 
     cells = imb_cells if method == "imb" else osu_cells(*collectives)
     return Benchmark(name, method.upper(), words, cells, on_clusters)

@@ -84,6 +84,18 @@ def test_imb_is_read() -> None:
     ]
 
 
+def test_real_programs_take_the_place_of_ours() -> None:
+    by_name = {one.name: one for one in usual.benchmarks(Path("/osu"), Path("/bin/imb"))}
+
+    def words(name: str, calls: int) -> str:
+        return " ".join(map(str, by_name[name].words(mpis.default(), usual.Sizes(most=1024, calls=calls))))
+
+    assert words("osu-alltoallv", 1000) == "/osu/osu_alltoallv -f -m 1:1024"
+    assert words("osu-alltoall", 50) == "/osu/osu_alltoall -f -m 1:1024 -i 50 -x 5"
+    assert words("imb", 1000) == "/bin/imb Alltoall Alltoallv -npmin 100000 -msglog 10"
+    assert words("imb", 50).endswith(" -iter 50")
+
+
 def test_applications_are_read() -> None:
     text = "time 0.002910500 s, in all-to-alls 0.001 s (means of 16 ranks): 34 %; 23592960 operations"
     assert usual.application_cells(text) == [Cell("loop", None, 2910.5), Cell("all-to-alls", None, 1000.0)]

@@ -8,7 +8,7 @@ if(SWAPMEET_LTO)
 endif()
 
 # Messages between the ranks of a node, without MPI.
-add_library(swapmeet_transport STATIC node/node.cpp node/regions.cpp node/segment.cpp node/single_copy.cpp)
+add_library(swapmeet_transport STATIC node/node.cpp node/regions.cpp node/segment.cpp node/arenas.cpp node/single_copy.cpp)
 target_include_directories(swapmeet_transport PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(swapmeet_transport BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)
 target_link_libraries(swapmeet_transport PRIVATE swapmeet_warnings rt)
@@ -25,7 +25,7 @@ target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
 target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs)
+target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now)
 if(SWAPMEET_SIMULATED)
   target_compile_definitions(swapmeet_transport PUBLIC SWAPMEET_SIMULATED)
   target_link_libraries(swapmeet PRIVATE mpi_c)

@@ -87,7 +87,8 @@ bool tuned(Collective collective, const Shape& shape, const Options& options) {
 }
 
 bool tries(Collective collective, const Shape& shape, const Options& options) {
-  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options);
+  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options) &&
+         std::ranges::any_of(trial_rules(), [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });
 }
 
 bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {

@@ -13,21 +13,32 @@ namespace swapmeet {
 
 namespace {
 
-// All return false if the host MPI is to do it, and `passed` to be told when that is done.
+/// Whether calls on `known` go to the host MPI: as short a way as there is.
+[[gnu::always_inline]] inline bool forwarded(Collective collective, Communicator* known) {
+  return known && known->forwarded(collective).again();
+}
+
+// All return false if the host MPI is to do it, and `passed` to be told when that is done. `known`: what we keep for
+// `comm`, if that is at hand.
 
 template <class Count>
 [[gnu::always_inline]] inline bool alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
                                             Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
-                                            Passed& passed, int& error) {
+                                            Communicator* known, Passed& passed, int& error) {
   if (comm == MPI_COMM_NULL ||
       mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
     return false;
-  Communicator* const communicator = communicator_of(comm);
+  Communicator* const communicator = known ? known : communicator_of(comm);
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
-  if (!in_place && communicator->repeat().is(send_count, send_type, receive_count, receive_type) &&
-      (!may_be_on_device() || (!device_of(send) && !device_of(receive))) && communicator->repeat().again()) [[likely]]
-    return serve_again(send, receive, *communicator, error);
+  Repeat& repeat = communicator->repeat();
+  if (!in_place && repeat.by != Repeat::By::nobody && repeat.is(send_count, send_type, receive_count, receive_type)) {
+    if (repeat.by == Repeat::By::host) {
+      if (repeat.again()) return false;
+    } else if ((!may_be_on_device() || (!device_of(send) && !device_of(receive))) && repeat.again()) {
+      return serve_again(send, receive, *communicator, error);
+    }
+  }
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
@@ -38,11 +49,11 @@ template <class Count>
 template <class Count, class Displacement>
 bool alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
                MPI_Datatype send_type, void* receive, const Count* receive_counts,
-               const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Passed& passed,
-               int& error) {
+               const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm, Communicator* known,
+               Passed& passed, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
   if (!communicator ||
       mistake_in(Side{send, send_counts, send_displacements, &send_type},
                  Side{receive, receive_counts, receive_displacements, &receive_type}, false, communicator->ranks()))
@@ -57,10 +68,10 @@ template <class Count, class Displacement>
 bool alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
                const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
                const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
-               Passed& passed, int& error) {
+               Communicator* known, Passed& passed, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
   if (!communicator ||
       mistake_in(Side{send, send_counts, send_displacements, send_types},
                  Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))
@@ -79,29 +90,33 @@ using swapmeet::Handle;
 using swapmeet::native;
 
 // What throws ends the call with an error on this rank. Errors are raised outside of the guard.
-#define SWAPMEET_SERVE(function, underneath, comm, ...)            \
-  swapmeet::Passed passed;                                         \
-  bool served = true;                                              \
-  int error = MPI_SUCCESS;                                         \
-  const int thrown = swapmeet::guarded([&] {                       \
-    served = swapmeet::function(__VA_ARGS__, comm, passed, error); \
-    return MPI_SUCCESS;                                            \
-  });                                                              \
-  if (thrown) [[unlikely]]                                         \
-    error = thrown, served = true;                                 \
-  if (served) {                                                    \
-    swapmeet::settle();                                            \
-    if (error) [[unlikely]]                                        \
-      swapmeet::PMPI_Comm_call_errhandler(comm, error);            \
-    return error;                                                  \
-  }                                                                \
-  error = native().underneath(__VA_ARGS__, comm);                  \
-  swapmeet::guarded([&] { return passed.done(), MPI_SUCCESS; });   \
+#define SWAPMEET_SERVE(function, underneath, comm, ...)                   \
+  swapmeet::Passed passed;                                                \
+  bool served = true;                                                     \
+  int error = MPI_SUCCESS;                                                \
+  const int thrown = swapmeet::guarded([&] {                              \
+    served = swapmeet::function(__VA_ARGS__, comm, known, passed, error); \
+    return MPI_SUCCESS;                                                   \
+  });                                                                     \
+  if (thrown) [[unlikely]]                                                \
+    error = thrown, served = true;                                        \
+  if (served) {                                                           \
+    swapmeet::settle();                                                   \
+    if (error) [[unlikely]]                                               \
+      swapmeet::PMPI_Comm_call_errhandler(comm, error);                   \
+    return error;                                                         \
+  }                                                                       \
+  error = native().underneath(__VA_ARGS__, comm);                         \
+  swapmeet::guarded([&] { return passed.done(), MPI_SUCCESS; });          \
   return error;
 
 #define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                           \
   SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,     \
                         Handle recvtype, Handle comm)) {                                                           \
+    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
+    if (swapmeet::forwarded(swapmeet::Collective::alltoall, known))                                                \
+      return native().underneath(sendbuf, sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,     \
+                                 swapmeet::as<MPI_Datatype>(recvtype), swapmeet::as<MPI_Comm>(comm));              \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
       return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);           \
     SWAPMEET_SERVE(alltoall, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                         \
@@ -112,6 +127,11 @@ using swapmeet::native;
   SWAPMEET_NAMED(                                                                                                     \
       name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,              \
              void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm)) {    \
+    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                      \
+    if (swapmeet::forwarded(swapmeet::Collective::alltoallv, known))                                                  \
+      return native().underneath(sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf,         \
+                                 recvcounts, rdispls, swapmeet::as<MPI_Datatype>(recvtype),                           \
+                                 swapmeet::as<MPI_Comm>(comm));                                                       \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
       return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
                                comm);                                                                                 \
@@ -120,15 +140,19 @@ using swapmeet::native;
                    swapmeet::as<MPI_Datatype>(recvtype))                                                              \
   }
 
-#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                          \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,               \
-                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                   \
-                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {              \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                     \
-      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,     \
-                               recvtypes, comm);                                                                 \
-    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes, \
-                   recvbuf, recvcounts, rdispls, recvtypes)                                                      \
+#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                            \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                 \
+                        const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                     \
+                        const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                \
+    swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
+    if (swapmeet::forwarded(swapmeet::Collective::alltoallw, known))                                               \
+      return native().underneath(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
+                                 swapmeet::as<MPI_Comm>(comm));                                                    \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
+      return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,       \
+                               recvtypes, comm);                                                                   \
+    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,   \
+                   recvbuf, recvcounts, rdispls, recvtypes)                                                        \
   }
 
 SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall, alltoall, int)

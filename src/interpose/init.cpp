@@ -1,13 +1,28 @@
-/// MPI_Init and MPI_Init_thread: the one moment that all ranks share before a call that must not wait for others. Each
+/// MPI_Init and MPI_Init_thread: where what belongs to the process is made, and the one moment that all ranks share
+/// before a call that must not wait for others. Each
 /// goes on to the next of its own name, for a tool that is loaded behind us begins there.
 #include "api/export.hpp"
 #include "interpose/workers.hpp"
+#include "mpi/guard.hpp"
+#include "session/context.hpp"
+
+namespace {
+
+void begin() {
+  swapmeet::guarded([] {
+    if (swapmeet::mpi_suits()) swapmeet::attach_to_mpi();
+    return MPI_SUCCESS;
+  });
+  swapmeet::agree_on_workers();
+}
+
+}  // namespace
 
 #define SWAPMEET_INIT(name, parameters, ...)                                                 \
   SWAPMEET_EXPORT int name parameters {                                                      \
     const auto next = reinterpret_cast<decltype(&name)>(swapmeet::needed_mpi_symbol(#name)); \
     const int error = next(__VA_ARGS__);                                                     \
-    if (!error) swapmeet::agree_on_workers();                                                \
+    if (!error) begin();                                                                     \
     return error;                                                                            \
   }
 

@@ -66,7 +66,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
       return MPI_ERR_COUNT;
     if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
       return MPI_ERR_NO_MEM;
-    return stage_send ? out.pack(send, communicator.ours()) : MPI_SUCCESS;
+    return stage_send ? out.pack(send, communicator.packing()) : MPI_SUCCESS;
   };
   exchange.failure = failure ? failure : staged();
   phase.then(CallPhase::other);
@@ -74,9 +74,9 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   int error = plan.run(ready && stage_send ? out.blocks() : send, ready && stage_receive ? in.blocks() : call.receive,
                        exchange, sent);
   phase.then(CallPhase::copy);
-  if (!error && stage_receive && in.unpack(call.receive, communicator.ours()) != MPI_SUCCESS)
-    error = in.unpack(call.receive, communicator.ours());  // once more: see Links
-  if (plan.broken()) return error;                         // MPI may still read what is staged
+  if (!error && stage_receive && in.unpack(call.receive, communicator.packing()) != MPI_SUCCESS)
+    error = in.unpack(call.receive, communicator.packing());  // once more: see Links
+  if (plan.broken()) return error;                            // MPI may still read what is staged
   if (stage_send) out.release();
   if (stage_receive) in.release();
   return error;
@@ -89,7 +89,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   for (const Blocks* side : {&call.send, &call.receive})
     if (const int error = side->committed() || (call.in_place && side == &call.send)
                               ? MPI_SUCCESS
-                              : Staging::check(*side, communicator.ranks(), communicator.ours())) {
+                              : Staging::check(*side, communicator.ranks(), communicator.packing())) {
       if (refused(error)) return error;
       failure = error;
     }
@@ -152,15 +152,26 @@ void note(const Call& call, Communicator& communicator, Passed& passed) {
   passed.noted = context().recorder.note(*communicator.recorded(), call.collective, call.in_place, derived, sent);
 }
 
-/// Remembers a call that was served, if the next one may do without a decision.
+/// Remembers a call of which nobody wants to know, if the next one may do without a decision.
 void remember(const Call& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
-  Repeat& repeat = communicator.repeat();
-  if (!decision.plan || call.collective != Collective::alltoall || call.in_place) return;
+  const bool ours = decision.exchange != nullptr;
+  if (!ours && decision.least_bytes < 0) return;  // declined for now
+  if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
+      (!trying || of_unequal_blocks(call.collective)))
+    communicator.forwarded(call.collective) = {true, trying};
+  if ((ours && !decision.plan) || call.collective != Collective::alltoall || call.in_place) return;
   const Blocks &send = call.send, &receive = call.receive;
-  const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
-  if (!rows || !send.contiguous() || !receive.contiguous()) return;
   if (!send.type(0).predefined || !receive.type(0).predefined) return;  // their handles may come to mean another
-  repeat = {decision.plan, send.count(0), receive.count(0), send.type(0).handle, receive.type(0).handle, *rows, trying};
+  Repeat repeat{Repeat::By::host,       nullptr, send.count(0), receive.count(0), send.type(0).handle,
+                receive.type(0).handle, {},      trying};
+  if (ours) {
+    const std::optional<Rows> rows = decision.plan->rows_of(send, receive);
+    if (!rows || !send.contiguous() || !receive.contiguous()) return;
+    repeat.by = Repeat::By::plan;
+    repeat.plan = decision.plan;
+    repeat.rows = *rows;
+  }
+  communicator.repeat() = repeat;
 }
 
 /// Whether `error` leaves nothing to do for the host MPI. `sent`: whether anything was. If not, and MPI has refused the
@@ -208,14 +219,10 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.exchange != nullptr;
-  if (decision.early) [[unlikely]] {
-    passed.early = &communicator.patience();
-    passed.early->begins();
-  }
   if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
-    if (!ours || !run(call, communicator, decision, error)) return false;
-    remember(call, communicator, decision, trying);
-    return true;
+    const bool done = ours && run(call, communicator, decision, error);
+    if (done || !ours) remember(call, communicator, decision, trying);
+    return done;
   }
   if (communicator.options().statistics) {
     passed.decision = &decision;

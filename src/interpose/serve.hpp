@@ -32,10 +32,8 @@ struct Passed {
   Noted noted{};
   Observed observed{};
   OnlineTuning* trial = nullptr;  ///< of an algorithm that the call may be
-  SetupPolicy* early = nullptr;   ///< of the communicator, if the call is one of the first
 
   void done() const {
-    if (early) early->ends();
     if (trial) trial->ends();
     if (noted.communicator) noted.done();
     if (decision || observed.communicator) count();

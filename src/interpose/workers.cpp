@@ -98,18 +98,6 @@ MPI_Comm meet_in_init(bool& threads) {
   return comm;
 }
 
-/// MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of
-/// MPI_Waitall there, unless nobody has set one.
-MPI_Comm communicator_of_this_rank() {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
-  PMPI_Comm_group(MPI_COMM_SELF, &group);
-  PMPI_Comm_create(MPI_COMM_SELF, group, &comm);
-  PMPI_Group_free(&group);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
-}
-
 /// Whether all ranks of `comm` want workers, can have them, and will choose the same algorithms. Collective.
 bool wanted_everywhere(const Options& options, bool threads, MPI_Comm comm) {
   int provided = MPI_THREAD_SINGLE;
@@ -162,7 +150,7 @@ void agree_guarded() {
     return;
   }
   all.tags = most_tag();
-  all.bell = communicator_of_this_rank();
+  all.bell = this_rank_alone();
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_worker, &all.keyval, nullptr);
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &exit_keyval, nullptr);

@@ -1,22 +1,72 @@
 #include "mpi/agreement.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
-#include <vector>
+
+#include "mpi/outcome.hpp"
 
 namespace swapmeet {
 
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-  constexpr int most_attempts = 3;
-  const auto* const now = static_cast<const char*>(values);
-  const std::vector<char> mine(now, now + bytes), nothing(bytes, 0x5a);
-  std::memcpy(values, nothing.data(), bytes);
+namespace {
+
+constexpr int most_attempts = 3;  ///< at a call that fails
+
+/// Makes a collective call that leaves something in `result`, of which nothing is there before.
+template <class Call>
+int attempt(char* result, std::size_t bytes, Call call) {
+  constexpr char nothing = 0x5a;
+  std::memset(result, nothing, bytes);
   int error = MPI_SUCCESS;
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    error = PMPI_Allreduce(mine.data(), values, count, type, operation, comm);
-    if (error == MPI_SUCCESS || std::memcmp(values, nothing.data(), bytes) != 0) return MPI_SUCCESS;
+  for (int i = 0; i < most_attempts; ++i) {
+    error = call();
+    if (error == MPI_SUCCESS) return error;
+    if (std::any_of(result, result + bytes, [](char byte) { return byte != nothing; })) return MPI_SUCCESS;
   }
-  std::memcpy(values, mine.data(), bytes);
   return error;
+}
+
+}  // namespace
+
+int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
+  const int count = static_cast<int>(bytes);
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks),
+                 [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
+}
+
+int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+  constexpr std::size_t most_gathered_bytes = 1024;
+  auto* const result = static_cast<char*>(values);
+  const std::vector<char> mine(result, result + bytes);
+  int ranks = 0, error = MPI_SUCCESS;
+  PMPI_Comm_size(comm, &ranks);
+  const auto number = static_cast<std::size_t>(ranks);
+  if (number * bytes <= most_gathered_bytes) {
+    std::vector<char> all(number * bytes);
+    error = gather_bytes(mine.data(), bytes, all.data(), ranks, comm);
+    if (!error) std::memcpy(result, all.data(), bytes);
+    for (std::size_t i = 1; i < number && !error; ++i)
+      error = PMPI_Reduce_local(all.data() + i * bytes, result, count, type, operation);
+  } else {
+    error = attempt(result, bytes, [&] { return PMPI_Allreduce(mine.data(), values, count, type, operation, comm); });
+  }
+  if (error) std::memcpy(result, mine.data(), bytes);
+  return error;
+}
+
+bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm) {
+  constexpr std::size_t most_text = 256;
+  int rank = 0, ranks = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &ranks);
+  int with_problem = problem.empty() ? ranks : rank;
+  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, comm);
+  if (with_problem == ranks) return true;
+  char text[most_text] = {};
+  std::snprintf(text, sizeof text, "%s", problem.c_str());
+  again(PMPI_Bcast, text, sizeof text, MPI_CHAR, with_problem, comm);
+  first = text;
+  return false;
 }
 
 bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least) {
@@ -51,6 +101,18 @@ MPI_Comm same_ranks(MPI_Comm user) {
     PMPI_Comm_create(user, group, &comm);
   PMPI_Comm_set_errhandler(user, handler);
   PMPI_Errhandler_free(&handler);
+  PMPI_Group_free(&group);
+  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
+// MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of MPI_Waitall
+// there, unless nobody has set one.
+MPI_Comm this_rank_alone() {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_group(MPI_COMM_SELF, &group);
+  PMPI_Comm_create(MPI_COMM_SELF, group, &comm);
   PMPI_Group_free(&group);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;

@@ -4,19 +4,36 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
 /// An allreduce of `values` in place. A call that fails is made again, unless its results are there nonetheless: what
-/// failed is often over then, and the other ranks wait in it. After an error they are what they were.
+/// failed is often over then, and the other ranks wait in it. After an error they are what they were. A few values of a
+/// few ranks are gathered and reduced by each, for the first MPI_Allreduce of a process can take milliseconds (MPICH).
 int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm);
 template <class Values>
 int reduce(Values&& values, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
   return reduce_bytes(std::data(values), std::size(values) * sizeof *std::data(values),
                       static_cast<int>(std::size(values)), type, operation, comm);
 }
+
+/// What each rank of `comm` says, `bytes` bytes, in the order of ranks in `all`. Collective. A call that fails is made
+/// again, unless its results are there nonetheless.
+int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm);
+template <class Item>
+int gather(const Item& mine, std::vector<Item>& all, MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  all.resize(static_cast<std::size_t>(ranks));
+  return gather_bytes(&mine, sizeof mine, all.data(), ranks, comm);
+}
+
+/// Whether no rank of `comm` has a `problem`; if one has, the first one's is told in `first`. Collective.
+bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm);
 
 /// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank, `least` the smallest. Collective.
 bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least);
@@ -34,5 +51,8 @@ int most_tag();
 /// A communicator with the ranks of `user`, whose errors return. Collective. MPI_COMM_NULL if MPI has none left (MPICH
 /// has 2048).
 MPI_Comm same_ranks(MPI_Comm user);
+
+/// A communicator of this rank alone, whose errors return. Local. MPI_COMM_NULL if MPI has none left.
+MPI_Comm this_rank_alone();
 
 }  // namespace swapmeet

@@ -15,11 +15,11 @@ namespace swapmeet {
   CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free) CALL(Comm_get_attr) CALL(Comm_get_errhandler)       \
   CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank) CALL(Comm_remote_group)                   \
   CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split)                \
-  CALL(Comm_split_type) CALL(Comm_test_inter) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string)               \
+  CALL(Comm_test_inter) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string)               \
   CALL(Finalized) CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version)                        \
   CALL(Get_processor_name) CALL(Group_free) CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallreduce)              \
   CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Isend) CALL(Mprobe) CALL(Pack)            \
-  CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Request_free) CALL(Scan) CALL(Scatter)                            \
+  CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Reduce_local) CALL(Request_free) CALL(Scatter)                            \
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous)             \
   CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval) CALL(Type_create_struct)               \
   CALL(Type_dup) CALL(Type_free)                                                                                       \

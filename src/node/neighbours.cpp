@@ -6,67 +6,122 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "mpi/agreement.hpp"
-#include "mpi/outcome.hpp"
-#include "node/node_group.hpp"
+#include <new>
 
 namespace swapmeet {
 
 namespace {
 
-/// Finds out whether all ranks of a node, on all nodes, can read one another's memory. Returns their processes; on all
-/// ranks 0, if not, and then `problem` says why. Collective.
-std::vector<pid_t> readable_processes(const NodeGroup& group, std::string& problem) {
-  struct Probe {
-    std::int64_t process;
-    std::uint64_t address, value;
-  };
-  std::uint64_t value = 0;  // random: in PID namespaces of their own, processes may have the same number, and addresses
-  const bool random = getrandom(&value, sizeof value, GRND_NONBLOCK) == sizeof value;
-  const Probe own{getpid(), reinterpret_cast<std::uintptr_t>(&value), value};
-  std::vector<Probe> all(static_cast<std::size_t>(group.count()));
-  again(PMPI_Allgather, &own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, group.comm());
-  std::vector<pid_t> processes(all.size(), 0);
-  std::string mine = random ? "" : "no random number to tell processes apart";
-  for (std::size_t other = 0; other < all.size() && mine.empty(); ++other) {
-    if (static_cast<std::int32_t>(other) == group.me()) continue;
-    std::uint64_t read = ~all[other].value;
-    const RemotePiece from{all[other].address, sizeof read};
-    const Piece to{reinterpret_cast<char*>(&read), sizeof read};
-    processes[other] = static_cast<pid_t>(all[other].process);
-    if (!read_from(processes[other], {&from, 1}, {&to, 1}))
-      mine = std::string("process_vm_readv is refused: ") + std::strerror(errno);
-    else if (read != all[other].value)
-      mine = "process_vm_readv reads another process: ranks of a node are in different PID namespaces";
+/// By which this process is known to who reads its memory: in PID namespaces of their own, processes may have the same
+/// number, and the same addresses.
+std::uint64_t known_by = 0;
+
+/// Why the memory of a process cannot be read: an error of the system, or one of these; 0: it can.
+enum : std::int64_t { another_process = 1 << 20, no_random_number };
+
+std::string text_of(std::int64_t unreadable) {
+  switch (unreadable) {
+    case 0: return "";
+    case another_process:
+      return "process_vm_readv reads another process: ranks of a node are in different PID namespaces";
+    case no_random_number: return "no random number to tell processes apart";
+    default: return std::string("process_vm_readv is refused: ") + std::strerror(static_cast<int>(unreadable));
   }
-  if (!group.agreed(mine, problem)) processes.assign(all.size(), 0);  // and from here on nobody reads `value`
-  return processes;
+}
+
+/// The processes of the ranks of a node, whose memory can be read; none of them, if one cannot.
+std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, std::vector<pid_t>& processes) {
+  if (offers[me].value == 0) return no_random_number;
+  std::vector<pid_t> found(offers.size(), 0);
+  for (std::size_t other = 0; other < offers.size(); ++other) {
+    if (other == me) continue;
+    std::uint64_t read = ~offers[other].value;
+    const RemotePiece from{offers[other].address, sizeof read};
+    const Piece to{reinterpret_cast<char*>(&read), sizeof read};
+    found[other] = static_cast<pid_t>(offers[other].process);
+    if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
+    if (read != offers[other].value) return another_process;
+  }
+  processes = std::move(found);
+  return 0;
+}
+
+/// The part of this rank in memory of such a layout: what is common to all is of the first.
+struct Extent {
+  std::size_t first, bytes;
+};
+Extent extent(const NodeLayout& layout, std::uint32_t me) {
+  const std::size_t first = me == 0 ? 0 : layout.bulk(me);
+  return {first, layout.bulk(me + 1) - first};
+}
+
+/// The memory of the node in the arena of its first rank. "", or what went wrong on this rank.
+std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint32_t me, Arenas& arenas,
+                      char*& memory) {
+  if (layout.members == 1) return "";
+  if (part.bytes < layout.bytes()) return "the first rank of the node has no shared memory to give";
+  if (me == 0) arenas.keep(part, layout.bytes(), layout.members);
+  std::string problem;
+  char* const mapped = arenas.map(part, problem);
+  const auto [first, bytes] = extent(layout, me);
+  if (problem.empty()) problem = arenas.reserve(part, first, bytes);
+  if (problem.empty()) memory = mapped;
+  return problem;
 }
 
 }  // namespace
 
-std::unique_ptr<Neighbours> Neighbours::join(MPI_Comm comm, const std::vector<std::int32_t>& nodes,
-                                             std::int64_t share_bytes, const Regions& regions, Means& means) {
-  const NodeGroup group(comm, nodes);
-  std::string mine;
-  if (!group.made()) return means.problem = "MPI has no communicator left for the ranks of a node", nullptr;
-  reduce(std::span(&share_bytes, 1), MPI_INT64_T, MPI_MIN, group.comm());
-  const auto count = static_cast<std::size_t>(group.count());
-  const NodeLayout layout = NodeLayout::within(
-      static_cast<std::uint32_t>(count), count * static_cast<std::size_t>(std::max<std::int64_t>(share_bytes, 0)));
-  if (layout.channel.cells == 0 && count > 1)
-    mine = "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(count) + " ranks of a node";
-  Segment segment;
+JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
+  static const bool random = getrandom(&known_by, sizeof known_by, GRND_NONBLOCK) == sizeof known_by;
+  if (!random) known_by = 0;
+  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known_by), known_by};
+}
+
+Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers,
+                                    std::int64_t most_bytes, const Regions& regions, Arenas& arenas,
+                                    const Prepare& prepare) {
   const auto me = static_cast<std::uint32_t>(group.me());
-  const std::size_t first = me == 0 ? 0 : layout.bulk(me);  // what is common to all is of the first
-  means.shared_memory = group.agreed(mine, means.problem) &&
-                        group.share(layout.bytes(), first, layout.bulk(me + 1) - first, segment, means.problem);
-  if (!means.shared_memory) return nullptr;
-  const std::vector<pid_t> processes = readable_processes(group, means.problem);
-  means.single_copy = means.problem.empty();
-  Node node(std::move(segment), layout, me, processes, regions);
-  return std::make_unique<Neighbours>(std::move(node), group.members(), comm);
+  const auto members = static_cast<std::uint32_t>(group.count());
+  const std::int64_t used = std::ranges::max_element(offers, {}, &JoinOffer::used_bytes)->used_bytes;
+  const NodeLayout layout = NodeLayout::within(
+      members, members * static_cast<std::size_t>(std::max<std::int64_t>((most_bytes - used) / 2, 0)));
+  const bool fits = members == 1 || layout.channel.cells > 0;
+  if (me != 0 || members == 1) withdraw(offers[me], arenas);
+  std::vector<pid_t> processes(members, 0);
+  const std::int64_t unreadable = find_readable(offers, me, processes);
+  Joined joined;
+  // Agreed: false if another attempt may succeed.
+  const auto attempt = [&](NodeMemory memory, std::string problem) {
+    enum { failed, out_of_limit, forbidden, number, all };
+    std::int64_t most[all] = {0, !fits, unreadable, unprepared};
+    try {
+      if (problem.empty()) {
+        Node node(std::move(memory), layout, me, processes, regions);
+        joined.neighbours = std::make_unique<Neighbours>(std::move(node), group.members());
+        most[number] = prepare(joined.neighbours.get());
+      }
+    } catch (const std::bad_alloc&) { problem = "no memory"; }
+    most[failed] = !problem.empty();
+    if (reduce(std::span(most), MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) most[failed] = 1;
+    joined.prepared = most[number];
+    joined.means = {most[failed] == 0, most[failed] == 0 && most[forbidden] == 0, text_of(most[forbidden])};
+    if (most[failed] == 0) return true;
+    joined.neighbours.reset();
+    no_rank_has(problem, joined.means.problem, comm);
+    return most[out_of_limit] != 0;
+  };
+  char* memory = nullptr;
+  std::string problem = fits ? take_part(offers.front().part, layout, me, arenas, memory)
+                             : "SWAPMEET_SHM_LIMIT leaves too little shared memory for the " + std::to_string(members) +
+                                   " ranks of a node";
+  const bool over = attempt(NodeMemory(memory), std::move(problem));
+  if (!joined.neighbours && me == 0) withdraw(offers[me], arenas);  // all have left it
+  if (over) return joined;
+  Segment segment;
+  const auto [first, bytes] = extent(layout, me);
+  if (group.share(layout.bytes(), first, bytes, segment, joined.means.problem))
+    attempt(NodeMemory(std::move(segment)), "");
+  return joined;
 }
 
 }  // namespace swapmeet

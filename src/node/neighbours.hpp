@@ -1,15 +1,21 @@
 /// The ranks of a communicator that share a node with this one, and the memory that they share.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/spec.hpp"
 #include "choose/means.hpp"
+#include "node/arenas.hpp"
 #include "node/node.hpp"
+#include "node/node_group.hpp"
 
 namespace swapmeet {
 
@@ -22,16 +28,31 @@ constexpr SingleCopy single_copy(Transport transport) {
   }
 }
 
+/// What a rank tells the others of its communicator before the ranks of each node join. Can be sent as it is.
+struct JoinOffer {
+  ArenaPart part{};             ///< of this process's arena, in case that it is the first of its node
+  std::int64_t used_bytes = 0;  ///< of shared memory, that count for this rank already
+  std::int64_t process = 0;
+  std::uint64_t address = 0, value = 0;  ///< of memory of the process, and what is there: to know it by
+};
+
 class Neighbours {
  public:
-  /// Joins the ranks of each node of `comm` in a segment of at most `share_bytes` for each of them (the least that one
-  /// says). `nodes`: the node of each rank. Collective. nullptr on all ranks if a rank of any node cannot; `means` says
-  /// why. `regions`: as of Node.
-  static std::unique_ptr<Neighbours> join(MPI_Comm comm, const std::vector<std::int32_t>& nodes,
-                                          std::int64_t share_bytes, const Regions& regions, Means& means);
+  /// The offer of this process. Local; takes a part of the arena until withdraw(), or until the ranks have joined.
+  static JoinOffer offer(std::int64_t used_bytes, Arenas& arenas);
+  static void withdraw(const JoinOffer& offer, Arenas& arenas) { arenas.give_back(offer.part); }
 
-  Neighbours(Node node, std::vector<std::int32_t> members, MPI_Comm comm)
-      : node_(std::move(node)), members_(std::move(members)), comm_(comm) {}
+  struct Joined;
+  /// What else is to be made on each rank before they agree: returns a number of it, or `unprepared`.
+  using Prepare = std::function<std::int64_t(Neighbours*)>;
+  static constexpr std::int64_t unprepared = INT64_MAX;
+
+  /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `offers`: of the
+  /// ranks of this node, that of this rank among them. Collective over `comm`, that of the group. `regions`: as of Node.
+  static Joined join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers, std::int64_t most_bytes,
+                     const Regions& regions, Arenas& arenas, const Prepare& prepare);
+
+  Neighbours(Node node, std::vector<std::int32_t> members) : node_(std::move(node)), members_(std::move(members)) {}
 
   /// The way to `rank`; nullptr: it is on another node.
   NodeLink* link(Rank rank) {
@@ -51,8 +72,8 @@ class Neighbours {
     if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, anyone, [this] {
       node_.look_whether_broken();
-      int flag = 0;
-      PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, comm_, &flag, MPI_STATUS_IGNORE);
+      int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else
+      PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     });
   }
 
@@ -67,7 +88,13 @@ class Neighbours {
   static constexpr int unused_tag = 0;
   Node node_;
   std::vector<std::int32_t> members_;  ///< number within the node of each rank of the communicator, or -1
-  MPI_Comm comm_;
+};
+
+/// What joining came to, the same on all ranks.
+struct Neighbours::Joined {
+  std::unique_ptr<Neighbours> neighbours{};  ///< nullptr: a rank of some node cannot join
+  Means means{};                             ///< and why
+  std::int64_t prepared = unprepared;        ///< the most that was prepared on any rank
 };
 
 }  // namespace swapmeet

@@ -204,18 +204,16 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
   link.seat = reinterpret_cast<const Seat*>(memory + layout.seat(other));
 }
 
-Node::Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
+Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
            const Regions& regions)
-    : segment_(std::move(segment)), links_(layout.members), regions_(&regions) {
-  char* const memory = segment_.memory();
+    : memory_(std::move(memory)), bytes_(memory_.address() ? layout.bytes() : 0), links_(layout.members),
+      regions_(&regions) {
+  char* const address = memory_.address();
   for (std::uint32_t other = 0; other < layout.members; ++other) {
-    connect(links_[other], layout, memory, me, other);
+    connect(links_[other], layout, address, me, other);
     links_[other].process = processes[other];
   }
-  if (!memory) return;
-  const std::span seats(reinterpret_cast<Seat*>(memory + layout.seat(0)), layout.members);
-  waiter_ = Waiter(seats, me);
-  abandoned_ = &seats[0].abandoned;
+  if (address) waiter_ = Waiter({reinterpret_cast<Seat*>(address + layout.seat(0)), layout.members}, me);
 }
 
 Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
@@ -243,11 +241,11 @@ void Node::forget() {
 
 void Node::abandon() {
   broken_ = true;
-  if (abandoned_) abandoned_->store(1, std::memory_order_relaxed);
+  if (memory_.address()) memory_.header().abandoned.store(1, std::memory_order_relaxed);
 }
 
 bool Node::look_whether_broken() {
-  if (abandoned_ && abandoned_->load(std::memory_order_relaxed) != 0) broken_ = true;
+  if (memory_.address() && memory_.header().abandoned.load(std::memory_order_relaxed) != 0) broken_ = true;
   return broken_;
 }
 

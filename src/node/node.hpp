@@ -16,7 +16,7 @@
 #include "mpi/charge.hpp"
 #include "node/channel.hpp"
 #include "node/regions.hpp"
-#include "node/segment.hpp"
+#include "node/node_memory.hpp"
 #include "node/single_copy.hpp"
 #include "node/waiter.hpp"
 
@@ -70,13 +70,13 @@ struct NodeLink {
   } sends{}, receives{};  ///< transfers
 };
 
-/// Where everything is in the segment of a node: the seats of all ranks; for each rank the acknowledgements that it
+/// Where everything is in the memory of a node: its header; the seats of all ranks; for each rank the acknowledgements that it
 /// writes and the cells that it fills, for all the others; then for each rank the bulk of these cells.
 struct NodeLayout {
   std::uint32_t members = 1;
   ChannelSize channel;
 
-  static std::size_t seat(std::uint32_t member) { return member * sizeof(Seat); }
+  static std::size_t seat(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(Seat); }
   std::size_t acknowledgements(std::uint32_t member) const {
     return seat(members) + std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
@@ -94,14 +94,14 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
 
 class Node {
  public:
-  /// `segment` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
+  /// `memory` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
   /// `processes`: of each member, or 0. `regions`: shared memory besides.
-  Node(Segment segment, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
+  Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
        const Regions& regions);
 
   NodeLink& link(std::uint32_t member) { return links_[member]; }
   Waiter& waiter() { return waiter_; }
-  std::size_t shared_bytes() const { return segment_.bytes(); }
+  std::size_t shared_bytes() const { return bytes_; }
 
   /// Sends a small message that is all in `piece`, if that can be done now. False: it is to be a Transfer.
   bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) {
@@ -138,11 +138,11 @@ class Node {
  private:
   bool advance_further(Transfer& transfer);
 
-  Segment segment_;
+  NodeMemory memory_;
+  std::size_t bytes_;  ///< of it
   std::vector<NodeLink> links_;
   const Regions* regions_;
   Waiter waiter_;
-  std::atomic<std::uint32_t>* abandoned_ = nullptr;  ///< in the first seat; nullptr: this rank is alone
   bool broken_ = false;
 };
 

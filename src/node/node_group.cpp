@@ -1,73 +1,66 @@
-#include "mpi/agreement.hpp"
-#include "mpi/outcome.hpp"
 #include "node/node_group.hpp"
 
-#include <cstdio>
+#include <cstring>
 
 namespace swapmeet {
 
-namespace {
-constexpr std::size_t most_text = 256;  // of a problem
-constexpr std::size_t most_name = 192;  // of a segment
-}  // namespace
-
 NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : comm_(comm), members_(nodes.size(), -1) {
   PMPI_Comm_rank(comm, &rank_);
-  PMPI_Comm_size(comm, &ranks_);
-  const std::int32_t mine = nodes[static_cast<std::size_t>(rank_)];
-  int first = rank_;
-  for (std::size_t other = nodes.size(); other-- > 0;)
-    if (nodes[other] == mine) first = static_cast<int>(other);
-  for (std::size_t other = 0; other < nodes.size(); ++other)
-    if (nodes[other] == mine) members_[other] = count_++;
-  for (int attempt = 0; attempt < 2 && node_ == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    PMPI_Comm_split(comm, first, rank_, &node_);
-  std::string unused;
-  made_ = agreed(node_ == MPI_COMM_NULL ? "none left" : "", unused);
+  for (std::size_t other = 0; other < nodes.size(); ++other) {
+    if (nodes[other] != nodes[static_cast<std::size_t>(rank_)]) continue;
+    members_[other] = count();
+    ranks_.push_back(static_cast<int>(other));
+  }
 }
 
-NodeGroup::~NodeGroup() {
-  if (node_ != MPI_COMM_NULL) PMPI_Comm_free(&node_);
-}
-
-bool NodeGroup::agreed(const std::string& problem, std::string& first) const {
-  int with_problem = problem.empty() ? ranks_ : rank_;
-  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, comm_);
-  if (with_problem == ranks_) return true;
-  char text[most_text] = {};
-  std::snprintf(text, sizeof text, "%s", problem.c_str());
-  again(PMPI_Bcast, text, sizeof text, MPI_CHAR, with_problem, comm_);
-  first = text;
-  return false;
+int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
+  const auto ranks = static_cast<int>(members_.size());
+  if (ranks <= most_told_to_all || count() == ranks) {
+    std::vector<char> said(members_.size() * bytes);
+    const int error = swapmeet::gather_bytes(mine, bytes, said.data(), ranks, comm_);
+    auto* to = static_cast<char*>(all);
+    for (const int rank : ranks_) {
+      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * bytes, bytes);
+      to += bytes;
+    }
+    return error;
+  }
+  MPI_Comm node = MPI_COMM_NULL;
+  int error = MPI_SUCCESS;
+  for (int attempt = 0; attempt < 2 && node == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
+    error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node);
+  if (node == MPI_COMM_NULL) return error;
+  error = swapmeet::gather_bytes(mine, bytes, all, count(), node);
+  PMPI_Comm_free(&node);
+  return error;
 }
 
 std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& segment) const {
-  std::string problem;
-  char name[most_name] = {};
-  if (me() == 0) {
-    problem = segment.make(bytes, naming);
-    if (problem.empty()) std::snprintf(name, sizeof name, "%s", segment.name().c_str());
-  }
-  again(PMPI_Bcast, name, sizeof name, MPI_CHAR, 0, node_);
-  if (me() != 0 && name[0] != '\0') problem = segment.open(name, bytes);
+  const bool makes = me() == 0 && count() > 1;  // alone, there is nobody to share with
+  std::string problem = makes ? segment.make(bytes, naming) : "";
+  std::vector<SegmentName> names;
+  if (gather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
+    return "the ranks of a node cannot tell one another of their shared memory";
+  if (me() != 0 && names.front().random != 0) problem = segment.open(names.front(), bytes);
   return problem;
 }
 
 bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment,
                       std::string& problem) const {
-  std::string own;
   for (const auto naming : {Segment::Naming::of_process, Segment::Naming::of_system}) {
-    if (count_ == 1) break;  // alone, there is nobody to share with
     segment = Segment();
-    own = open(bytes, naming, segment);
-    int failed = !own.empty();
-    reduce(std::span(&failed, 1), MPI_INT, MPI_MAX, node_);
-    segment.unlink();  // all have it: from here on nothing is left behind
-    if (!failed) break;
+    std::string own = open(bytes, naming, segment);
+    if (naming == Segment::Naming::of_system) {
+      const bool opened = no_rank_has(own, problem, comm_);
+      segment.unlink();  // from here on nothing is left behind, whoever is killed
+      if (!opened) return false;
+    }
+    if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);
+    const bool all_have_it = no_rank_has(own, problem, comm_);
+    segment.close_file();
+    if (all_have_it) return true;
   }
-  if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);
-  segment.close_file();
-  return agreed(own, problem);
+  return false;
 }
 
 }  // namespace swapmeet

@@ -22,17 +22,25 @@ namespace {
 
 std::string failed(const std::string& what, int error) { return what + ": " + std::strerror(error); }
 
-std::string amount(std::size_t bytes) { return std::to_string(bytes) + " B of shared memory (/dev/shm)"; }
+std::string amount(std::size_t bytes, bool of_system) {
+  return std::to_string(bytes) + " B of shared memory" + (of_system ? " (/dev/shm)" : "");
+}
 
 /// Nobody guesses it.
-std::string random_text() {
+std::uint64_t random_number() {
   std::uint64_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
     random = reinterpret_cast<std::uintptr_t>(&random) ^ static_cast<std::uint64_t>(getpid());
-  char text[24];
-  std::snprintf(text, sizeof text, "-%016llx", static_cast<unsigned long long>(random));
+  return random | 1;
+}
+
+/// What the file of a segment is called.
+std::string title(const SegmentName& name) {
+  char text[64];
+  std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", name.process, static_cast<unsigned long long>(name.random));
   return text;
 }
+std::string system_name(const SegmentName& name) { return '/' + title(name); }
 
 /// What a link of /proc says; "": nothing.
 std::string target_of(const std::string& link) {
@@ -41,14 +49,10 @@ std::string target_of(const std::string& link) {
   return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "";
 }
 
-constexpr std::string_view process_files = "/proc/";
-constexpr char separator = ' ';
-
-/// Opens /proc/PROCESS/fd/FILE, if it is what its maker saw there: another process may have that number here. -1: not.
-int open_file_of(const std::string& name) {
-  const std::size_t end = name.find(separator);
-  const std::string link = name.substr(0, end), target = name.substr(end + 1, name.rfind('-') - end - 1);
-  if (target_of(link) != target) return errno = ENOENT, -1;
+/// Opens the file of its maker, if it is what that made: another process may have that number here. -1: not.
+int open_file_of(const SegmentName& name) {
+  const std::string link = "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
+  if (!target_of(link).starts_with("/memfd:" + title(name))) return errno = ENOENT, -1;
   return ::open(link.c_str(), O_RDWR | O_CLOEXEC);
 }
 
@@ -71,47 +75,50 @@ Segment::~Segment() {
 }
 
 void Segment::close_file() {
-  if (file_ >= 0) close(file_);
+  if (has_its_file()) close(file_);
   file_ = -1;
 }
 
 void Segment::swap(Segment& other) noexcept {
-  name_.swap(other.name_);
+  std::swap(name_, other.name_);
   std::swap(named_, other.named_);
   std::swap(file_, other.file_);
+  std::swap(inode_, other.inode_);
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
 }
 
 std::string Segment::make(std::size_t bytes, Naming naming) {
-  if (!create(naming)) return failed("cannot make " + amount(bytes), errno);
+  const std::string what = "cannot make " + amount(bytes, naming == Naming::of_system);
+  if (!create(naming)) return failed(what, errno);
   int error = no_room_for(bytes, file_);
   if (error == 0 && ftruncate(file_, static_cast<off_t>(bytes)) != 0) error = errno;
-  return error == 0 ? map(bytes, MAP_SHARED) : failed("cannot make " + amount(bytes), error);
+  return error == 0 ? map(bytes, MAP_SHARED) : failed(what, error);
 }
 
 bool Segment::create(Naming naming) {
-  const std::string process = std::to_string(getpid()), random = random_text();
+  name_ = {getpid(), -1, random_number()};
   if (naming == Naming::of_process) {
-    file_ = ::open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    const std::string link = std::string(process_files) + process + "/fd/" + std::to_string(file_);
-    name_ = link + separator + target_of(link) + random;
+    file_ = name_.file = memfd_create(title(name_).c_str(), MFD_CLOEXEC);
   } else {
-    name_ = "/swapmeet-" + process + random;
-    file_ = shm_open(name_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    file_ = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     named_ = file_ >= 0;
   }
-  return file_ >= 0;
+  struct stat status;
+  if (file_ < 0 || fstat(file_, &status) != 0) return false;
+  inode_ = status.st_ino;
+  return true;
 }
 
 std::string Segment::make_private(std::size_t bytes) { return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
-std::string Segment::open(const std::string& name, std::size_t bytes) {
-  file_ = name.starts_with(process_files) ? open_file_of(name) : shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
+std::string Segment::open(const SegmentName& name, std::size_t bytes) {
+  file_ = name.file >= 0 ? open_file_of(name) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0);
   if (file_ < 0) return failed("cannot open the shared memory of another rank of the node", errno);
   struct stat status;
   if (fstat(file_, &status) != 0 || static_cast<std::size_t>(status.st_size) != bytes)
-    return "the shared memory of another rank of the node is not what it said";
+    return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it said";
+  inode_ = status.st_ino;
   name_ = name;
   return map(bytes, MAP_SHARED);
 }
@@ -124,18 +131,26 @@ std::string Segment::map(std::size_t bytes, int flags) {
   return "";
 }
 
-std::string Segment::reserve(std::size_t first, std::size_t bytes) {
-  constexpr std::size_t most = 1 << 20;  // at a time: a signal undoes all of it, and there may be many
-  int error = 0;
-  for (std::size_t done = 0; done < bytes && (error == 0 || error == EINTR); done += error == 0 ? most : 0)
-    error = posix_fallocate(file_, static_cast<off_t>(first + done), static_cast<off_t>(std::min(most, bytes - done)));
-  return error == 0 ? "" : failed("cannot have " + amount(bytes), error);
+/// A program may close files that it does not know, and use their numbers for its own.
+bool Segment::has_its_file() const {
+  struct stat status;
+  return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
 }
 
-std::uint64_t Segment::id() const { return std::stoull(name_.substr(name_.rfind('-') + 1), nullptr, 16) | 1; }
+std::string Segment::reserve(std::size_t first, std::size_t bytes) {
+  constexpr std::size_t most = 1 << 20;  // at a time: a signal undoes all of it, and there may be many
+  int error = bytes == 0 || has_its_file() ? 0 : EBADF;
+  for (std::size_t done = 0; done < bytes && (error == 0 || error == EINTR); done += error == 0 ? most : 0)
+    error = posix_fallocate(file_, static_cast<off_t>(first + done), static_cast<off_t>(std::min(most, bytes - done)));
+  return error == 0 ? "" : failed("cannot have " + amount(bytes, name_.file < 0), error);
+}
+
+void Segment::discard(std::size_t first, std::size_t bytes) {
+  if (madvise(memory_ + first, bytes, MADV_REMOVE) != 0) std::memset(memory_ + first, 0, bytes);
+}
 
 void Segment::unlink() {
-  if (named_) shm_unlink(name_.c_str());
+  if (named_) shm_unlink(system_name(name_).c_str());
   named_ = false;
 }
 

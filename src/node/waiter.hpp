@@ -6,6 +6,7 @@
 #pragma once
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,14 +19,22 @@ namespace swapmeet {
 /// What a rank says to all others of its node. A cache line that hardly ever changes.
 struct alignas(64) Seat {
   std::atomic<std::int32_t> cpu_and_one;  ///< the CPU that it runs on; 0: not said yet
-  std::atomic<std::uint32_t> abandoned;   ///< in the first rank's, by any: nothing can be exchanged any more
 };
+
+/// Of this host.
+inline std::int64_t processors() {
+  static const long number = sysconf(_SC_NPROCESSORS_ONLN);  // which reads a file
+  return number;
+}
 
 class Waiter {
  public:
   Waiter() = default;  ///< of a rank that is alone
   /// `seats`: of all ranks of the node; `me`: this one.
-  Waiter(std::span<Seat> seats, std::size_t me) : seats_(seats), seat_(&seats[me]) {}
+  Waiter(std::span<Seat> seats, std::size_t me)
+      : seats_(seats), seat_(&seats[me]), crowded_(static_cast<std::int64_t>(seats.size()) > processors()) {
+    here();
+  }
 
   /// To be called now and then: says where this rank is.
   void here() {
@@ -48,14 +57,18 @@ class Waiter {
     const bool wanted = std::exchange(late_here_, false);
     if (moved) return;
     ++idle_;
-    if (wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || (idle_ > many && polls))
-      sched_yield();
+    const bool long_idle = crowded_ ? idle_ > few_looks && idle_ % some == 0 : idle_ > many && polls;
+    if (wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || long_idle) sched_yield();
     else pause();
     here();
   }
 
  private:
-  bool is_here(const Seat& seat) const { return seat.cpu_and_one.load(std::memory_order_relaxed) == cpu_and_one_; }
+  /// Who has not said where it is may be here.
+  bool is_here(const Seat& seat) const {
+    const std::int32_t there = seat.cpu_and_one.load(std::memory_order_relaxed);
+    return there == cpu_and_one_ || there == 0;
+  }
   bool others_here() const {
     return std::ranges::any_of(seats_, [this](const Seat& seat) { return &seat != seat_ && is_here(seat); });
   }
@@ -70,10 +83,12 @@ class Waiter {
 
   static constexpr std::uint32_t turns_between_polls = 64;
   static constexpr std::uint32_t some = 4, few = 16;
+  static constexpr std::uint32_t few_looks = 1000;  ///< where ranks have moved since they said where they are
   /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
   static constexpr std::uint32_t many = 100'000;
   std::span<Seat> seats_;
   Seat* seat_ = nullptr;
+  bool crowded_ = false;           ///< there are more ranks than cores
   std::int32_t cpu_and_one_ = -1;  ///< as this rank has said
   bool late_here_ = false;         ///< a rank that is late was last seen on this CPU
   std::uint32_t turns_ = 0, idle_ = 0;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
+#include "session/census.hpp"
 #include "session/context.hpp"
 #include "session/made_everywhere.hpp"
 #include "buffers/device.hpp"
@@ -22,21 +24,6 @@
 namespace swapmeet {
 
 namespace {
-
-/// The nodes of the ranks of `comm`, as MPI sees them: ranks that share memory; named by the least of them. Nothing if
-/// it cannot tell. Collective.
-std::optional<Hierarchy> ask_for_nodes(MPI_Comm comm, Rank rank, Rank ranks) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int first_of_node = rank;
-  std::vector<std::int32_t> nodes(static_cast<std::size_t>(ranks));
-  if (again(PMPI_Comm_split_type, comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS)
-    return std::nullopt;
-  const bool told = again(PMPI_Bcast, &first_of_node, 1, MPI_INT, 0, node) == MPI_SUCCESS;
-  PMPI_Comm_free(&node);
-  if (!told || again(PMPI_Allgather, &first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT32_T, comm) != MPI_SUCCESS)
-    return std::nullopt;
-  return Hierarchy{nodes};
-}
 
 /// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
 std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
@@ -58,14 +45,7 @@ std::size_t trial_class(std::int64_t block_bytes) {
 }
 constexpr std::size_t trial_classes = 33;
 
-/// Half of what is left of this rank's share of the node's shared memory, which is taken from it.
-std::int64_t take_share(std::int64_t whole) {
-  Context& all = context();
-  const std::lock_guard lock(all.mutex);
-  const std::int64_t half = std::max<std::int64_t>(0, (whole - all.share_bytes) / 2);
-  all.share_bytes += half;
-  return half;
-}
+const Means hoped{true, true};  ///< before the ranks of a node have joined
 
 /// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
 void tell_problems(const Options& options, MPI_Comm user) {
@@ -89,6 +69,7 @@ const Spec& Decision::spec() const {
 
 Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     : options_(options), user_(user), ours_(ours), tags_(most_tag()) {
+  begin_to_serve();
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
@@ -108,22 +89,36 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
     refusal_ = "one rank only";
     return;
   }
-  std::uint64_t device = options.devices_through_host ? 0 : device_in_use();
-  if (rank_ == 0) number_ = context().number_of_communicator();
-  const double begin_s = PMPI_Wtime();
   // so on every rank: each sees ranks of another job
-  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0) {
+  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0)
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  } else if (!same_everywhere(options.fingerprint(), user, device, number_)) {
-    refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-    warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-    tell_problems(options, user);
-  }
-  patience_.agreed_in(PMPI_Wtime() - begin_s);
-  if (device > 0) leave_devices_alone(device_name(device));
+  else meet();
   if (refusal_.empty()) return;
   calls_to_trace_ = 0;  // that takes all ranks
   ignore();
+}
+
+/// Collective.
+void Communicator::meet() {
+  if (rank_ == 0) number_ = context().number_of_communicator();
+  const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
+  offer_ = Neighbours::offer(context().share_bytes, context().arenas);
+  Census census = take_census({options_.fingerprint(), device, number_, host_number(), *offer_}, user_);
+  number_ = census.number;
+  hosts_ = std::move(census.hosts);
+  offers_ = std::move(census.offers);
+  if (census.device > 0) leave_devices_alone(device_name(census.device));
+  if (census.agreed) return;
+  refusal_ = "the ranks disagree on the SWAPMEET_ variables";
+  warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
+  tell_problems(options_, user_);
+}
+
+/// What was offered is not used.
+void Communicator::withdraw() {
+  if (offer_) Neighbours::withdraw(*offer_, context().arenas);
+  offer_.reset();
+  offers_.clear();
 }
 
 void Communicator::leave_devices_alone(std::string_view driver) {
@@ -138,7 +133,7 @@ Communicator::~Communicator() { close(); }
 void Communicator::close() {
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";
-  repeat_ = {};
+  decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
   plans_.clear();
   sized_plans_.clear();
@@ -147,26 +142,23 @@ void Communicator::close() {
 
 void Communicator::record(Recorder& recorder) {
   const bool agreed = !inter_ && (refusal_.empty() || shape_.ranks == 1);
+  decide_anew();
   recorded_ = recorder.add(user_, shape_.ranks, inter_, agreed);
 }
 
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
-  if (refusal_.empty() && device_.empty() && !options_.algorithm && !joined_ && !tuned(collective, shape_, options_) &&
-      wants_nodes(collective, shape_, options_) && !patience_.over(user_, options_.trials_share > 0)) {
-    Decision& early = decline(collective, "one of the first calls: shared memory is set up if more follow");
-    early.early = true;
-    return early;
-  }
   auto decision = std::make_unique<Decision>();
-  if (!refusal_.empty()) {
-    decision->reason = refusal_;
-  } else if (!device_.empty()) {
-    decision->reason = device_;
-  } else {
+  decision->reason = refusal_.empty() ? device_ : refusal_;
+  if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(collective, shape_, options_) ? find_nodes() : "";
-    if (unknown.empty() && wants_means(collective, shape_, options_)) join();
-    Choice choice = choose(collective, shape_, block_bytes, options_, means_);
-    if (!unknown.empty()) choice = {Spec{}, unknown};
+    Choice choice = unknown.empty() ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped)
+                                    : Choice{Spec{}, unknown};
+    if (choice.spec.intra != Transport::mpi && !joined_) {
+      if (postpones(collective))
+        return decline(collective, "one of the first calls: more are awaited before setting up");
+      join(choice.spec);
+      choice = choose(collective, shape_, block_bytes, options_, means_);
+    }
     if (const std::string problem = make_order_of(choice.spec); !problem.empty()) {
       give_up_order(choice.spec, problem, options_);
       return make_decision(collective, block_bytes);
@@ -179,7 +171,15 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     if (!choice.problem.empty()) warn_once(choice.problem);
     if (tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
   }
+  withdraw();
   return keep(collective, std::move(decision));
+}
+
+/// Whether the automatic choice leaves a call to the host MPI, where setting up takes messages between nodes.
+bool Communicator::postpones(Collective collective) {
+  if (options_.algorithm || tuned(collective, shape_, options_) || nodes() == 1 || setup_policy_.over()) return false;
+  withdraw();  // it takes memory, and others may want it before
+  return true;
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {
@@ -201,7 +201,8 @@ void Communicator::give_up_order(const Spec& spec, const std::string& problem, O
 std::string Communicator::execute_by(const Spec& spec, Collective collective, Decision& decision) {
   const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
   if (!varies && spec.family == Family::native) return "";
-  if (!make_ours()) return "MPI has no communicator left for us";
+  const bool by_mpi = varies || spec.intra == Transport::mpi || nodes() > 1;
+  if (by_mpi && !make_ours()) return "MPI has no communicator left for us";
   if (varies) decision.exchange = decision.sized = sized_plan_for(spec);
   else decision.exchange = decision.plan = plan_for(spec);
   return decision.exchange ? "" : no_plan;
@@ -241,7 +242,7 @@ std::vector<Decision*> Communicator::arms(Collective collective, std::int64_t bl
   if (usual.spec().family != Family::native) arms.push_back(&on_trial(collective, Spec{}));
   arms.push_back(&usual);
   if (!find_nodes().empty() || !make_ours()) return arms;
-  join();
+  join(Spec{});
   for (const Spec& spec : candidates(collective, shape_, block_bytes, means_))
     if (spec != usual.spec()) arms.push_back(&on_trial(collective, spec));
   return arms;
@@ -257,14 +258,27 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   return keep(collective, std::move(decision));
 }
 
+void Communicator::decide_anew() {
+  repeat_ = {};
+  for (Forwarded& forwarded : forwarded_) forwarded = {};
+}
+
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
-  if (options) patience_.end();
-  repeat_ = {};
+  if (options) setup_policy_.end();
+  decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
   return true;
+}
+
+MPI_Comm Communicator::packing() const {
+  if (ours_ != MPI_COMM_NULL) return ours_;
+  Context& all = context();
+  const std::lock_guard lock(all.mutex);
+  if (all.alone == MPI_COMM_NULL) all.alone = this_rank_alone();
+  return all.alone;
 }
 
 bool Communicator::make_ours() {
@@ -287,12 +301,12 @@ auto find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, aut
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(ours_, [&] { return make_plan(spec, neighbours_.get()); }); });
+                      [&] { return made_everywhere(user_, [&] { return make_plan(spec, neighbours_.get()); }); });
 }
 
 SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
   return find_or_make(sized_plans_, spec,
-                      [&] { return made_everywhere(ours_, [&] { return make_sized_plan(spec, neighbours_.get()); }); });
+                      [&] { return made_everywhere(user_, [&] { return make_sized_plan(spec, neighbours_.get()); }); });
 }
 
 std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neighbours) const {
@@ -316,37 +330,57 @@ std::string Communicator::find_nodes() {
   if (!shape_.hierarchy.empty()) return "";
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
-  if (make_ours())
-    levels =
-        options_.nodes.empty() ? ask_for_nodes(ours_, rank_, shape_.ranks) : translated(*options_.hierarchy, ours_);
+  if (!options_.nodes.empty()) levels = translated(*options_.hierarchy, user_);
+  else if (!hosts_.empty() || gather(host_number(), hosts_, user_) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts_)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
+  std::vector<std::int32_t> nodes = shape_.hierarchy.front();
+  std::ranges::sort(nodes);
+  nodes_ = std::ranges::unique(nodes).begin() - nodes.begin();
   return "";
 }
 
-void Communicator::join() {
+void Communicator::join(const Spec& likely) {
   if (joined_) return;
   joined_ = true;
-  if (!make_ours()) return void(means_.problem = "MPI has no communicator left for us");
-  neighbours_ = join_over(ours_, share_bytes_, means_);
+  std::unique_ptr<Plan> plan;
+  const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
+  Neighbours::Joined joined = join_over(user_, share_bytes_, [&](Neighbours* neighbours) {
+    if (plans) plan = make_plan(likely, neighbours);
+    return plan ? plan->working_blocks() : Neighbours::unprepared;
+  });
+  neighbours_ = std::move(joined.neighbours);
+  means_ = std::move(joined.means);
+  if (!neighbours_ || joined.prepared == Neighbours::unprepared) return;
+  plan->share_working_blocks(joined.prepared);
+  plans_.push_back(std::move(plan));
 }
 
-std::unique_ptr<Neighbours> Communicator::join_over(MPI_Comm comm, std::int64_t& share_bytes, Means& means) {
-  const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
-  const auto members = static_cast<Rank>(std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank_)]));
+Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_bytes,
+                                           const Neighbours::Prepare& prepare) {
+  Context& all = context();
+  const NodeGroup group(comm, shape_.hierarchy.front());
+  std::vector<JoinOffer> offers;
+  if (!offers_.empty()) offers = group.of_node(std::exchange(offers_, {}));
+  else if (const JoinOffer mine = offer_ ? *offer_ : Neighbours::offer(all.share_bytes, all.arenas);
+           group.gather(mine, offers) != MPI_SUCCESS) {
+    Neighbours::withdraw(mine, all.arenas);
+    return {nullptr, {false, false, "MPI cannot gather what the ranks of a node say"}};
+  }
+  offer_.reset();
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
-  const auto most_members =
-      std::max<std::int64_t>(members, std::min<std::int64_t>(context().world_ranks, sysconf(_SC_NPROCESSORS_ONLN)));
-  const std::int64_t offered = take_share(options_.shm_limit_bytes / most_members);
-  std::unique_ptr<Neighbours> joined = Neighbours::join(comm, nodes, offered, context().regions, means);
-  share_bytes = joined ? static_cast<std::int64_t>(joined->shared_bytes()) / members : 0;
-  context().share_bytes -= offered - share_bytes;
+  const auto members = static_cast<std::int64_t>(offers.size());
+  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
+  Neighbours::Joined joined =
+      Neighbours::join(comm, group, offers, options_.shm_limit_bytes / most_members, all.regions, all.arenas, prepare);
+  share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
+  all.share_bytes += share_bytes;
   return joined;
 }
 
 int Communicator::allocate(std::int64_t bytes, char*& memory) {
   if (inter_) return MPI_ERR_COMM;
-  memory = !simulated && refusal_.empty() && find_nodes().empty() && make_ours() ? allocate_shared(bytes) : nullptr;
+  memory = !simulated && refusal_.empty() && find_nodes().empty() ? allocate_shared(bytes) : nullptr;
   if (memory) return MPI_SUCCESS;
   Segment segment;
   if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;
@@ -356,24 +390,22 @@ int Communicator::allocate(std::int64_t bytes, char*& memory) {
 }
 
 char* Communicator::allocate_shared(std::int64_t bytes) {
-  const std::int64_t page = sysconf(_SC_PAGESIZE);
-  const NodeGroup group(ours_, shape_.hierarchy.front());
-  if (!group.made()) return nullptr;
-  const std::int64_t mine = (std::max<std::int64_t>(bytes, 1) + page - 1) / page * page;
-  std::int64_t end = 0, total = 0;
-  again(PMPI_Scan, &mine, &end, 1, MPI_INT64_T, MPI_SUM, group.comm());
-  total = mine;
-  reduce(std::span(&total, 1), MPI_INT64_T, MPI_SUM, group.comm());
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const NodeGroup group(user_, shape_.hierarchy.front());
+  const std::size_t mine = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + page - 1) / page * page;
+  std::vector<std::size_t> parts;
+  if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
+  const auto before = parts.begin() + group.me();
+  const std::size_t first = std::accumulate(parts.begin(), before, std::size_t{0});
   Segment segment;
   std::string problem;
-  const auto size = [](std::int64_t number) { return static_cast<std::size_t>(number); };
-  if (!group.share(size(total), size(end - mine), size(mine), segment, problem)) {
+  if (!group.share(std::accumulate(before, parts.end(), first), first, mine, segment, problem)) {
     warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
     return nullptr;
   }
   if (!segment.memory()) return nullptr;  // alone on its node
-  char* const memory = segment.memory() + (end - mine);
-  const std::uint64_t id = segment.id();
+  char* const memory = segment.memory() + first;
+  const std::uint64_t id = segment.name().random;
   context().regions.add(id, std::move(segment), memory);
   return memory;
 }

@@ -35,15 +35,16 @@ struct Decision {
   std::int64_t unchecked_bytes = INT64_MAX;  ///< blocks of more bytes may be too many for the limits on memory
   const Spec& spec() const;                  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
-  bool early = false;                        ///< of calls that go to the host MPI until more follow
   Tally* tally = nullptr;                    ///< where such calls are counted
   /// of other algorithms, for each class of sizes; none: they are not tried
   std::vector<std::unique_ptr<OnlineTuning>> trying;
 };
 
-/// The last MPI_Alltoall that a plan served. One that is like it, but for its addresses, gets the same decision.
+/// The last MPI_Alltoall. One that is like it, but for its addresses, gets the same decision.
 struct Repeat {
-  Plan* plan = nullptr;  ///< nullptr: there is none
+  enum class By : std::uint8_t { nobody, plan, host };
+  By by = By::nobody;  ///< what served it; nobody: there is none
+  Plan* plan = nullptr;
   std::int64_t send_count = 0, receive_count = 0;
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;  ///< predefined
   Rows rows{};
@@ -53,8 +54,16 @@ struct Repeat {
   bool again() { return !trying || !trying->due(); }
 
   bool is(std::int64_t sends, MPI_Datatype sent, std::int64_t receives, MPI_Datatype received) const {
-    return plan && send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
+    return send_count == sends && receive_count == receives && send_type == sent && receive_type == received;
   }
+};
+
+/// Calls of one kind that go to the host MPI whatever their arguments are, and of which nobody wants to know.
+struct Forwarded {
+  bool all = false;
+  OnlineTuning* trying = nullptr;  ///< what counts them
+
+  bool again() { return all && (!trying || !trying->due()); }
 };
 
 class Communicator {
@@ -74,6 +83,9 @@ class Communicator {
   MPI_Comm ours() const { return ours_; }
   MPI_Comm user() const { return user_; }
 
+  /// To pack and unpack on: its errors return. Local.
+  MPI_Comm packing() const;
+
   /// One more exchange over ours(), on all ranks.
   Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
@@ -86,6 +98,9 @@ class Communicator {
     return receive_types_.look_up(datatypes_, handles, blocks());
   }
   Repeat& repeat() { return repeat_; }
+  /// No call is like one before.
+  void decide_anew();
+  Forwarded& forwarded(Collective collective) { return forwarded_[static_cast<std::size_t>(collective)]; }
   Staging& send_staging() { return send_staging_; }
   Staging& receive_staging() { return receive_staging_; }
   HostCopy& send_host_copy() { return send_host_copy_; }
@@ -126,9 +141,6 @@ class Communicator {
   /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first
   /// two; the first is the host MPI. Collective.
   std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
-
-  /// What is to be told of calls whose decision is `early`.
-  SetupPolicy& patience() { return patience_; }
 
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
@@ -174,18 +186,26 @@ class Communicator {
   void give_up_order(const Spec& spec, const std::string& problem, Options& options);
   Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
 
-  /// Finds out which ranks share a node. Collective. "", or why it cannot.
+  /// What all ranks must know of one another before anything else. Collective.
+  void meet();
+  void withdraw();
+
+  /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();
+  /// How many there are, as far as anybody has asked.
+  std::int64_t nodes() const { return nodes_; }
+  bool postpones(Collective collective);
 
   /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
   char* allocate_shared(std::int64_t bytes);
 
-  /// Joins the ranks of a node, once. Collective. And leaves them.
-  void join();
+  /// Joins the ranks of a node, once. A plan of `likely`, which probably comes next, is made on this occasion.
+  /// Collective. And leaves them.
+  void join(const Spec& likely);
   void leave();
 
   /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
-  std::unique_ptr<Neighbours> join_over(MPI_Comm comm, std::int64_t& share_bytes, Means& means);
+  Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
@@ -212,8 +232,12 @@ class Communicator {
   Rank rank_ = 0;
   MPI_Comm ours_;
   std::uint16_t exchanges_ = 0;  ///< over it so far
-  SetupPolicy patience_;
-  bool joined_ = false;  ///< or in vain
+  SetupPolicy setup_policy_;
+  std::int64_t nodes_ = INT64_MAX;    ///< nobody knows
+  std::vector<std::uint64_t> hosts_;  ///< of each rank, as far as they have told
+  std::vector<JoinOffer> offers_;     ///< the same, for those who join next
+  std::optional<JoinOffer> offer_;    ///< this rank's
+  bool joined_ = false;               ///< or in vain
   Means means_;
   std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
   std::unique_ptr<Neighbours> neighbours_;
@@ -225,6 +249,7 @@ class Communicator {
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
   Repeat repeat_;
+  Forwarded forwarded_[collective_names.size()];
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;

@@ -1,5 +1,7 @@
 #include "session/context.hpp"
 
+#include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,10 +9,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 
+#include "buffers/device.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "session/census.hpp"
 #include "session/communicator.hpp"
 #include "session/planned.hpp"
 
@@ -20,7 +25,7 @@ namespace swapmeet {
 
 namespace {
 
-__attribute__((tls_model("initial-exec"))) thread_local Recent recent_of_thread{};
+constexpr int populate_read = 22;  ///< MADV_POPULATE_READ, of Linux 5.14; earlier it does nothing
 
 /// By fibre, each made when it is first asked for.
 std::vector<std::unique_ptr<Context>>& contexts() {
@@ -36,7 +41,7 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
       Context& all = context();
       const std::lock_guard lock(all.mutex);
       std::erase(all.communicators, communicator);
-      all.deaths.fetch_add(1, std::memory_order_release);
+      deaths.fetch_add(1, std::memory_order_release);
     }
     delete communicator;
     return MPI_SUCCESS;
@@ -52,16 +57,17 @@ void report(Context& all, const char* ended_by) {
 /// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
 /// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
-  report(context(), "finalize");
+  if (context().used) report(context(), "finalize");
   std::vector<Communicator*> left;
   {
     Context& all = context();
     const std::lock_guard lock(all.mutex);
     left.swap(all.communicators);
-    all.deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
+    deaths.fetch_add(1, std::memory_order_release);  // Open MPI keeps the attributes of MPI_COMM_WORLD
   }
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
+  if (context().alone != MPI_COMM_NULL) PMPI_Comm_free(&context().alone);
   return MPI_SUCCESS;
 }
 
@@ -72,22 +78,65 @@ std::string library_version() {
   return {text, static_cast<std::size_t>(length)};
 }
 
+/// Has the kernel map the code of this library, which it else does page by page in the first calls.
+void load_code() {
+  const auto load = [](dl_phdr_info* info, std::size_t, void* own) {
+    const auto address = reinterpret_cast<std::uintptr_t>(own);
+    const auto holds = [&](const ElfW(Phdr) & part) {
+      return part.p_type == PT_LOAD && address - info->dlpi_addr - part.p_vaddr < part.p_memsz;
+    };
+    const std::span parts(info->dlpi_phdr, info->dlpi_phnum);
+    if (std::ranges::none_of(parts, holds)) return 0;
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    for (const ElfW(Phdr) & part : parts) {
+      if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
+      const std::uintptr_t begin = (info->dlpi_addr + part.p_vaddr) / page * page;
+      madvise(reinterpret_cast<void*>(begin), info->dlpi_addr + part.p_vaddr + part.p_memsz - begin, populate_read);
+    }
+    return 1;
+  };
+  if (!simulated) dl_iterate_phdr(load, reinterpret_cast<void*>(&load_code));
+}
+
+/// Does what the first call of the process will do, for all tables and pages that are made when they are first touched.
+void rehearse(Context& all) {
+  const Shape two{2};
+  host_number();
+  processors();
+  device_in_use();
+  tries(Collective::alltoall, two, all.options);
+  const Spec spec = choose(Collective::alltoall, two, 0, Options{}, {true, true}).spec;
+  to_text(spec);
+  const Plan plan(spec, generate(spec, two, 0), nullptr, Tags(most_tag()));
+  std::uint64_t number = 0;
+  const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
+  const Piece to{reinterpret_cast<char*>(&number), sizeof number};
+  read_from(getpid(), {&from, 1}, {&to, 1});
+}
+
 void attach(Context& all) {
   all.process = getpid();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
   read_tuning_for(mpi_signature(library_version()), all.options);
-  if (all.said.world_rank == 0)
-    for (const std::string& problem : all.options.problems) warn(problem);
-  if (all.options.recording())
-    all.recorder.open(all.options.record_file, all.said.world_rank, all.world_ranks,
-                      all.options.algorithm ? to_text(*all.options.algorithm) : "auto");
+  load_code();
+  rehearse(all);
+  if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
   all.attached.store(true, std::memory_order_release);
+}
+
+void begin(Context& all) {
+  if (all.said.world_rank == 0)
+    for (const std::string& problem : all.options.problems) warn(problem);
+  if (all.options.recording())
+    all.recorder.open(all.options.record_file, all.said.world_rank, all.world_ranks,
+                      all.options.algorithm ? to_text(*all.options.algorithm) : "auto");
+  all.used.store(true, std::memory_order_release);
 }
 
 /// The file name with every %r replaced by the rank; "" if this rank writes none.
@@ -110,21 +159,22 @@ void write_statistics(const Context& all) {
     warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
 }
 
-/// What is recorded of a process that used MPI, but no all-to-all.
-void leave_unused_record() {
-  const Options options = read_options(environ, 1);
-  if (options.recording()) Recorder::leave_unused(options.record_file);
-}
-
 /// Also for applications that end without MPI_Finalize.
 __attribute__((destructor)) void at_exit() {
-  bool attached = false;
+  bool attached = false, used = false;
   for (const auto& one : contexts()) {
     if (!one) continue;
-    report(*one, "exit");
     attached |= one->attached;
+    if (!one->used) continue;
+    report(*one, "exit");
+    used = true;
   }
-  if (!attached) guarded([] { return leave_unused_record(), MPI_SUCCESS; });
+  if (used) return;
+  guarded([&] {  // a process that used no all-to-all leaves a record that says so
+    const Options options = attached ? context().options : read_options(environ, 1);
+    if (options.recording()) Recorder::leave_unused(options.record_file);
+    return MPI_SUCCESS;
+  });
 }
 
 /// communicator_of() without memory.
@@ -173,13 +223,21 @@ void attach_to_mpi() {
   if (!all.attached) attach(all);
 }
 
-Communicator* communicator_of(MPI_Comm comm) {
+void begin_to_serve() {
+  attach_to_mpi();
   Context& all = context();
-  Recent& recent = simulated ? all.recent : recent_of_thread;
-  const std::uint64_t deaths = all.deaths.load(std::memory_order_acquire);
-  if (recent.comm == comm && recent.communicator && recent.deaths == deaths) return recent.communicator;
-  Communicator* const communicator = look_up(comm, all);
-  recent = {comm, communicator, deaths};
+  if (all.used.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(all.mutex);
+  if (!all.used) begin(all);
+}
+
+constinit thread_local Recent recent_of_thread{};
+
+Communicator* communicator_of(MPI_Comm comm) {
+  if (Communicator* const known = recent().find(comm)) return known;
+  const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
+  Communicator* const communicator = look_up(comm, context());
+  recent().note(comm, communicator, deaths_before);
   return communicator;
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "observe/record.hpp"
 #include "observe/statistics.hpp"
 #include "options/options.hpp"
+#include "node/arenas.hpp"
 #include "node/regions.hpp"
 
 namespace swapmeet {
@@ -21,12 +23,36 @@ namespace swapmeet {
 class Communicator;
 class UnderWay;
 
-/// The communicator of the last call. Its handle may be used again for another communicator only after it was freed,
-/// which counts as a death.
-struct Recent {
-  MPI_Comm comm;
-  Communicator* communicator;
-  std::uint64_t deaths;
+/// Communicators deleted so far in this process.
+inline std::atomic<std::uint64_t> deaths{0};
+
+/// The communicators of the last calls of a thread. A handle may be used again for another communicator only after it
+/// was freed, which counts as a death.
+class Recent {
+ public:
+  /// nullptr: it is not among them.
+  Communicator* find(MPI_Comm comm) const {
+    const Entry& entry = entries_[place(comm)];
+    return entry.comm == comm && entry.deaths == deaths.load(std::memory_order_acquire) ? entry.communicator : nullptr;
+  }
+  void note(MPI_Comm comm, Communicator* communicator, std::uint64_t deaths_before) {
+    entries_[place(comm)] = {comm, communicator, deaths_before};
+  }
+
+ private:
+  struct Entry {
+    MPI_Comm comm;
+    Communicator* communicator;
+    std::uint64_t deaths;
+  };
+  static constexpr int bits = 2;
+  static std::size_t place(MPI_Comm comm) {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+    std::uint64_t handle = 0;
+    std::memcpy(&handle, &comm, sizeof comm);
+    return handle * golden >> (64 - bits);
+  }
+  Entry entries_[std::size_t{1} << bits];
 };
 
 struct Context {
@@ -38,6 +64,7 @@ struct Context {
   Recorder recorder;
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
+  Arenas arenas;                             ///< shared memory of this process and of others
   Regions regions;                           ///< shared memory that the application asked for
   std::atomic<std::int64_t> share_bytes{0};  ///< of shared memory, that count for this rank
 
@@ -52,11 +79,12 @@ struct Context {
   std::atomic<bool> traced{false};  ///< the call that the options ask to trace
 
   std::atomic<bool> attached{false};  ///< keyvals exist, options were read, the exit hook is set
+  std::atomic<bool> used{false};      ///< an all-to-all was called
 
   std::mutex mutex;                          ///< guards what follows
   int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
   std::vector<Communicator*> communicators;  ///< alive
-  std::atomic<std::uint64_t> deaths{0};      ///< communicators deleted so far
+  MPI_Comm alone = MPI_COMM_NULL;            ///< of this rank alone, once there is something to pack
   int world_ranks = 1;
   bool reported = false;
   int process = 0;  ///< its number, to tell a forked child, which has nothing to report
@@ -69,8 +97,19 @@ struct Context {
 /// Of the process; in a simulation, where processes are simulated too, of the calling rank.
 Context& context();
 
-/// Reads the options and prepares for MPI_Finalize, once. Local; requires that MPI is initialised.
+/// Makes what belongs to the process, once: reads the options, makes shared memory, and prepares for MPI_Finalize. Local;
+/// requires that MPI is initialised.
 void attach_to_mpi();
+
+/// The same, and an all-to-all is called: warns of options that cannot be used, and begins to record, once. Local.
+void begin_to_serve();
+
+/// Of the calling thread; in a simulation, of the calling rank.
+extern constinit thread_local Recent recent_of_thread __attribute__((tls_model("initial-exec")));
+inline Recent& recent() {
+  if constexpr (simulated) return context().recent;
+  return recent_of_thread;
+}
 
 /// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: MPI would not let us
 /// (the caller uses the host MPI; all ranks get nullptr alike).

@@ -12,7 +12,7 @@ namespace swapmeet {
 
 Observer& Communicator::observe() {
   if (!observer_) observer_ = std::make_unique<Observer>();
-  repeat_ = {};  // whose calls nobody sees
+  decide_anew();  // for some of whose calls nobody sees
   return *observer_;
 }
 

@@ -93,7 +93,7 @@ void OnlineTuning::learn() {
   if (reduce(times, MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
   trials_.learn();
   pause();
-  if (trials_.usual() != before) communicator_.repeat() = {};
+  if (trials_.usual() != before) communicator_.decide_anew();
   if (arms_.empty() || (trials_.usual() == before && trials_.settled() == settled)) return;
   Decision& chosen = usual();
   chosen.reason = "online choice: " + microseconds(trials_.seconds(trials_.usual())) + ", the host MPI " +

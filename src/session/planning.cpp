@@ -76,7 +76,7 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  if (wants_means(request.collective, shape_, wanted)) join();
+  if (wants_means(request.collective, shape_, wanted)) join(Spec{});
   return choose(request.collective, shape_,
                 of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_);
 }
@@ -138,8 +138,7 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
   if (spec.family == Family::native && !sized) return executor;
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
-    Means means;
-    executor.neighbours = join_over(comm, executor.share_bytes, means);
+    executor.neighbours = join_over(comm, executor.share_bytes, [](Neighbours*) { return std::int64_t{0}; }).neighbours;
     if (!executor.neighbours) return leave_to_host("no shared memory is left for the plan");
   }
   const Blocks receive = request.receive.blocks(), send = request.send ? request.send->blocks() : receive;

@@ -13,10 +13,10 @@ CALLS = 200
 #: Instructions a call, at P = 2; not for algorithms that poll shared memory. 300 take less than 100 ns at 3 a ns.
 #: A message each way is two calls and polls on MPICH, and one call on Open MPI.
 LIMITS = {
-    "native": {"mpich": 300, "openmpi": 300},
-    "pairwise": {"mpich": 600, "openmpi": 380},
-    "spread-out": {"mpich": 600, "openmpi": 380},
-    "bruck-modified": {"mpich": 650, "openmpi": 430},
+    "native": {"mpich": 61, "openmpi": 61},
+    "pairwise": {"mpich": 700, "openmpi": 380},
+    "spread-out": {"mpich": 700, "openmpi": 380},
+    "bruck-modified": {"mpich": 700, "openmpi": 430},
 }
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")

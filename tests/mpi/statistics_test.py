@@ -140,43 +140,47 @@ def test_explains_calls_left_to_the_mpi_underneath(launch, compiled, wheel: str)
     [alone] = explanations(launch(1, [compiled(wheel, "calls"), "alltoall=3"], mpi=wheel, env=env))
     assert "native (one rank only)" in alone
     argv = [compiled(wheel, "calls"), "alltoall=3"]
+    env |= {"SWAPMEET_NODES": "1"}
     [chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
-    assert ": native (one of the first calls" in chosen
-    env |= {"SWAPMEET_NODES": "1", "SWAPMEET_TRIALS": "0"}
-    argv = [compiled(wheel, "calls"), "alltoall=20"]
-    [_, chosen] = explanations(launch(2, argv, mpi=wheel, algorithm="auto", env=env))
     assert ": native (no rule" in chosen
 
 
-def test_ranks_of_a_node_share_memory_after_their_first_calls(
+def test_ranks_of_a_node_share_memory_from_their_first_call(
     launch, compiled, tallies, tmp_path: Path, wheel: str
 ) -> None:
     statistics = tmp_path / "statistics.json"
     env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_STATS": str(statistics), "SWAPMEET_TRIALS": "0"}
     argv = [compiled(wheel, "calls"), "alltoall=5", "alltoallv=5", "ints=1000", "alltoall=5"]
-    early, early_vector, vector, plain = explanations(launch(RANKS, argv, mpi=wheel, algorithm="auto", env=env))
-    for line in (early, early_vector):
-        assert ": native (one of the first calls" in line
+    plain, vector = explanations(launch(RANKS, argv, mpi=wheel, algorithm="auto", env=env))
     for line in (plain, vector):
         assert line.endswith("intra=auto) (rule: docs/measurements/node.md)")
     calls = {(tally["collective"], tally["algorithm"] == "native"): tally["calls"] for tally in tallies(statistics)}
-    assert calls == {
-        ("Alltoall", True): 5,
-        ("Alltoall", False): 5,
-        ("Alltoallv", True): 3,
-        ("Alltoallv", False): 2,
+    assert calls == {("Alltoall", False): 10, ("Alltoallv", False): 5}
+
+
+def test_several_nodes_are_set_up_when_calls_are_worth_it(
+    launch, compiled, tallies, tmp_path: Path, wheel: str
+) -> None:
+    """After eight calls that the rules speed up; calls of large blocks are none."""
+    statistics = tmp_path / "statistics.json"
+    env = {"SWAPMEET_NODES": "4", "SWAPMEET_STATS": str(statistics), "SWAPMEET_TRIALS": "0"}
+    argv = [compiled(wheel, "calls"), "ints=1000", "alltoall=20", "ints=1", "alltoall=20"]
+    check(launch(8, argv, mpi=wheel, algorithm="auto", env=env))
+    served = {(tally["algorithm"], tally["reason"].split(":")[0]): tally["calls"] for tally in tallies(statistics)}
+    assert served == {
+        ("native", "no rule of the automatic choice is faster here"): 20,
+        ("native", "one of the first calls"): 8,
+        ("bruck(dims=nodes,radix=all/all,layout=zero-rotation,window=all,complete=all,intra=shm)", "rule"): 12,
     }
 
 
-@pytest.mark.in_turn
-def test_shared_memory_waits_for_calls_that_are_worth_it(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:
-    """Calls of 16 MiB take milliseconds; after eight of them ranks look, and again after sixteen."""
-    statistics = tmp_path / "statistics.json"
-    argv = [compiled(wheel, "calls"), "ints=1398101", "alltoall=40"]
-    check(launch(RANKS, argv, mpi=wheel, algorithm="auto", env={"SWAPMEET_STATS": str(statistics)}))
-    calls = {tally["algorithm"] == "native": tally["calls"] for tally in tallies(statistics)}
-    assert calls[True] in (8, 16, 32, 40)  # the last where the machine is too busy to tell
-    assert calls.get(False, 0) == 40 - calls[True]
+def test_several_nodes_are_set_up_where_nobody_counts(launch, compiled, wheel: str) -> None:
+    env = {"SWAPMEET_NODES": "4", "SWAPMEET_EXPLAIN": "1"}
+    first, then = explanations(
+        launch(8, [compiled(wheel, "calls"), "alltoall=12"], mpi=wheel, algorithm="auto", env=env)
+    )
+    assert "native (one of the first calls" in first
+    assert then.endswith("intra=shm) (rule: docs/measurements/cluster.md)")
 
 
 def test_intercommunicators_are_passed_on_with_a_reason(launch, compiled, tallies, tmp_path: Path, wheel: str) -> None:

@@ -2,8 +2,9 @@
 ///
 ///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1]
 ///             [offered=PERCENT] [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
-///   transport layout | segment | poll | wait
+///   transport layout | segment | arenas | poll | wait
 ///   transport reserve BYTES
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -74,7 +75,7 @@ std::vector<pid_t> readable_processes(const Settings& settings, const Meeting& m
   return processes;
 }
 
-Node make_node(const Settings& settings, const NodeLayout& layout, const std::string& name, Meeting& meeting,
+Node make_node(const Settings& settings, const NodeLayout& layout, const SegmentName& name, Meeting& meeting,
                std::uint32_t me, pid_t dead) {
   Segment segment;
   if (const std::string problem = segment.open(name, layout.bytes()); !problem.empty()) give_up(problem);
@@ -85,7 +86,7 @@ Node make_node(const Settings& settings, const NodeLayout& layout, const std::st
   ++meeting.here;
   while (meeting.here < settings.members) usleep(100);
   static const Regions none;
-  return Node(std::move(segment), layout, me, readable_processes(settings, meeting, me, dead), none);
+  return Node(NodeMemory(std::move(segment)), layout, me, readable_processes(settings, meeting, me, dead), none);
 }
 
 int run_processes(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
@@ -212,25 +213,31 @@ int check_layouts() {
   return 0;
 }
 
-bool exists(const std::string& name) { return access(("/dev/shm" + name).c_str(), F_OK) == 0; }
+std::string path(const SegmentName& name) {
+  char text[80];
+  std::snprintf(text, sizeof text, "/dev/shm/swapmeet-%d-%016llx", name.process,
+                static_cast<unsigned long long>(name.random));
+  return text;
+}
+bool exists(const SegmentName& name) { return access(path(name).c_str(), F_OK) == 0; }
 
 void check_segments(Segment::Naming naming) {
   const bool of_system = naming == Segment::Naming::of_system;
-  std::string name;
+  SegmentName name;
   {
     Segment made, opened, smaller, nothing;
     must(made.make(1 << 16, naming).empty(), "a segment can be made");
     name = made.name();
     struct stat status;
     must(exists(name) == of_system, "it has a name in /dev/shm if it should");
-    must(!of_system || (stat(("/dev/shm" + name).c_str(), &status) == 0 && (status.st_mode & 0777) == 0600),
+    must(!of_system || (stat(path(name).c_str(), &status) == 0 && (status.st_mode & 0777) == 0600),
          "nobody else can open it");
     must(!smaller.open(name, 1 << 12).empty(), "another size is refused");
-    std::string other_name = name;
-    other_name[of_system ? name.size() - 1 : name.find('#') + 1] ^= 1;
+    SegmentName other_name = name;
+    other_name.random ^= 2;
     must(!nothing.open(other_name, 1 << 16).empty(), "another name is refused");
     must(opened.open(name, 1 << 16).empty(), "it can be opened");
-    must(opened.id() == made.id(), "all know it by one number");
+    must(opened.name() == made.name(), "all know it by one name");
     must(made.reserve(0, 1 << 15).empty() && opened.reserve(1 << 15, 1 << 15).empty(), "it can be reserved");
     for (std::size_t k = 0; k < 1 << 16; ++k) must(opened.memory()[k] == 0, "it is zero");
     opened = Segment(std::move(opened));
@@ -242,9 +249,10 @@ void check_segments(Segment::Naming naming) {
     Segment later;
     must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
     must(opened.memory()[12345] == 77, "but stays");
+    opened.discard(8192, 8192);
+    must(made.memory()[12345] == 0, "it can be given back");
     Segment other;
-    must(other.make(4096, naming).empty() && other.name() != name && other.id() != opened.id(),
-         "each has another name");
+    must(other.make(4096, naming).empty() && other.name() != name, "each has another name");
     name = other.name();
     opened = std::move(other);
     must(exists(name) == of_system, "moving is not losing");
@@ -252,9 +260,52 @@ void check_segments(Segment::Naming naming) {
   must(!exists(name), "a segment that nobody opened leaves no name");
 }
 
+/// A program that closes files which it does not know, and gets their numbers for its own.
+void check_files_closed_by_others() {
+  Segment segment;
+  must(segment.make(1 << 16, Segment::Naming::of_process).empty(), "a segment can be made");
+  const int file = segment.name().file;
+  close(file);
+  const int own = open("/dev/null", O_RDWR);
+  must(own == file, "the number is given again");
+  must(!segment.reserve(0, 4096).empty(), "nothing is reserved in a file of somebody else");
+  segment.close_file();
+  must(fcntl(own, F_GETFD) != -1, "nor is it closed");
+  close(own);
+}
+
+/// Parts of an arena are given back when all have left them, and are zero then.
+int check_arenas() {
+  Arenas arenas, others, none;
+  arenas.make(1 << 16);
+  const ArenaPart part = arenas.take();
+  must(part.bytes == 1 << 16, "a part can be had");
+  arenas.keep(part, 5000, 2);
+  std::string problem;
+  char* const here = arenas.map(part, problem);
+  char* const there = others.map(part, problem);
+  must(here && there && here != there, "others can map it");
+  must(others.map(part, problem) == there, "once");
+  here[4999] = 77;
+  must(there[4999] == 77, "it is shared");
+  must(arenas.take().first == 8192, "the next lies behind it");
+  { const NodeMemory one(here); }
+  const ArenaPart third = arenas.take();
+  must(third.first == 8192 + (1 << 16), "a part that one has left is still there");
+  { const NodeMemory two(there); }
+  must(arenas.take().first == third.first + (1 << 16), "there is none where too little is free");
+  arenas.give_back(third);
+  must(arenas.take().first == third.first, "what was given back is taken again");
+  must(arenas.take().bytes == 0, "when all is taken, there is none");
+  must(here[4999] == 0 && here[0] == 0, "what all have left is zero");
+  must(none.take().bytes == 0 && (none.give_back({}), none.take().bytes == 0), "without an arena, there is none");
+  return 0;
+}
+
 int check_segments() {
   check_segments(Segment::Naming::of_process);
   check_segments(Segment::Naming::of_system);
+  check_files_closed_by_others();
   Segment huge;
   must(!huge.make(std::size_t{1} << 60, Segment::Naming::of_process).empty(),
        "what there is no room for is refused at once");
@@ -338,6 +389,7 @@ int main(int count, char** words) {
   if (what == "exchange") return exchange(read_settings(count - 2, words + 2));
   if (what == "layout") return check_layouts();
   if (what == "segment") return check_segments();
+  if (what == "arenas") return check_arenas();
   if (what == "poll") return check_poll();
   if (what == "wait") return check_wait();
   if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));

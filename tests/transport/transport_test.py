@@ -65,7 +65,7 @@ def test_threads_in_one_process(run: Run, channel: str) -> None:
     assert "0 wrong" in run("exchange", f"members=3 threads=1 {channel} readable=some steps=10 most=100000")
 
 
-@pytest.mark.parametrize("part", ["layout", "segment", "poll", "wait"])
+@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait"])
 def test_parts(run: Run, part: str) -> None:
     run(part)
 
@@ -116,5 +116,5 @@ def test_under_sanitizers(tmp_path: Path, sanitizers: str) -> None:
             for readable in ("all", "none", "some", "dead"):
                 words = f"members=4 threads={threads} {channel} readable={readable} steps=15 most=100000"
                 assert "0 wrong" in output_of(path, "exchange", words, timeout=300)
-    for part in ("layout", "segment", "poll", "wait"):
+    for part in ("layout", "segment", "arenas", "poll", "wait"):
         output_of(path, part, timeout=300)

@@ -1,6 +1,6 @@
 /* To be preloaded: shared memory of the library's that cannot be had. NODE_SPOIL names the functions that fail and how
- * (shm_open=ENOSPC, or =KILL: the process dies in it; open: of files without a name, by their maker or by others;
- * several are separated by commas), NODE_SPOIL_RANK the rank (none: all ranks). */
+ * (shm_open=ENOSPC, or =KILL: the process dies in it; memfd_create: of files without a name, and open: of those by
+ * others; several are separated by commas), NODE_SPOIL_RANK the rank (none: all ranks). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static int spoilt_file(const char *function, int file) {
   const ssize_t length = readlink(link, name, sizeof name - 1);
   if (length < 0) return 0;
   name[length] = '\0';
-  return strstr(name, "/swapmeet-") || !strncmp(name, "/dev/shm/#", 10) ? spoilt(function) : 0;
+  return strstr(name, "swapmeet-") ? spoilt(function) : 0;
 }
 
 int shm_open(const char *name, int flags, mode_t mode) {
@@ -53,14 +53,20 @@ int shm_open(const char *name, int flags, mode_t mode) {
   return real(name, flags, mode);
 }
 
+int memfd_create(const char *name, unsigned flags) {
+  int (*const real)(const char *, unsigned) = (int (*)(const char *, unsigned))dlsym(RTLD_NEXT, "memfd_create");
+  const int error = strstr(name, "swapmeet-") ? spoilt("memfd_create") : 0;
+  if (error) return errno = error, -1;
+  return real(name, flags);
+}
+
 int open(const char *path, int flags, ...) {
   int (*const real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
   va_list rest;
   va_start(rest, flags);
   const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  const int nameless = (flags & O_TMPFILE) == O_TMPFILE && !strcmp(path, "/dev/shm");
-  const int error = nameless || (!strncmp(path, "/proc/", 6) && strstr(path, "/fd/")) ? spoilt("open") : 0;
+  const int error = !strncmp(path, "/proc/", 6) && strstr(path, "/fd/") ? spoilt("open") : 0;
   if (error) return errno = error, -1;
   return real(path, flags, mode);
 }

@@ -1,0 +1,104 @@
+#include "node/arenas.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t parts_at_a_time =
+    4;  ///< of the most bytes; parts are smaller once it is known who is on the node
+
+/// As large as a file may be.
+std::size_t most_file_bytes() {
+  rlimit most{};
+  return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY ? most.rlim_cur : SIZE_MAX;
+}
+
+/// Whether the kernel counts the memory that it has promised: where that is all there is, touching one page more would
+/// kill the process, though memory is left (overcommit_memory in Linux's admin-guide/sysctl/vm).
+bool kernel_counts() {
+  char mode = '0';
+  const int file = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+  const bool read_it = file >= 0 && read(file, &mode, 1) == 1;
+  if (file >= 0) close(file);
+  return !read_it || mode == '2';
+}
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
+
+}  // namespace
+
+void Arenas::make(std::size_t most_bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes = std::min(whole_pages(most_bytes), most_file_bytes() / parts_at_a_time / page_bytes * page_bytes);
+  if (most_bytes == 0 || !own_.make(parts_at_a_time * most_bytes, Segment::Naming::of_process).empty()) return;
+  most_bytes_ = most_bytes;
+  counted_ = kernel_counts();
+}
+
+/// Forgets parts that nobody needs any more.
+void Arenas::reclaim() {
+  std::erase_if(taken_, [&](const Taken& part) {
+    if (part.members == 0) return false;
+    const auto* const header = reinterpret_cast<const PartHeader*>(own_.memory() + part.first);
+    if (header->closed.load(std::memory_order_acquire) < part.members) return false;
+    own_.discard(part.first, part.bytes);
+    return true;
+  });
+}
+
+ArenaPart Arenas::take() {
+  const std::lock_guard lock(mutex_);
+  if (most_bytes_ == 0) return {};
+  reclaim();
+  std::uint64_t first = 0;
+  auto before = taken_.begin();
+  for (; before != taken_.end() && before->first - first < most_bytes_; ++before) first = before->first + before->bytes;
+  if (own_.bytes() - first < most_bytes_) return {};
+  taken_.insert(before, {first, most_bytes_, 0});
+  return {own_.name(), own_.bytes(), first, most_bytes_};
+}
+
+void Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(taken_, part.first, &Taken::first);
+  if (found != taken_.end()) *found = {part.first, whole_pages(bytes), members};
+}
+
+void Arenas::give_back(const ArenaPart& part) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(taken_, [&](const Taken& taken) {
+    if (part.bytes == 0 || taken.first != part.first) return false;
+    if (taken.members > 0) own_.discard(taken.first, taken.bytes);
+    return true;
+  });
+}
+
+Segment* Arenas::find(const SegmentName& name) {
+  if (own_.memory() && own_.name() == name) return &own_;
+  const auto found = std::ranges::find(others_, name, &Segment::name);
+  return found == others_.end() ? nullptr : &*found;
+}
+
+char* Arenas::map(const ArenaPart& part, std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  if (Segment* const known = find(part.arena)) return known->memory() + part.first;
+  Segment segment;
+  problem = segment.open(part.arena, part.arena_bytes);
+  if (!problem.empty()) return nullptr;
+  return others_.emplace_back(std::move(segment)).memory() + part.first;
+}
+
+std::string Arenas::reserve(const ArenaPart& part, std::size_t first, std::size_t bytes) {
+  if (!counted_) return "";
+  const std::lock_guard lock(mutex_);
+  return find(part.arena)->reserve(part.first + first, bytes);
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,84 @@
+#include "session/census.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "mpi/agreement.hpp"
+#include "schedule/text_hash.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+std::string processor_name() {
+  char text[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  PMPI_Get_processor_name(text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+/// Names of a host may be given twice, and containers of a host have names of their own; who cannot share memory has
+/// another boot, name or /dev/shm.
+std::string host_text() {
+  if (simulated) return processor_name();
+  char boot[64] = "";
+  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file >= 0 && read(file, boot, sizeof boot - 1) < 0) boot[0] = '\0';
+  if (file >= 0) close(file);
+  utsname name{};
+  uname(&name);
+  struct stat shared{};
+  const bool has = stat("/dev/shm", &shared) == 0;
+  return std::string(boot) + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
+}
+
+std::uint64_t make_host_number() {
+  TextHash hash;
+  hash.add(host_text());
+  return hash.value();
+}
+
+}  // namespace
+
+std::uint64_t host_number() {
+  if (simulated) return make_host_number();
+  static const std::uint64_t number = make_host_number();
+  return number;
+}
+
+Census take_census(const CensusRecord& mine, MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  Census census;
+  if (ranks > most_told_to_all) {
+    census.number = mine.number;
+    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, census.number);
+    return census;
+  }
+  std::vector<CensusRecord> all;
+  if (gather(mine, all, comm) != MPI_SUCCESS) return census;
+  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
+  census.number = all.front().number;
+  for (const CensusRecord& rank : all) {
+    census.device = std::max(census.device, rank.device);
+    census.hosts.push_back(rank.host);
+    census.offers.push_back(rank.offer);
+  }
+  return census;
+}
+
+std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts) {
+  std::unordered_map<std::uint64_t, std::int32_t> first;
+  std::vector<std::int32_t> nodes;
+  for (const std::uint64_t host : hosts)
+    nodes.push_back(first.try_emplace(host, static_cast<std::int32_t>(nodes.size())).first->second);
+  return nodes;
+}
+
+}  // namespace swapmeet

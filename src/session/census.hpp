@@ -1,0 +1,39 @@
+/// What the ranks of a communicator tell one another before anything else: one MPI_Allgather of a record of each rank,
+/// from which every rank knows all that it must know of the others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "node/neighbours.hpp"
+
+namespace swapmeet {
+
+/// Of one rank. Sent as it is.
+struct CensusRecord {
+  std::uint64_t options = 0;  ///< Options::fingerprint()
+  std::uint64_t device = 0;   ///< as device_in_use()
+  std::uint64_t number = 0;   ///< of the communicator, by rank 0; more than any, elsewhere
+  std::uint64_t host = 0;     ///< that the rank is on
+  JoinOffer offer{};
+};
+
+struct Census {
+  bool agreed = false;  ///< on the options
+  std::uint64_t device = 0, number = 0;
+  /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
+  std::vector<std::uint64_t> hosts{};
+  std::vector<JoinOffer> offers{};
+};
+
+/// Collective over `comm`.
+Census take_census(const CensusRecord& mine, MPI_Comm comm);
+
+/// A number of the host that this process is on: different on others, the same for all that can share memory.
+std::uint64_t host_number();
+
+/// The nodes of ranks on such hosts, each named by its first rank.
+std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts);
+
+}  // namespace swapmeet

@@ -209,7 +209,7 @@ const char* swapmeet_error_message(void);
 /** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are
  *  copied by their receiver straight, once and without a system call. Usable as any other memory (but a forked
  *  child shares it, rather than has a copy), and zero at first. Where memory
- *  cannot be shared (no /dev/shm, or it is full) it is memory of this process alone, and all works as before.
+ *  cannot be shared (neither /proc nor /dev/shm serves, say) it is memory of this process alone, and all works as before.
  *  Collective over `comm`; not while another thread uses `comm`.
  *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if
  *                they allocated over one that has them all

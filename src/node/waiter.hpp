@@ -31,8 +31,8 @@ class Waiter {
  public:
   Waiter() = default;  ///< of a rank that is alone
   /// `seats`: of all ranks of the node; `me`: this one.
-  Waiter(std::span<Seat> seats, std::size_t me)
-      : seats_(seats), seat_(&seats[me]), crowded_(static_cast<std::int64_t>(seats.size()) > processors()) {
+  Waiter(std::span<Seat> seats, std::size_t me, std::int64_t cores = processors())
+      : seats_(seats), seat_(&seats[me]), crowded_(static_cast<std::int64_t>(seats.size()) > cores) {
     here();
   }
 
@@ -57,8 +57,9 @@ class Waiter {
     const bool wanted = std::exchange(late_here_, false);
     if (moved) return;
     ++idle_;
-    const bool long_idle = crowded_ ? idle_ > few_looks && idle_ % some == 0 : idle_ > many && polls;
-    if (wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || long_idle) sched_yield();
+    const bool now_and_then = idle_ % some == 0;
+    const bool for_long = crowded_ ? idle_ > several && now_and_then : idle_ > many && polls;
+    if (wanted || (anyone && idle_ > few) || (now_and_then && others_here()) || for_long) sched_yield();
     else pause();
     here();
   }
@@ -83,7 +84,7 @@ class Waiter {
 
   static constexpr std::uint32_t turns_between_polls = 64;
   static constexpr std::uint32_t some = 4, few = 16;
-  static constexpr std::uint32_t few_looks = 1000;  ///< where ranks have moved since they said where they are
+  static constexpr std::uint32_t several = 1000;  ///< where ranks share cores: they may have moved meanwhile
   /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
   static constexpr std::uint32_t many = 100'000;
   std::span<Seat> seats_;

@@ -411,6 +411,7 @@ char* Communicator::allocate_shared(std::int64_t bytes) {
 }
 
 void Communicator::leave() {
+  withdraw();
   neighbours_.reset();
   context().share_bytes -= std::exchange(share_bytes_, 0);
 }

@@ -19,7 +19,7 @@ NODES = "2"  #: ranks of a node: 2+2+1
 
 #: What may take time in a call of more than one rank; all else must take none.
 SERVED: dict[tuple[str, str], str] = {
-    ("pairwise", "alltoall=8"): "transfer copy",  # MPI_Sendrecv is one call
+    ("pairwise", "alltoall=8"): "transfer wait copy",  # MPI_Sendrecv, where it is used, is one call
     ("spread-out", "alltoall=8"): "transfer wait copy",
     ("multipair-waitany", "alltoall=8"): "transfer wait copy",
     ("direct(intra=shm)", "alltoall=8"): "transfer wait copy",

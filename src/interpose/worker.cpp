@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "mpi/polling.hpp"
 #include "session/native_start.hpp"
 #include "interpose/workers.hpp"
 #include "interpose/serve.hpp"
@@ -13,17 +14,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Not MPI_Wait, which in MPICH spins without giving its core away.
-template <class Pause>
-int wait(MPI_Request& request, Pause pause) {
-  constexpr int patience = 64;  // polls before others may have the core
-  for (int polls = 0;; ++polls) {
-    int done = 0;
-    const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (error || done) return error;
-    if (polls >= patience) pause();
-  }
-}
+constexpr int patience = 64;  ///< polls before others may have the core
 
 int exchange(const Request& request, Communicator& communicator) {
   const Blocks receive = request.receive.blocks(), send = request.send ? request.send->blocks() : receive;
@@ -33,7 +24,7 @@ int exchange(const Request& request, Communicator& communicator) {
   if (serve(Call{request.collective, !request.send, send, receive, comm}, communicator, passed, error)) return error;
   MPI_Request native = MPI_REQUEST_NULL;
   error = start_native(request.collective, request.send ? &*request.send : nullptr, request.receive, comm, &native);
-  if (!error) error = wait(native, sched_yield);
+  if (!error) error = wait_by_polls(native, MPI_STATUS_IGNORE, patience, sched_yield);
   passed.done();
   return error;
 }
@@ -66,7 +57,7 @@ Worker::~Worker() {
 
 template <class Pause>
 void Worker::wait_for_arrival(Pause pause) {
-  if (wait(arrival_, pause)) meeting_.lacks_thread = 1;
+  if (wait_by_polls(arrival_, MPI_STATUS_IGNORE, patience, pause)) meeting_.lacks_thread = 1;
   arrived_ = true;
   arrived_.notify_all();
 }

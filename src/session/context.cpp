@@ -55,7 +55,8 @@ void report(Context& all, const char* ended_by) {
 }
 
 /// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
-/// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also where their threads made them in another.
+/// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
+/// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
   if (context().used) report(context(), "finalize");
   std::vector<Communicator*> left;

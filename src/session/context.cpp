@@ -16,6 +16,7 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "session/census.hpp"
+#include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/planned.hpp"
 
@@ -68,6 +69,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   }
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
+  end_progress();
   if (context().alone != MPI_COMM_NULL) PMPI_Comm_free(&context().alone);
   return MPI_SUCCESS;
 }
@@ -179,7 +181,7 @@ __attribute__((destructor)) void at_exit() {
 }
 
 /// communicator_of() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all) {
+Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
   if (!find_mpi() || comm == MPI_COMM_NULL) return nullptr;
   int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the host MPI is to answer
   PMPI_Initialized(&initialised);
@@ -190,9 +192,9 @@ Communicator* look_up(MPI_Comm comm, Context& all) {
   int found = 0;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
   if (found) return static_cast<Communicator*>(attribute);
-  auto made = std::make_unique<Communicator>(comm, all.options);
+  auto made = std::make_unique<Communicator>(comm, all.options, meeting);
   if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
-  if (all.options.recording()) made->record(all.recorder);
+  if (all.options.recording() && made->met()) made->record(all.recorder);
   const std::lock_guard lock(all.mutex);
   all.communicators.push_back(made.get());
   return made.release();
@@ -234,10 +236,10 @@ void begin_to_serve() {
 
 constinit thread_local Recent recent_of_thread{};
 
-Communicator* communicator_of(MPI_Comm comm) {
+Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
   if (Communicator* const known = recent().find(comm)) return known;
   const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context());
+  Communicator* const communicator = look_up(comm, context(), meeting);
   recent().note(comm, communicator, deaths_before);
   return communicator;
 }

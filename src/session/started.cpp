@@ -1,0 +1,214 @@
+#include "session/started.hpp"
+
+#include <algorithm>
+
+#include "engine/engine.hpp"
+#include "mpi/guard.hpp"
+#include "session/communicator.hpp"
+#include "session/context.hpp"
+#include "session/explain.hpp"
+
+namespace swapmeet {
+
+/// An exchange, and the application's request for it.
+struct StartedQueue::One {
+  One(Request what, Rank ranks, std::shared_ptr<Idle> from)
+      : execution(std::move(what), ranks), returns_to(std::move(from)) {}
+
+  Collective collective() const { return execution.request().collective; }
+  std::int64_t block_bytes() const {
+    return of_unequal_blocks(collective()) ? 0 : execution.request().received().bytes(0);
+  }
+
+  /// That this rank sends.
+  std::uint64_t bytes(Rank ranks) const {
+    const Blocks sent = execution.request().sent();
+    std::uint64_t all = 0;
+    for (Rank i = 0; i < ranks; ++i) all += static_cast<std::uint64_t>(sent.bytes(i));
+    return all;
+  }
+
+  Execution execution;
+  MPI_Request request = MPI_REQUEST_NULL;
+  Decision* decision = nullptr;
+  int error = MPI_SUCCESS;
+  std::chrono::steady_clock::time_point begin{};
+  std::shared_ptr<Idle> returns_to;
+};
+
+/// Exchanges that are over, to be used again: their requests may outlive the communicator.
+struct StartedQueue::Idle {
+  static constexpr std::size_t most = 8;
+
+  Idle() { all.reserve(most); }
+
+  std::unique_ptr<One> take(std::int64_t send_count, MPI_Datatype send_type, std::int64_t receive_count,
+                            MPI_Datatype receive_type) {
+    const std::lock_guard lock(baton);
+    const auto alike = [&](const std::unique_ptr<One>& one) {
+      const Request& request = one->execution.request();
+      return request.send->is(send_count, send_type) && request.receive.is(receive_count, receive_type);
+    };
+    const auto found = std::ranges::find_if(all, alike);
+    if (found == all.end()) return nullptr;
+    std::unique_ptr<One> one = std::move(*found);
+    all.erase(found);
+    return one;
+  }
+
+  /// What would hold types of the application is not kept.
+  void give(std::unique_ptr<One> one) {
+    const Request& request = one->execution.request();
+    if (!request.send || !request.send->is_plain() || !request.receive.is_plain()) return;
+    const std::lock_guard lock(baton);
+    if (all.size() == most) all.erase(all.begin());
+    all.push_back(std::move(one));
+  }
+
+  Baton baton;
+  std::vector<std::unique_ptr<One>> all;
+};
+
+namespace {
+
+/// As those of the host MPI's own: of nothing, from nobody.
+void fill(MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+}
+
+/// Of a request that cannot be cancelled, as those of collectives.
+int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace
+
+StartedQueue::StartedQueue(Communicator& communicator) : communicator_(communicator), idle_(std::make_shared<Idle>()) {
+  context().under_way->expect();
+}
+
+StartedQueue::~StartedQueue() { context().under_way->forget(); }
+
+int StartedQueue::start(Request what, MPI_Request* request) {
+  return begin(std::make_unique<One>(std::move(what), communicator_.ranks(), idle_), request);
+}
+
+std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type,
+                                             void* receive, std::int64_t receive_count, MPI_Datatype receive_type,
+                                             MPI_Request* request) {
+  std::unique_ptr<One> one = idle_->take(send_count, send_type, receive_count, receive_type);
+  if (!one) return std::nullopt;
+  one->execution.request().send->lie_at(send);
+  one->execution.request().receive.lie_at(receive);
+  return begin(std::move(one), request);
+}
+
+int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
+  const auto query = [](void* state, MPI_Status* status) {
+    fill(status);
+    return static_cast<One*>(state)->error;
+  };
+  const auto free = [](void* state) {
+    std::unique_ptr<One> mine(static_cast<One*>(state));
+    const std::shared_ptr<Idle> idle = mine->returns_to;
+    return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
+  };
+  if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
+  one->error = MPI_SUCCESS;
+  communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
+  return context().under_way->start(*this, [&]() -> int {
+    waiting_.push_back(one.get());
+    const int error = PMPI_Grequest_start(query, free, refuse_to_cancel, one.get(), &one->request);
+    if (error) return waiting_.pop_back(), error;
+    *request = one.release()->request;
+    return MPI_SUCCESS;
+  });
+}
+
+bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
+  if (UnderWay::has(*this)) return false;
+  const Decision* const decision = communicator_.decided(collective, block_bytes);
+  return decision && !decision->exchange;
+}
+
+void StartedQueue::finish() {
+  if (UnderWay::has(*this)) context().under_way->finish(*this);
+}
+
+void StartedQueue::advance() {
+  while (!waiting_.empty()) {
+    int error = MPI_SUCCESS;
+    const int thrown = guarded([&] { return error = advance_first(), MPI_SUCCESS; });
+    if (thrown) error = thrown;
+    if (error == unfinished) return;
+    over(error);
+  }
+}
+
+bool StartedQueue::rest() {
+  Neighbours* const neighbours = communicator_.neighbours();
+  if (neighbours) neighbours->rest();
+  return neighbours != nullptr;
+}
+
+int StartedQueue::advance_first() {
+  One& one = *waiting_.front();
+  if (!one.execution.under_way())
+    if (const int error = start_first(one)) return error;
+  return one.execution.advance();
+}
+
+int StartedQueue::start_first(One& one) {
+  one.decision = preparing_ ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
+  if (!one.decision || one.decision->sized)
+    if (const int error = prepare(one)) return error;
+  if (one.block_bytes() > one.decision->unchecked_bytes)
+    one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
+                                                one.block_bytes());
+  if (communicator_.options().explain && communicator_.rank() == 0)
+    explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision);
+  if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
+  Invocation call = communicator_.next_exchange();
+  call.waits = false;
+  call.clock = nullptr;
+  one.execution.start(*one.decision->exchange, call, communicator_.packing());
+  return MPI_SUCCESS;
+}
+
+/// What the ranks must settle before `one`.
+int StartedQueue::prepare(One& one) {
+  const auto settle = [this, &one]() -> int {
+    communicator_.finish_setting_up();
+    one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    const Request& request = one.execution.request();
+    if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
+                                                           communicator_.options().scratch_limit_bytes,
+                                                           communicator_.next_exchange()))
+      one.decision = &communicator_.decline(one.collective(), too_much_memory);
+    return MPI_SUCCESS;
+  };
+  if (!preparing_) {
+    try {
+      preparing_.emplace([settle, &one] { one.error = guarded(settle); });
+    } catch (const std::bad_alloc&) {
+      return unfinished;  // the other ranks wait: there may be memory later
+    }
+  }
+  if (!preparing_->resume()) return unfinished;
+  preparing_.reset();
+  return one.error;
+}
+
+/// The first is over.
+void StartedQueue::over(int error) {
+  One* const one = waiting_.front();
+  waiting_.pop_front();
+  one->error = error;
+  if (communicator_.options().statistics && one->decision)
+    one->decision->tally->add(one->bytes(communicator_.ranks()), std::chrono::steady_clock::now() - one->begin);
+  MPI_Request request = one->request;
+  PMPI_Grequest_complete(request);  // after which `one` may be gone
+}
+
+}  // namespace swapmeet

@@ -112,12 +112,12 @@ bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Ca
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   StartedQueue* const queue = communicator ? communicator->started() : nullptr;
   if (!queue || call.mistaken(communicator->ranks())) return false;
+  if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
   if (queue->goes_to_host(Call::collective, call.block_bytes(*communicator))) {
     rest.comm = communicator->ours();
     return false;
   }
-  const std::optional<int> again = call.start_again(*queue, request);
-  error = again ? *again : queue->start(call.request(communicator->ranks()), request);
+  error = queue->start(call.request(communicator->ranks()), request);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "mpi/outcome.hpp"
+#include "mpi/polling.hpp"
 
 namespace swapmeet {
 
@@ -36,7 +37,7 @@ int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_
 
 int finish_suspended(MPI_Request& request) {
   int done = 0, error = MPI_SUCCESS;
-  while (error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE), !error && !done) Coroutine::suspend();
+  while (error = look(&request, &done, MPI_STATUS_IGNORE), !error && !done) Coroutine::suspend();
   return error;
 }
 

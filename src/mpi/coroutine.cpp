@@ -44,9 +44,9 @@ void Coroutine::enter() {
 }
 
 [[gnu::noinline]] bool Coroutine::resume() {
-  current = this;
+  Coroutine* const outer = std::exchange(current, this);
   swapcontext(&outside_, &inside_);
-  current = nullptr;
+  current = outer;
   return over_;
 }
 

@@ -18,8 +18,8 @@ class Coroutine {
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;
 
-  /// Goes on with the body until it suspends or is over. Returns whether it is over. Any thread, one at a time; not
-  /// within another one.
+  /// Goes on with the body until it suspends or is over. Returns whether it is over. Any thread, one at a time;
+  /// also within another one.
   bool resume();
 
   /// Whether the caller is the body of one.

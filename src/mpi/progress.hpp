@@ -7,17 +7,40 @@
 /// Nothing is registered before there is something to advance.
 #pragma once
 
+#include "mpi/mpi.hpp"
+
 namespace swapmeet {
+
+/// Does what can be done; returns whether more is to be done. Called in several threads at a time, perhaps, and within
+/// calls of the host MPI that it makes itself.
+using Advance = bool (*)();
 
 /// Whether the host MPI calls others in its progress. The same on all ranks of a job with one MPI.
 bool has_progress();
 
-/// From now on the host MPI calls `advance` in its progress, perhaps in several threads at a time, and within calls of
-/// the host MPI that advance() itself makes. It returns whether anything has moved. Any thread; local. False: the host
-/// MPI refuses.
-bool begin_progress(bool (*advance)());
+/// There is something to advance: from now on the host MPI calls `advance`, always the same, in its progress. Any thread;
+/// local.
+void begin_progress(Advance advance);
 
-/// Nothing is advanced any more, for MPI_Finalize has begun.
-void end_progress();
+/// Whether the caller is called by the host MPI's progress. MPICH 5.0 holds a lock then, and a call of it that makes
+/// progress, in a program with MPI_THREAD_MULTIPLE, ends the program.
+bool within_progress();
+
+/// What a generalised request needs, as of MPI_Grequest_start().
+struct RequestCalls {
+  MPI_Grequest_query_function* query;
+  MPI_Grequest_free_function* free;
+  MPI_Grequest_cancel_function* cancel;
+  bool (*over)(void* state);  ///< whether it is complete
+};
+
+/// Makes a generalised request for something that `advance`, as of begin_progress(), will complete. Local. Returns as MPI
+/// does.
+int make_request(Advance advance, const RequestCalls& calls, void* state, MPI_Request* request);
+
+/// The host MPI raises errors of generalised requests on MPI_COMM_WORLD, whose handler mostly ends the program. To be
+/// called by a query function that has raised one where it belongs, and returns it: the host MPI then returns it, too.
+/// Holds until the host MPI makes progress again.
+void return_next_error();
 
 }  // namespace swapmeet

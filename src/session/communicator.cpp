@@ -307,6 +307,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   options_ = wanted;
   if (options) setup_policy_.end();
   decide_anew();
+  if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
   return true;
 }

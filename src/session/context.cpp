@@ -16,7 +16,6 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "session/census.hpp"
-#include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/planned.hpp"
 
@@ -69,7 +68,6 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   }
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
-  end_progress();
   if (context().alone != MPI_COMM_NULL) PMPI_Comm_free(&context().alone);
   return MPI_SUCCESS;
 }
@@ -180,18 +178,20 @@ __attribute__((destructor)) void at_exit() {
   });
 }
 
-/// communicator_of() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
-  if (!find_mpi() || comm == MPI_COMM_NULL) return nullptr;
-  int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the host MPI is to answer
+/// Outside of MPI_Init and MPI_Finalize (or with sessions only) the host MPI is to answer.
+bool may_have_attributes(MPI_Comm comm) {
+  if (!find_mpi() || comm == MPI_COMM_NULL) return false;
+  int initialised = 0, finalised = 0;
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);
-  if (!initialised || finalised) return nullptr;
+  return initialised && !finalised;
+}
+
+/// communicator_of() without memory.
+Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
+  if (!may_have_attributes(comm)) return nullptr;
   attach_to_mpi();
-  void* attribute = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
-  if (found) return static_cast<Communicator*>(attribute);
+  if (Communicator* const known = kept_for(comm)) return known;
   auto made = std::make_unique<Communicator>(comm, all.options, meeting);
   if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
   if (all.options.recording() && made->met()) made->record(all.recorder);
@@ -242,6 +242,15 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
   Communicator* const communicator = look_up(comm, context(), meeting);
   recent().note(comm, communicator, deaths_before);
   return communicator;
+}
+
+Communicator* kept_for(MPI_Comm comm) {
+  Context& all = context();
+  void* attribute = nullptr;
+  int found = 0;
+  if (!all.attached.load(std::memory_order_acquire) || !may_have_attributes(comm)) return nullptr;
+  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
+  return static_cast<Communicator*>(attribute);
 }
 
 Said& said() { return context().said; }

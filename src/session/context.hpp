@@ -116,6 +116,9 @@ inline Recent& recent() {
 enum class Meeting : std::uint8_t { now, later };
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 
+/// What we keep for `comm` already; nullptr: nothing. Local.
+Communicator* kept_for(MPI_Comm comm);
+
 /// Prints or writes the statistics, once.
 void report_statistics(Context& all);
 

@@ -29,7 +29,12 @@ class Execution {
   Execution& operator=(const Execution&) = delete;
 
   const Request& request() const { return request_; }
-  Request& request() { return request_; }  ///< to be changed only while it is not under way
+
+  /// The next exchange is of plain blocks like those of the last one, which lie elsewhere.
+  void lie_at(const void* send, const void* receive) {
+    request_.send->lie_at(send);
+    request_.receive.lie_at(receive);
+  }
   bool under_way() const { return stage_ != Stage::idle; }
 
   /// Begins the exchange. What fails on this rank alone is no error of this: the exchange ends with it, on all ranks whose
@@ -71,6 +76,7 @@ class Execution {
   HostCopy send_host_copy_, receive_host_copy_;
   Staging send_staging_, receive_staging_;
   std::optional<Blocks> send_, receive_;  ///< as the exchange sees them
+  bool as_they_lie_ = false;
 };
 
 }  // namespace swapmeet

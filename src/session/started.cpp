@@ -1,9 +1,11 @@
 #include "session/started.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
 #include "session/explain.hpp"
@@ -32,6 +34,7 @@ struct StartedQueue::One {
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
   int error = MPI_SUCCESS;
+  std::atomic<bool> over{false};
   std::chrono::steady_clock::time_point begin{};
   std::shared_ptr<Idle> returns_to;
 };
@@ -40,7 +43,18 @@ struct StartedQueue::One {
 struct StartedQueue::Idle {
   static constexpr std::size_t most = 8;
 
-  Idle() { all.reserve(most); }
+  explicit Idle(MPI_Comm comm) : user(comm) { all.reserve(most); }
+
+  /// Raises an error as one of the communicator, if it is still there.
+  void raise(int error) {
+    bool lives = false;
+    {
+      const std::lock_guard lock(baton);
+      lives = !closed;
+    }
+    if (lives) PMPI_Comm_call_errhandler(user, error);
+    return_next_error();
+  }
 
   std::unique_ptr<One> take(std::int64_t send_count, MPI_Datatype send_type, std::int64_t receive_count,
                             MPI_Datatype receive_type) {
@@ -56,17 +70,27 @@ struct StartedQueue::Idle {
     return one;
   }
 
-  /// What would hold types of the application is not kept.
+  /// What would hold types of the application is not kept, nor what the host MPI does.
   void give(std::unique_ptr<One> one) {
     const Request& request = one->execution.request();
     if (!request.send || !request.send->is_plain() || !request.receive.is_plain()) return;
     const std::lock_guard lock(baton);
+    if (closed || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
     all.push_back(std::move(one));
   }
 
+  /// Decisions are made anew; or there will be none.
+  void forget(bool for_ever) {
+    const std::lock_guard lock(baton);
+    all.clear();
+    closed |= for_ever;
+  }
+
+  const MPI_Comm user;
   Baton baton;
   std::vector<std::unique_ptr<One>> all;
+  bool closed = false;
 };
 
 namespace {
@@ -84,11 +108,16 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-StartedQueue::StartedQueue(Communicator& communicator) : communicator_(communicator), idle_(std::make_shared<Idle>()) {
+StartedQueue::StartedQueue(Communicator& communicator) : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
   context().under_way->expect();
 }
 
-StartedQueue::~StartedQueue() { context().under_way->forget(); }
+StartedQueue::~StartedQueue() {
+  idle_->forget(true);
+  context().under_way->forget();
+}
+
+void StartedQueue::decide_anew() { idle_->forget(false); }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
   return begin(std::make_unique<One>(std::move(what), communicator_.ranks(), idle_), request);
@@ -99,27 +128,35 @@ std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send
                                              MPI_Request* request) {
   std::unique_ptr<One> one = idle_->take(send_count, send_type, receive_count, receive_type);
   if (!one) return std::nullopt;
-  one->execution.request().send->lie_at(send);
-  one->execution.request().receive.lie_at(receive);
+  one->execution.lie_at(send, receive);
   return begin(std::move(one), request);
 }
 
+/// Called by what completes the request.
+int StartedQueue::query(void* state, MPI_Status* status) {
+  const One& one = *static_cast<One*>(state);
+  fill(status);
+  if (one.error) one.returns_to->raise(one.error);
+  return one.error;
+}
+
+bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }
+
+int StartedQueue::free(void* state) {
+  std::unique_ptr<One> mine(static_cast<One*>(state));
+  const std::shared_ptr<Idle> idle = mine->returns_to;
+  return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
+}
+
 int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
-  const auto query = [](void* state, MPI_Status* status) {
-    fill(status);
-    return static_cast<One*>(state)->error;
-  };
-  const auto free = [](void* state) {
-    std::unique_ptr<One> mine(static_cast<One*>(state));
-    const std::shared_ptr<Idle> idle = mine->returns_to;
-    return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
-  };
   if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
   one->error = MPI_SUCCESS;
+  one->over.store(false, std::memory_order_relaxed);
   communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());
-    const int error = PMPI_Grequest_start(query, free, refuse_to_cancel, one.get(), &one->request);
+    const int error =
+        make_request(UnderWay::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
     if (error) return waiting_.pop_back(), error;
     *request = one.release()->request;
     return MPI_SUCCESS;
@@ -160,12 +197,14 @@ int StartedQueue::advance_first() {
 }
 
 int StartedQueue::start_first(One& one) {
-  one.decision = preparing_ ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
-  if (!one.decision || one.decision->sized)
-    if (const int error = prepare(one)) return error;
-  if (one.block_bytes() > one.decision->unchecked_bytes)
-    one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
-                                                one.block_bytes());
+  if (!one.decision || preparing_) {
+    if (!preparing_) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!one.decision || one.decision->sized)
+      if (const int error = prepare(one)) return error;
+    if (one.block_bytes() > one.decision->unchecked_bytes)
+      one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
+                                                  one.block_bytes());
+  }
   if (communicator_.options().explain && communicator_.rank() == 0)
     explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision);
   if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
@@ -208,6 +247,7 @@ void StartedQueue::over(int error) {
   if (communicator_.options().statistics && one->decision)
     one->decision->tally->add(one->bytes(communicator_.ranks()), std::chrono::steady_clock::now() - one->begin);
   MPI_Request request = one->request;
+  one->over.store(true, std::memory_order_release);
   PMPI_Grequest_complete(request);  // after which `one` may be gone
 }
 

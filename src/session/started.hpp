@@ -36,6 +36,9 @@ class StartedQueue final : public Ongoing {
   /// is in order.
   bool goes_to_host(Collective collective, std::int64_t block_bytes);
 
+  /// What was decided holds no more. Requires that all that was started is over.
+  void decide_anew();
+
   /// Waits until all that was started is over.
   void finish();
 
@@ -47,6 +50,9 @@ class StartedQueue final : public Ongoing {
   struct One;
   struct Idle;
 
+  static int query(void* state, MPI_Status* status);
+  static int free(void* state);
+  static bool is_over(void* state);
   int begin(std::unique_ptr<One> one, MPI_Request* request);
   // Each returns `unfinished`, or an error, with which the first is over.
   int advance_first();

@@ -28,13 +28,19 @@ void UnderWay::forget() {
 }
 
 bool UnderWay::in_progress() {
-  if (number.load(std::memory_order_relaxed) == 0 || std::exchange(moving, true)) return false;
+  if (number.load(std::memory_order_relaxed) == 0) return false;
+  if (std::exchange(moving, true)) return true;
   context().under_way->move_all_but(nullptr, true);
   moving = false;
-  return false;  // the host MPI counts what it has completed itself
+  return number.load(std::memory_order_relaxed) > 0;
 }
 
-void UnderWay::add(Ongoing& one) {
+/// What has just begun, whose baton the caller holds.
+void UnderWay::move_new(Ongoing& one) {
+  const bool before = std::exchange(moving, true);
+  one.advance();
+  moving = before;
+  if (!one.under_way()) return;
   {
     const std::lock_guard lock(mutex_);
     ongoing_.push_back(&one);
@@ -82,10 +88,12 @@ bool UnderWay::advance(Ongoing& one) {
 void UnderWay::finish(Ongoing& one) {
   constexpr int patience = 64;  // looks before others may have the core
   for (int looks = 1; !advance(one); ++looks) {
+    {
+      const std::lock_guard lock(one.baton());
+      if (!one.rest() && looks >= patience) sched_yield();
+    }
     int flag = 0;  // the host MPI's messages go on, too: see Neighbours::turn()
     if (looks % patience == 0) PMPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    const std::lock_guard lock(one.baton());
-    if (!one.rest() && looks >= patience) sched_yield();
   }
 }
 

@@ -59,8 +59,7 @@ class UnderWay {
     const std::lock_guard lock(one.baton());
     const bool before = one.under_way();
     if (const int error = std::move(begin)()) return error;
-    if (!before) one.advance();
-    if (!before && one.under_way()) add(one);
+    if (!before) move_new(one);
     return 0;
   }
 
@@ -73,9 +72,11 @@ class UnderWay {
   /// Whether `one` is under way.
   static bool has(Ongoing& one);
 
- private:
+  /// As of begin_progress(), for all of the process.
   static bool in_progress();
-  void add(Ongoing& one);
+
+ private:
+  void move_new(Ongoing& one);
   void move(Ongoing& one);
   void move_all_but(const Ongoing* one, bool rests);
 

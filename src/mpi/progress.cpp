@@ -138,6 +138,12 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
 
 bool within_progress() { return within; }
 
+bool must_not_probe_in_progress() {
+  int provided = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&provided);
+  return host_is_mpich && provided == MPI_THREAD_MULTIPLE;
+}
+
 bool has_progress() { return !simulated && registrar() != nullptr; }
 
 void begin_progress(Advance advance) {

@@ -26,6 +26,9 @@ void begin_progress(Advance advance);
 /// progress, in a program with MPI_THREAD_MULTIPLE, ends the program.
 bool within_progress();
 
+/// Whether that goes for this program, and messages must not be asked for (MPI_Improbe).
+bool must_not_probe_in_progress();
+
 /// What a generalised request needs, as of MPI_Grequest_start().
 struct RequestCalls {
   MPI_Grequest_query_function* query;

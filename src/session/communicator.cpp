@@ -129,7 +129,9 @@ void Communicator::meet() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  Census census = take_census({options_.fingerprint(), device, number_, host_number(), *offer_}, agreeing());
+  Census census = take_census(
+      {options_.fingerprint(), device, number_, host_number(), must_not_probe_in_progress(), *offer_}, agreeing());
+  probes_in_progress_ = !census.probes_not;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);

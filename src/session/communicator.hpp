@@ -140,6 +140,8 @@ class Communicator {
   }
   /// Whether all that ranks must know of one another at first is known, or is of no use.
   bool met() const { return met_ || !refusal_.empty(); }
+  /// Whether exchanges that ask for messages of unknown size may be advanced in the progress of the host MPI.
+  bool probes_in_progress() const { return probes_in_progress_; }
   /// Agrees on what was left for `later`. Collective; in a coroutine, unless that was done.
   void finish_setting_up();
   /// nullptr: this rank has joined no others of its node.
@@ -223,6 +225,7 @@ class Communicator {
   /// What all ranks must know of one another before anything else. Collective.
   void meet();
   bool met_ = false;
+  bool probes_in_progress_ = true;
   void withdraw();
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.

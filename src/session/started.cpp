@@ -95,6 +95,8 @@ struct StartedQueue::Idle {
 
 namespace {
 
+constexpr const char* no_probes = "messages of unknown size are not received in MPICH's progress with threads";
+
 /// As those of the host MPI's own: of nothing, from nobody.
 void fill(MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -221,7 +223,9 @@ int StartedQueue::prepare(One& one) {
     communicator_.finish_setting_up();
     one.decision = &communicator_.decide(one.collective(), one.block_bytes());
     const Request& request = one.execution.request();
-    if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
+    if (one.decision->sized && !communicator_.probes_in_progress())
+      one.decision = &communicator_.decline(one.collective(), no_probes);
+    else if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
                                                            communicator_.options().scratch_limit_bytes,
                                                            communicator_.next_exchange()))
       one.decision = &communicator_.decline(one.collective(), too_much_memory);

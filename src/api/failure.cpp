@@ -35,7 +35,7 @@ int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is 
 
 Communicator* known(MPI_Comm comm) {
   Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
-  if (communicator) communicator->finish_started();
+  if (communicator) communicator->be_ready();
   return communicator;
 }
 

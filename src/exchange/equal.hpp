@@ -9,7 +9,6 @@
 #include "buffers/forward.hpp"
 #include "buffers/staging.hpp"
 #include "exchange/links.hpp"
-#include "mpi/progress.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/schedule.hpp"
 
@@ -162,9 +161,9 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     if (!fits || !sent.contiguous || !received.contiguous) {
       const Rank rank = this->schedule_.rank;
       const MPI_Comm comm = this->fabric_.call().comm;
-      const int error = !within_progress() ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
-                        : fits             ? Staging::copy(from, sent, to, received, comm)
-                                           : MPI_ERR_TRUNCATE;
+      const int error = this->fabric_.call().waits ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
+                        : fits                      ? Staging::copy(from, sent, to, received, comm)
+                                                    : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;
     }

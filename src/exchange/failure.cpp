@@ -29,7 +29,7 @@ int finish(std::span<MPI_Request> requests, MPI_Status* statuses, Failure& failu
     MPI_Status* const status = statuses++;
     for (int attempt = 1; request != MPI_REQUEST_NULL; ++attempt) {
       int flag = 1;
-      const int error = waits ? wait(request, status) : look(&request, &flag, status);
+      const int error = waits ? wait(request, status) : PMPI_Test(&request, &flag, status);
       if (error == MPI_SUCCESS) [[likely]] {
         all &= flag != 0;
         break;
@@ -52,7 +52,7 @@ int test_any(std::span<MPI_Request> requests, int& index, MPI_Status* status) {
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
-    const int error = look(&requests[i], &flag, status);
+    const int error = PMPI_Test(&requests[i], &flag, status);
     if (!error && !flag) continue;
     index = static_cast<int>(i);
     return error;

@@ -7,7 +7,6 @@
 #include "exchange/plan.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/native.hpp"
-#include "mpi/polling.hpp"
 
 namespace swapmeet {
 
@@ -78,7 +77,7 @@ int Padded::finish(const Invocation& call) {
   if (plan_) return plan_->advance();
   if (call.waits) return MPI_SUCCESS;
   int done = 0;
-  const int error = look(&request_, &done, MPI_STATUS_IGNORE);
+  const int error = PMPI_Test(&request_, &done, MPI_STATUS_IGNORE);
   return error || done ? error : unfinished;
 }
 

@@ -171,7 +171,7 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
-  communicator.finish_started();
+  communicator.be_ready();
   if (communicator.recorded()) [[unlikely]]
     note(call, communicator, passed);
   const bool observed = communicator.observed();

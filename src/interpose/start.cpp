@@ -28,6 +28,8 @@ By find_out() {
   attach_to_mpi();
   const bool wanted = context().options.nonblocking == Options::Nonblocking::in_progress;
   by = workers_agreed ? By::workers : wanted && has_progress() ? By::progress : By::host;
+  if (wanted && by == By::host && context().options.explain && said().world_rank == 0)
+    say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls nobody in its progress)");
   return by;
 }
 
@@ -110,13 +112,12 @@ bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call
 template <class Call>
 bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
   Communicator* const communicator = communicator_of(comm, Meeting::later);
-  StartedQueue* const queue = communicator ? communicator->started() : nullptr;
-  if (!queue || call.mistaken(communicator->ranks())) return false;
+  if (!communicator || call.mistaken(communicator->ranks())) return false;
+  StartedQueue* const queue = communicator->started();
+  if (!queue) return false;
   if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
-  if (queue->goes_to_host(Call::collective, call.block_bytes(*communicator))) {
-    rest.comm = communicator->ours();
-    return false;
-  }
+  if (const auto host = queue->goes_to_host(Call::collective, call.block_bytes(*communicator)))
+    return rest.comm = *host, false;
   error = queue->start(call.request(communicator->ranks()), request);
   return true;
 }
@@ -144,7 +145,7 @@ template <class Call>
 bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || communicator->ranks() > most_told_to_all) return false;
-  communicator->finish_started();
+  communicator->be_ready();
   std::optional<Request> what;
   if (!call.mistaken(communicator->ranks())) what.emplace(call.request(communicator->ranks()));
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));

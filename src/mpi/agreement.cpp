@@ -1,11 +1,12 @@
 #include "mpi/agreement.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include "mpi/outcome.hpp"
-#include "mpi/polling.hpp"
 
 namespace swapmeet {
 
@@ -37,7 +38,8 @@ int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_
 
 int finish_suspended(MPI_Request& request) {
   int done = 0, error = MPI_SUCCESS;
-  while (error = look(&request, &done, MPI_STATUS_IGNORE), !error && !done) Coroutine::suspend();
+  while (error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE), !error && !done)
+    Coroutine::here() ? Coroutine::suspend() : void(sched_yield());
   return error;
 }
 

@@ -12,7 +12,7 @@
 
 namespace swapmeet {
 
-/// Waits for `request`, in a coroutine, which is left meanwhile.
+/// Waits for `request`; in a coroutine, which is left meanwhile.
 int finish_suspended(MPI_Request& request);
 
 /// A collective call that waits; in a coroutine it is started, and the coroutine is left until it is over. Returns as

@@ -2,18 +2,8 @@
 #pragma once
 
 #include "mpi/mpi.hpp"
-#include "mpi/progress.hpp"
 
 namespace swapmeet {
-
-/// PMPI_Test, which makes no progress where the caller is within progress: see there.
-inline int look(MPI_Request* request, int* done, MPI_Status* status) {
-  using IsComplete = int (*)(MPI_Request);
-  static const auto is_complete =
-      host_is_mpich ? reinterpret_cast<IsComplete>(mpi_symbol("MPIX_Request_is_complete")) : nullptr;
-  if (is_complete && within_progress() && !is_complete(*request)) return *done = 0, MPI_SUCCESS;
-  return PMPI_Test(request, done, status);
-}
 
 /// Until `request` is over, or has an error. From look number `patience` on it calls pause() after each.
 template <class Pause>

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "mpi/simulation.hpp"
 
@@ -11,8 +10,6 @@ namespace swapmeet {
 namespace {
 
 std::atomic<Advance> advance_all{nullptr};
-
-thread_local bool within = false;
 
 /// What return_next_error() has replaced; or nothing.
 MPI_Errhandler replaced{};
@@ -30,13 +27,6 @@ bool advance() {
   return advance_all.load(std::memory_order_relaxed)();
 }
 
-bool advance_within() {
-  const bool before = std::exchange(within, true);
-  const bool more = advance();
-  within = before;
-  return more;
-}
-
 int make_plainly(const RequestCalls& calls, void* state, MPI_Request* request) {
   return PMPI_Grequest_start(calls.query, calls.free, calls.cancel, state, request);
 }
@@ -51,7 +41,7 @@ Register registrar() {
 }
 
 /// Returns how much was completed, of which the host MPI knows.
-int poll() { return advance_within(), 0; }
+int poll() { return advance(), 0; }
 
 /// For ever: to take it out again would cost more than to leave it.
 void register_poll() {
@@ -83,10 +73,10 @@ std::atomic<bool> registered{false};
 int poll(void*) {
   constexpr std::uint32_t most_idle = 1000;
   static std::atomic<std::uint32_t> idle{0};
-  if (advance_within()) return idle.store(0, std::memory_order_relaxed), no_progress;
+  if (advance()) return idle.store(0, std::memory_order_relaxed), no_progress;
   if (idle.fetch_add(1, std::memory_order_relaxed) < most_idle) return no_progress;
   registered = false;
-  return !advance_within() || registered.exchange(true) ? done : no_progress;
+  return !advance() || registered.exchange(true) ? done : no_progress;
 }
 
 void register_poll() {
@@ -136,9 +126,7 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
 
 }  // namespace
 
-bool within_progress() { return within; }
-
-bool must_not_probe_in_progress() {
+bool progress_is_locked() {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
   return host_is_mpich && provided == MPI_THREAD_MULTIPLE;

@@ -22,12 +22,9 @@ bool has_progress();
 /// local.
 void begin_progress(Advance advance);
 
-/// Whether the caller is called by the host MPI's progress. MPICH 5.0 holds a lock then, and a call of it that makes
-/// progress, in a program with MPI_THREAD_MULTIPLE, ends the program.
-bool within_progress();
-
-/// Whether that goes for this program, and messages must not be asked for (MPI_Improbe).
-bool must_not_probe_in_progress();
+/// Whether what is advanced must leave messages and collectives of the host MPI alone: with MPI_THREAD_MULTIPLE, MPICH 5.0
+/// ends the program where it finds its locks taken by itself.
+bool progress_is_locked();
 
 /// What a generalised request needs, as of MPI_Grequest_start().
 struct RequestCalls {

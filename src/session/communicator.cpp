@@ -105,6 +105,10 @@ void Communicator::trace_nothing() {
 StartedQueue* Communicator::started() {
   if (started_) return started_.get();
   if (!refusal_.empty() || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
+  if (met_ ? locked_ : progress_is_locked()) {
+    if (neighbours_ && nodes() == 1) started_ = std::make_unique<StartedQueue>(*this);
+    return started_.get();
+  }
   auto queue = std::make_unique<StartedQueue>(*this);
   if (ours_ == MPI_COMM_NULL && PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
   started_ = std::move(queue);
@@ -112,7 +116,6 @@ StartedQueue* Communicator::started() {
 }
 
 void Communicator::finish_setting_up() {
-  setup_policy_.end();
   if (arrival_ != MPI_REQUEST_NULL) {
     finish_suspended(arrival_);
     PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
@@ -130,8 +133,8 @@ void Communicator::meet() {
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
   Census census = take_census(
-      {options_.fingerprint(), device, number_, host_number(), must_not_probe_in_progress(), *offer_}, agreeing());
-  probes_in_progress_ = !census.probes_not;
+      {options_.fingerprint(), device, number_, host_number(), progress_is_locked(), *offer_}, agreeing());
+  locked_ = census.locked;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
@@ -160,6 +163,7 @@ Communicator::~Communicator() { close(); }
 
 void Communicator::close() {
   finish_started();
+  if (arrival_ != MPI_REQUEST_NULL) finish_suspended(arrival_);
   started_.reset();
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";

@@ -134,16 +134,26 @@ class Communicator {
   /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call, which comes in
   /// the order of collectives, but waits for nobody.
   StartedQueue* started();
-  /// Waits for them. To be called before anything else is exchanged or agreed on here.
+  /// Waits for them.
   void finish_started() {
     if (started_) started_->finish();
   }
+  /// Before anything else is exchanged or agreed on here. Collective.
+  void be_ready() {
+    finish_started();
+    if (!ready()) [[unlikely]]
+      finish_setting_up();
+  }
   /// Whether all that ranks must know of one another at first is known, or is of no use.
   bool met() const { return met_ || !refusal_.empty(); }
-  /// Whether exchanges that ask for messages of unknown size may be advanced in the progress of the host MPI.
-  bool probes_in_progress() const { return probes_in_progress_; }
-  /// Agrees on what was left for `later`. Collective; in a coroutine, unless that was done.
+  /// Whether nothing was left for later.
+  bool ready() const { return met() && arrival_ == MPI_REQUEST_NULL; }
+  /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
+  bool locked() const { return locked_; }
+  /// Agrees on what was left for `later`. Collective.
   void finish_setting_up();
+  /// Many calls will come: somebody said so.
+  void expect_calls() { setup_policy_.end(); }
   /// nullptr: this rank has joined no others of its node.
   Neighbours* neighbours() const { return neighbours_.get(); }
 
@@ -225,7 +235,7 @@ class Communicator {
   /// What all ranks must know of one another before anything else. Collective.
   void meet();
   bool met_ = false;
-  bool probes_in_progress_ = true;
+  bool locked_ = false;
   void withdraw();
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.

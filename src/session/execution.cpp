@@ -1,7 +1,6 @@
 #include "session/execution.hpp"
 
 #include "engine/engine.hpp"
-#include "mpi/polling.hpp"
 #include "session/native_start.hpp"
 
 namespace swapmeet {
@@ -77,7 +76,7 @@ int Execution::unstage_blocks() {
 
 int Execution::test_host() {
   int done = 0;
-  const int error = look(&on_host_, &done, MPI_STATUS_IGNORE);
+  const int error = PMPI_Test(&on_host_, &done, MPI_STATUS_IGNORE);
   return error || done ? error : unfinished;
 }
 

@@ -29,12 +29,12 @@ std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
 }  // namespace
 
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
-             std::chrono::nanoseconds agreement) {
+             std::chrono::nanoseconds agreement, std::string_view how) {
   if (communicator.rank() != 0) return;
   say_once(std::string(name) + " on " + std::to_string(communicator.ranks()) +
            (communicator.ranks() == 1 ? " rank" : " ranks") +
            (collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
-           decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + ")");
+           decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
 }
 
 }  // namespace swapmeet

@@ -10,8 +10,8 @@
 namespace swapmeet {
 
 /// Says on rank 0 of the communicator, once, what serves calls of `name` like this one. `agreement`: how long the ranks took
-/// to agree on sizes.
+/// to agree on sizes. `how`: what else there is to say.
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
-             std::chrono::nanoseconds agreement = {});
+             std::chrono::nanoseconds agreement, std::string_view how = "");
 
 }  // namespace swapmeet

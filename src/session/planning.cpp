@@ -115,7 +115,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   if (!same_everywhere(request ? fingerprint(std::nullopt, request) : 0, agreeing()) || !request) return nullptr;
   Choice choice = choice_for(*request, options_);
   if (choice.spec == Spec{} || choice.spec.order == Order::topology) return nullptr;
-  if (!probes_in_progress_ && of_unequal_blocks(request->collective) && needs_sizes(choice.spec)) return nullptr;
+  const bool by_mpi = choice.spec.intra == Transport::mpi || nodes() > 1;
+  if (locked_ && (by_mpi || (of_unequal_blocks(request->collective) && needs_sizes(choice.spec)))) return nullptr;
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), {}, problem, error);

@@ -95,8 +95,6 @@ struct StartedQueue::Idle {
 
 namespace {
 
-constexpr const char* no_probes = "messages of unknown size are not received in MPICH's progress with threads";
-
 /// As those of the host MPI's own: of nothing, from nobody.
 void fill(MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -165,10 +163,14 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
   });
 }
 
-bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
-  if (UnderWay::has(*this)) return false;
+std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
   const Decision* const decision = communicator_.decided(collective, block_bytes);
-  return decision && !decision->exchange;
+  if (communicator_.locked()) {  // what was decided, blocking calls have decided: so on all ranks
+    const bool ours = decision && decision->plan && decision->spec().intra != Transport::mpi;
+    return ours ? std::nullopt : std::optional(communicator_.user());
+  }
+  if (UnderWay::has(*this) || !communicator_.ready() || !decision || decision->exchange) return std::nullopt;
+  return communicator_.ours();
 }
 
 void StartedQueue::finish() {
@@ -200,15 +202,17 @@ int StartedQueue::advance_first() {
 
 int StartedQueue::start_first(One& one) {
   if (!one.decision || preparing_) {
-    if (!preparing_) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!preparing_ && communicator_.ready())
+      one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!one.decision || one.decision->sized)
       if (const int error = prepare(one)) return error;
     if (one.block_bytes() > one.decision->unchecked_bytes)
       one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
                                                   one.block_bytes());
   }
-  if (communicator_.options().explain && communicator_.rank() == 0)
-    explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision);
+  if (communicator_.options().explain)
+    explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision, {},
+            one.decision->exchange ? "; advanced in the host MPI's progress" : "");
   if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
   Invocation call = communicator_.next_exchange();
   call.waits = false;
@@ -221,11 +225,10 @@ int StartedQueue::start_first(One& one) {
 int StartedQueue::prepare(One& one) {
   const auto settle = [this, &one]() -> int {
     communicator_.finish_setting_up();
+    communicator_.expect_calls();
     one.decision = &communicator_.decide(one.collective(), one.block_bytes());
     const Request& request = one.execution.request();
-    if (one.decision->sized && !communicator_.probes_in_progress())
-      one.decision = &communicator_.decline(one.collective(), no_probes);
-    else if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
+    if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
                                                            communicator_.options().scratch_limit_bytes,
                                                            communicator_.next_exchange()))
       one.decision = &communicator_.decline(one.collective(), too_much_memory);

@@ -32,9 +32,8 @@ class StartedQueue final : public Ongoing {
   std::optional<int> start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type, void* receive,
                                  std::int64_t receive_count, MPI_Datatype receive_type, MPI_Request* request);
 
-  /// Whether such an exchange is best started by the host MPI at once, on communicator.ours(), where all that goes there
-  /// is in order.
-  bool goes_to_host(Collective collective, std::int64_t block_bytes);
+  /// Whether such an exchange is to be started by the host MPI at once: on this communicator.
+  std::optional<MPI_Comm> goes_to_host(Collective collective, std::int64_t block_bytes);
 
   /// What was decided holds no more. Requires that all that was started is over.
   void decide_anew();

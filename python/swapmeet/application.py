@@ -137,12 +137,12 @@ def _parse(listed: str) -> Used | None:
 def prepare(
     argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any]
 ) -> tuple[Mpi, Path | None, dict[str, str]]:
-    """What `swapmeet run` needs before it launches.
+    """What is needed to launch an application.
 
     Parameters
     ----------
     argv : sequence of str
-        The program and its arguments.
+        The program and its arguments; empty where it is not known yet.
     mpi : str, optional
         As in `choose_mpi`.
     native : bool
@@ -162,7 +162,8 @@ def prepare(
     """
     if options["algorithm"] not in (None, "auto"):
         parse_spec(options["algorithm"], "--algorithm")
-    launch.require_program(argv[0])
+    if argv:
+        launch.require_program(argv[0])
     chosen = choose_mpi(argv, mpi)
     return (chosen, None, {}) if native else (chosen, library(chosen), launch.library_variables(**options))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ def command(
     argv: Sequence[str | Path],
     library: Path | None = None,
     variables: Mapping[str, str] | None = None,
+    launcher: str | None = None,
 ) -> list[str]:
     """The launcher's command line.
 
@@ -39,14 +41,35 @@ def command(
         wraps MPI_ and calls PMPI_ comes first, and reaches us by the PMPI_ name.
     variables : mapping, optional
         Variables for the ranks only.
+    launcher : str, optional
+        Replaces the MPI's own mpiexec, as in "srun -n {ranks}".
+
+    Raises
+    ------
+    SwapmeetError
+        If the library's path cannot be preloaded, or `launcher` cannot be used.
     """
     settings = dict(variables or {})
+    before = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    others = [word for word in before if not is_ours(word)]  # after `swapmeet env` ours may be there, for any MPI
     if library:
-        if set(str(library)) & set(" :"):
-            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
-        settings["LD_PRELOAD"] = ":".join([*filter(None, [os.environ.get("LD_PRELOAD")]), str(library)])
+        require_preloadable(library)
+    if library or others != before:
+        settings["LD_PRELOAD"] = ":".join([*others, *([str(library)] if library else [])])
     words = [f"{name}={value}" for name, value in settings.items()]
-    return [str(mpi.mpiexec), "-n", str(ranks), *(["env", *words] if words else []), *map(str, argv)]
+    begin = launcher_words(launcher, ranks, mpi) if launcher else [str(mpi.mpiexec), "-n", str(ranks)]
+    return [*begin, *(["env", *words] if words else []), *map(str, argv)]
+
+
+def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
+    """The words of --launcher, as in "srun -n {ranks}"; {mpi} is the MPI's name."""
+    try:
+        words = shlex.split(launcher.format(ranks=ranks, mpi=mpi.name))
+    except (ValueError, LookupError) as problem:
+        raise SwapmeetError(f'--launcher "{launcher}": {problem}; try "srun -n {{ranks}}"') from None
+    if not words or "{ranks}" not in launcher:
+        raise SwapmeetError(f'--launcher "{launcher}" does not say {{ranks}}; try "srun -n {{ranks}}"')
+    return words
 
 
 def library_variables(
@@ -65,6 +88,17 @@ def library_variables(
     return variables
 
 
+def is_ours(preloaded: str) -> bool:
+    """Whether a word of LD_PRELOAD is a library of Swapmeet, for whichever MPI."""
+    return Path(preloaded).name.startswith("libswapmeet.so")
+
+
+def require_preloadable(library: Path) -> None:
+    """Refuse a path that LD_PRELOAD would take for several."""
+    if set(str(library)) & set(" :"):
+        raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
+
+
 def require_program(name: str) -> None:
     """Refuse a program that cannot be started, before as many ranks fail."""
     if "=" in name:
@@ -79,7 +113,7 @@ def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     try:
-        os.execve(words[0], list(words), {**os.environ, **variables})
+        os.execvpe(words[0], list(words), {**os.environ, **variables})
     except OSError as problem:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
 

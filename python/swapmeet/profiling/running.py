@@ -20,7 +20,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
 from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.session import launcher_words
 from swapmeet.errors import SwapmeetError
 from swapmeet.launch import GRACE_S
 from swapmeet.library import library
@@ -59,7 +58,7 @@ def profile(
 ) -> int:
     """Run `program`, or take what is `recorded`, and print what was found. Returns the program's exit status."""
     if program.launcher:
-        launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
+        launch.launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
     _require_writable(output)
     status = 0
     with _folder(keep) as folder:
@@ -88,9 +87,7 @@ def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | N
         "SWAPMEET_STATS": "0",
     }
     (folder / RECORDING).mkdir()
-    words = launch.command(target, ranks, argv, library(target), variables)
-    if launcher:
-        words[: launch.LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
+    words = launch.command(target, ranks, argv, library(target), variables, launcher)
     try:
         process = subprocess.Popen(words, env={**os.environ, **mpis.environment(target, ranks)})
     except OSError as problem:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet.arguments import Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_ranks
 
@@ -33,9 +34,7 @@ def tune(
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
     launches: Annotated[int, typer.Option(min=1, max=1000, help="How often something is launched anew, at most.")] = 5,
-    launcher: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
-    ] = None,
+    launcher: Launcher = None,
     machine: Annotated[
         str | None,
         typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shlex
 import shutil
@@ -16,6 +17,9 @@ from swapmeet.mpi import Mpi, environment
 
 LAUNCHER_WORDS = 3  #: that a `command` begins with: mpiexec -n RANKS
 GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
+INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
+PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
+LIBC = ctypes.CDLL(None)
 
 
 def command(
@@ -99,6 +103,11 @@ def require_preloadable(library: Path) -> None:
         raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
 
 
+def batch_job() -> str | None:
+    """The variable that says in which job of a batch system we are; None: in none."""
+    return next((name for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if name in os.environ), None)
+
+
 def require_program(name: str) -> None:
     """Refuse a program that cannot be started, before as many ranks fail."""
     if "=" in name:
@@ -116,6 +125,41 @@ def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:
         os.execvpe(words[0], list(words), {**os.environ, **variables})
     except OSError as problem:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+
+
+def attend(words: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run the launcher with our input and output until it ends; its exit status, as shells have it.
+
+    Ctrl-C reaches it as well as us, and a SIGTERM is passed on. It does not survive us.
+
+    Raises
+    ------
+    SwapmeetError
+        If it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(words, env={**os.environ, **variables}, preexec_fn=end_with_parent)
+    except OSError as problem:
+        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return status if status >= 0 else 128 - status
+
+
+def end_with_parent() -> None:
+    """Ask the kernel to end this process when the thread that began it is killed, whatever by."""
+    with contextlib.suppress(AttributeError):
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def run(

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from swapmeet import __version__, application, launch
+from swapmeet import __version__, application, launch, verdict
 from swapmeet import mpi as mpis
 from swapmeet.arguments import Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace
+from swapmeet.verdict import Commands
 
 
 def run(
@@ -25,12 +33,67 @@ def run(
 ) -> None:
     """Run an MPI program with its all-to-alls served by Swapmeet.
 
-    The exit status is the launcher's, mostly the program's.
+    With --stats or --explain it ends with a verdict: what was served, whether that was faster than the host MPI, and
+    what to do next. The exit status is the launcher's, mostly the program's.
     """
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, preload, variables = application.prepare(argv, mpi, native, options)
-    words = launch.command(chosen, ranks, argv, preload, variables, launcher)
-    launch.replace_process(words, mpis.environment(chosen, ranks))
+    environment = mpis.environment(chosen, ranks)
+
+    def words(variables: Mapping[str, str]) -> list[str]:
+        return launch.command(chosen, ranks, argv, preload, variables, launcher)
+
+    if native or not (explain or stats):
+        launch.replace_process(words(variables), environment)
+    common = ["-n", str(ranks), *_given("--mpi", mpi), *_given("--launcher", launcher)]
+    commands = Commands(
+        automatic=_command("run", *common, "--stats", "-", "--", *argv),
+        doctor=_command("doctor", *common, argv[0]),
+        env=_command("env", *_given("--mpi", mpi), *_given("--algorithm", algorithm), argv[0]),
+        profile=_command("profile", *common, "--", *argv),
+        tune=_command("tune", "-n", str(ranks), "--mpi", chosen.name, *_given("--launcher", launcher)),
+    )
+    with _statistics(stats, shared=launcher is not None) as file:
+        before = _stamp(file)
+        counted = {**variables, "SWAPMEET_STATS": stats if stats and stats != "-" else str(file)}
+        status = launch.attend(words(counted), environment)
+        rows = verdict.read(file) if _stamp(file) != before else None
+    if stats == "-" and rows:
+        print("swapmeet: calls of rank 0", file=sys.stderr)
+        Console(stderr=True, width=None if sys.stderr.isatty() else 200, markup=False).print(verdict.table(rows))
+    if status != launch.INTERRUPTED:
+        said = verdict.sentence(rows, status, f"{chosen.kind} {chosen.version}", argv[0], commands)
+        print(f"swapmeet: verdict: {said}", file=sys.stderr, flush=True)
+    if status:
+        raise typer.Exit(status)
+
+
+def _given(option: str, value: str | None) -> list[str]:
+    return [] if value is None else [option, value]
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["swapmeet", *words])
+
+
+@contextmanager
+def _statistics(wanted: str | None, shared: bool) -> Iterator[Path]:
+    """Where rank 0 writes its statistics: the user's file, or one for the time of the run, which other nodes see."""
+    if wanted and wanted != "-":
+        yield Path(os.path.abspath(wanted.replace("%r", "0")))
+        return
+    here = os.getcwd() if (shared or launch.batch_job()) and os.access(".", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".swapmeet-", dir=here) as folder:
+        yield Path(folder, "statistics.json")
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """Tells a file from the one that was there before."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def env(

@@ -30,6 +30,9 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
     bool
         Whether all data were right.
     """
+    if not resume:
+        named = "" if request.mpi else ", the default; --mpi names others"
+        print(f"swapmeet: measuring {', '.join(map(str, request.targets()))}{named}", file=sys.stderr, flush=True)
     try:
         campaign(request, file, resume)
     except KeyboardInterrupt:

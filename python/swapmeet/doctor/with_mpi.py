@@ -55,7 +55,7 @@ def _launcher(target: Mpi, launcher: str | None) -> Finding:
         if shutil.which(words[0]) is None:
             return wrong("launcher", f"--launcher: {words[0]} is not on PATH", "load its module, or give its path")
         return fine("launcher", launcher)
-    inside = next((name for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if name in os.environ), None)
+    inside = launch.batch_job()
     if inside == "SLURM_JOB_ID" and shutil.which("srun"):
         return note(
             "launcher", f"{target.mpiexec}, in a job of Slurm", "--launcher 'srun -n {ranks}' asks the usual one"

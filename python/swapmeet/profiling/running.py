@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,7 +19,7 @@ from swapmeet import application, launch
 from swapmeet import mpi as mpis
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import GRACE_S
+from swapmeet.launch import INTERRUPTED
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
 from swapmeet.profiling import report, summary
@@ -29,7 +27,6 @@ from swapmeet.profiling.exchanges import Found, distinct
 from swapmeet.profiling.recording import Recording, read
 from swapmeet.profiling.replay import Replay, Request, replay
 
-INTERRUPTED = 130
 RECORDING = "recording"  #: a folder in that of the run
 
 
@@ -88,22 +85,10 @@ def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | N
     }
     (folder / RECORDING).mkdir()
     words = launch.command(target, ranks, argv, library(target), variables, launcher)
-    try:
-        process = subprocess.Popen(words, env={**os.environ, **mpis.environment(target, ranks)})
-    except OSError as problem:
-        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
-    try:
-        status = process.wait()
-    except KeyboardInterrupt:  # the launcher has it, too
-        try:
-            process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        return INTERRUPTED
-    if status:
+    status = launch.attend(words, mpis.environment(target, ranks))
+    if status not in (0, INTERRUPTED):
         print(f"swapmeet: {argv[0]} ended with status {status}; what was recorded follows", file=sys.stderr, flush=True)
-    return status if status >= 0 else 128 - status
+    return status
 
 
 def _read_run(folder: Path, program: str, status: int) -> Recording:

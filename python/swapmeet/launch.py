@@ -169,6 +169,7 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
     folder: Path | None = None,
+    typed: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Launch and wait, capturing what is printed. However this ends, no rank is left behind.
 
@@ -186,6 +187,8 @@ def run(
         Limit, in seconds.
     folder : Path, optional
         Where to run; the current directory if not given.
+    typed : str, optional
+        Standard input of rank 0.
 
     Raises
     ------
@@ -194,7 +197,7 @@ def run(
     """
     process = subprocess.Popen(
         words,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if typed is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -204,7 +207,7 @@ def run(
         start_new_session=True,
     )
     try:
-        output, errors = process.communicate(timeout=timeout_s)
+        output, errors = process.communicate(typed, timeout=timeout_s)
     except BaseException as problem:
         output, errors = _end(process)
         if isinstance(problem, subprocess.TimeoutExpired):

@@ -155,7 +155,7 @@ def _why_not_launched(target: Mpi, ranks: int, launcher: str | None) -> str:
     """Whether the same ranks can be launched without the library."""
     words = launch.command(target, ranks, [program(target, "measure")], launcher=launcher)
     try:
-        alone = launch.run(target, ranks, words, timeout_s=LIMIT_S)
+        alone = launch.run(target, ranks, words, timeout_s=LIMIT_S, typed="quit\n")
         works = alone.returncode == 0 and f"ready {ranks}" in alone.stdout
     except (OSError, subprocess.TimeoutExpired):
         works = False

@@ -97,7 +97,10 @@ def tune(
             print(f"swapmeet: go on by the same command with --into {name}", file=sys.stderr)
             raise
     for path in exports.write(sources, target):
-        print(f"swapmeet: {exports.advice(path)}")
+        for line in exports.advice(path):
+            print(f"swapmeet: {line}")
+    for line in exporting.left_out(sources, target) if exports else ():
+        print(f"swapmeet: left out, {line}")
     if place is None:
         return
     page, table = measuring.fitted(sources, target)

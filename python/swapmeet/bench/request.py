@@ -85,7 +85,7 @@ class Request:
         """
         patterns = tuple(self.specs or [AUTO])
         require_candidates(patterns)
-        targets = self.targets()
+        targets = self._targets()
         if self.launcher is not None:
             launcher_words(self.launcher, 1, targets[0])
         ranks = tuple(parse_ranks(self.ranks or str(max(2, len(os.sched_getaffinity(0)))), "-n"))
@@ -102,8 +102,7 @@ class Request:
         require_memory(settings)
         return settings
 
-    def targets(self) -> tuple[mpis.Mpi, ...]:
-        """The MPIs that are measured."""
+    def _targets(self) -> tuple[mpis.Mpi, ...]:
         if self.mpi is None:
             return (mpis.default(),)
         if self.mpi == "all":

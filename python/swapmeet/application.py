@@ -136,7 +136,7 @@ def _parse(listed: str) -> Used | None:
 
 
 def prepare(
-    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any]
+    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any], launcher: str | None = None
 ) -> tuple[Mpi, Path | None, dict[str, str]]:
     """What is needed to launch an application.
 
@@ -150,6 +150,8 @@ def prepare(
         Without the library.
     options : mapping
         Arguments of `launch.library_variables`.
+    launcher : str, optional
+        As in `launch.command`.
 
     Returns
     -------
@@ -159,13 +161,15 @@ def prepare(
     Raises
     ------
     SwapmeetError
-        If the program, the MPI or the algorithm cannot be used.
+        If the program, the MPI, the launcher or the algorithm cannot be used.
     """
     if options["algorithm"] not in (None, "auto"):
         parse_spec(options["algorithm"], "--algorithm")
     if argv:
         launch.require_program(argv[0])
     chosen, why = choose(argv, mpi)
+    if launcher is not None:
+        launch.require_program(launch.launcher_words(launcher, 1, chosen)[0])
     if native:
         return chosen, None, {}
     print(f"swapmeet: {chosen}, {why}", file=sys.stderr, flush=True)

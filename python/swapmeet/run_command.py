@@ -37,7 +37,7 @@ def run(
     what to do next. The exit status is the launcher's, mostly the program's.
     """
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
-    chosen, preload, variables = application.prepare(argv, mpi, native, options)
+    chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
     environment = mpis.environment(chosen, ranks)
 
     def words(variables: Mapping[str, str]) -> list[str]:

@@ -176,7 +176,7 @@ def test_run_takes_a_launcher(tmp_path: Path) -> None:
     assert sorted(done.stdout.split("\n")) == ["", "rank 0", "rank 1"], done.stderr
     assert "bruck(radix=2" in done.stderr
     assert "does not say {ranks}" in refused(*words, "srun", "true")
-    assert "cannot start no-such-launcher" in refused(*words, "no-such-launcher {ranks}", "true")
+    assert "no-such-launcher is no program" in refused(*words, "no-such-launcher {ranks}", "true")
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ void report(Context& all, const char* ended_by) {
 /// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
   if (context().used) report(context(), "finalize");
+  else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -166,7 +167,10 @@ __attribute__((destructor)) void at_exit() {
   for (const auto& one : contexts()) {
     if (!one) continue;
     attached |= one->attached;
-    if (!one->used) continue;
+    if (!one->used) {
+      if (one->attached) guarded([&] { return report_statistics(*one), MPI_SUCCESS; });
+      continue;
+    }
     report(*one, "exit");
     used = true;
   }
@@ -267,6 +271,8 @@ void report_statistics(Context& all) {
   }
   if (!all.options.statistics_file.empty()) {
     write_statistics(all);
+  } else if (all.said.world_rank == 0 && all.statistics.empty()) {
+    say("rank 0 of " + std::to_string(all.world_ranks) + " called no all-to-all");
   } else if (all.said.world_rank == 0) {
     say("calls of rank 0 of " + std::to_string(all.world_ranks) + ":\n" + all.statistics.table());
   }

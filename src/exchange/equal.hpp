@@ -162,8 +162,8 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
       const Rank rank = this->schedule_.rank;
       const MPI_Comm comm = this->fabric_.call().comm;
       const int error = this->fabric_.call().waits ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
-                        : fits                      ? Staging::copy(from, sent, to, received, comm)
-                                                    : MPI_ERR_TRUNCATE;
+                        : fits                     ? Staging::copy(from, sent, to, received, comm)
+                                                   : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;
     }

@@ -21,12 +21,12 @@ void finish_started(MPI_Comm comm) {
 
 }  // namespace
 
-#define SWAPMEET_FREES(name)                                  \
-  SWAPMEET_NAMED(name, (Handle * comm)) {                     \
+#define SWAPMEET_FREES(name)                                                          \
+  SWAPMEET_NAMED(name, (Handle * comm)) {                                             \
     if (swapmeet::mpi_suits() && comm) finish_started(swapmeet::as<MPI_Comm>(*comm)); \
-    const int error = swapmeet::pass_on(#name, comm);         \
-    swapmeet::deaths.fetch_add(1, std::memory_order_release); \
-    return error;                                             \
+    const int error = swapmeet::pass_on(#name, comm);                                 \
+    swapmeet::deaths.fetch_add(1, std::memory_order_release);                         \
+    return error;                                                                     \
   }
 
 SWAPMEET_FREES(MPI_Comm_free)

@@ -113,11 +113,11 @@ template <class Call>
 bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   if (!communicator || call.mistaken(communicator->ranks())) return false;
-  StartedQueue* const queue = communicator->started();
+  const std::int64_t block_bytes = call.block_bytes(*communicator);
+  StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
   if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
-  if (const auto host = queue->goes_to_host(Call::collective, call.block_bytes(*communicator)))
-    return rest.comm = *host, false;
+  if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
   error = queue->start(call.request(communicator->ranks()), request);
   return true;
 }
@@ -173,7 +173,6 @@ bool served(int& error, MPI_Comm comm, Serve serve) {
   return done;
 }
 
-
 }  // namespace
 
 }  // namespace swapmeet
@@ -187,20 +186,20 @@ using swapmeet::Handle;
 #define SWAPMEET_ARGUMENT_plan info,
 
 // `arguments`: as they came.
-#define SWAPMEET_BODY(Name, how, arguments, ...)                                                          \
-  {                                                                                                       \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                   \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                              \
-      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
-    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                   \
-    swapmeet::Rest rest{user};                                                                            \
-    int error = MPI_SUCCESS;                                                                              \
+#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                  \
+  {                                                                                                               \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                           \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                      \
+      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);     \
+    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                           \
+    swapmeet::Rest rest{user};                                                                                    \
+    int error = MPI_SUCCESS;                                                                                      \
     const auto serve = [&] { return swapmeet::how(error, user, request, swapmeet::call_of(__VA_ARGS__), rest); }; \
-    if (swapmeet::served(error, user, serve)) return error;                                               \
-    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),      \
-                              SWAPMEET_ARGUMENT_##how request);                                           \
-    if (error && rest.comm != user) swapmeet::PMPI_Comm_call_errhandler(user, error);                     \
-    return error;                                                                                         \
+    if (swapmeet::served(error, user, serve)) return error;                                                       \
+    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),              \
+                              SWAPMEET_ARGUMENT_##how request);                                                   \
+    if (error && rest.comm != user) swapmeet::PMPI_Comm_call_errhandler(user, error);                             \
+    return error;                                                                                                 \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__
 

@@ -101,7 +101,8 @@ MPI_Comm meet_in_init(bool& threads) {
 bool wanted_everywhere(const Options& options, bool threads, MPI_Comm comm) {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  const bool wanted = options.nonblocking == Options::Nonblocking::threads, able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
+  const bool wanted = options.nonblocking == Options::Nonblocking::threads,
+             able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
   const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able, !wanted};
   std::uint64_t least[4] = {};
   if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;

@@ -32,8 +32,9 @@ int attempt(char* result, std::size_t bytes, Call call) {
 
 int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks),
-                 [&] { return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
+    return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
+  });
 }
 
 int finish_suspended(MPI_Request& request) {

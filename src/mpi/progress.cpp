@@ -49,9 +49,7 @@ void register_poll() {
   static_cast<void>(once);
 }
 
-int make(const RequestCalls& calls, void* state, MPI_Request* request) {
-  return make_plainly(calls, state, request);
-}
+int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
 
 #elif defined(MPICH_VERSION)
 
@@ -118,9 +116,7 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
 
 void* registrar() { return nullptr; }
 void register_poll() {}
-int make(const RequestCalls& calls, void* state, MPI_Request* request) {
-  return make_plainly(calls, state, request);
-}
+int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
 
 #endif
 

@@ -102,17 +102,36 @@ void Communicator::trace_nothing() {
   ignore();
 }
 
-StartedQueue* Communicator::started() {
+// Open MPI makes one communicator at a time: while an MPI_Comm_idup waits for a rank, others wait for it. So there, and
+// where progress is locked, nothing is served before the ranks have met in a call that waits for all.
+StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
   if (!refusal_.empty() || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
-  if (met_ ? locked_ : progress_is_locked()) {
-    if (neighbours_ && nodes() == 1) started_ = std::make_unique<StartedQueue>(*this);
-    return started_.get();
-  }
+  const bool locked = met_ ? locked_ : progress_is_locked();
+  const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
+  if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
-  if (ours_ == MPI_COMM_NULL && PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
+  if (!prepared && PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
   started_ = std::move(queue);
   return started_.get();
+}
+
+void Communicator::want(Collective collective, std::int64_t block_bytes) {
+  constexpr std::size_t most = 16;
+  const Kind kind{collective, block_bytes};
+  if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_) return;
+  wanted_.push_back(kind);
+  if (wanted_.size() == 1) ++waiting_to_meet;
+}
+
+void Communicator::prepare_for_started() {
+  --waiting_to_meet;
+  const std::vector<Kind> kinds = std::exchange(wanted_, {});
+  finish_setting_up();
+  setup_policy_.end();
+  cannot_prepare_ = !refusal_.empty() || !make_ours();
+  for (const Kind& kind : kinds)
+    if (!cannot_prepare_) decide(kind.collective, kind.block_bytes);
 }
 
 void Communicator::finish_setting_up() {
@@ -132,8 +151,8 @@ void Communicator::meet() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  Census census = take_census(
-      {options_.fingerprint(), device, number_, host_number(), progress_is_locked(), *offer_}, agreeing());
+  Census census =
+      take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(), *offer_}, agreeing());
   locked_ = census.locked;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
@@ -164,6 +183,7 @@ Communicator::~Communicator() { close(); }
 void Communicator::close() {
   finish_started();
   if (arrival_ != MPI_REQUEST_NULL) finish_suspended(arrival_);
+  if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
   started_.reset();
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";
@@ -350,8 +370,9 @@ Plan* Communicator::plan_for(const Spec& spec) {
 }
 
 SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
-  return find_or_make(sized_plans_, spec,
-                      [&] { return made_everywhere(agreeing(), [&] { return make_sized_plan(spec, neighbours_.get()); }); });
+  return find_or_make(sized_plans_, spec, [&] {
+    return made_everywhere(agreeing(), [&] { return make_sized_plan(spec, neighbours_.get()); });
+  });
 }
 
 std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neighbours) const {
@@ -376,7 +397,8 @@ std::string Communicator::find_nodes() {
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (!options_.nodes.empty()) levels = translated(*options_.hierarchy, user_);
-  else if (!hosts_.empty() || gather(host_number(), hosts_, agreeing()) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts_)};
+  else if (!hosts_.empty() || gather(host_number(), hosts_, agreeing()) == MPI_SUCCESS)
+    levels = {nodes_of_hosts(hosts_)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   std::vector<std::int32_t> nodes = shape_.hierarchy.front();

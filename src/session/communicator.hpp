@@ -71,6 +71,9 @@ struct Forwarded {
 /// Why a call is left to the host MPI.
 inline constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
 
+/// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
+inline std::atomic<int> waiting_to_meet{0};
+
 class Communicator {
  public:
   /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
@@ -131,9 +134,18 @@ class Communicator {
   void call_begins();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
-  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call, which comes in
-  /// the order of collectives, but waits for nobody.
-  StartedQueue* started();
+  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call that can, which
+  /// comes in the order of collectives, but waits for nobody. Where that cannot, such calls are prepared for when all ranks
+  /// meet next.
+  StartedQueue* started(Collective collective, std::int64_t block_bytes);
+
+  /// Such calls are to be prepared for.
+  void want(Collective collective, std::int64_t block_bytes);
+  /// Does so, if there are any. Collective; may wait.
+  void prepare_wanted() {
+    if (!wanted_.empty()) [[unlikely]]
+      prepare_for_started();
+  }
   /// Waits for them.
   void finish_started() {
     if (started_) started_->finish();
@@ -143,6 +155,7 @@ class Communicator {
     finish_started();
     if (!ready()) [[unlikely]]
       finish_setting_up();
+    prepare_wanted();
   }
   /// Whether all that ranks must know of one another at first is known, or is of no use.
   bool met() const { return met_ || !refusal_.empty(); }
@@ -275,6 +288,7 @@ class Communicator {
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
   void trace_nothing();
+  void prepare_for_started();
   void trace_as_told();
   void write_trace(const Tally& call, std::int64_t bytes_sent);
 
@@ -303,6 +317,13 @@ class Communicator {
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
   std::unique_ptr<StartedQueue> started_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of `ours_`, for what is started
+  struct Kind {
+    Collective collective;
+    std::int64_t block_bytes;
+    bool operator==(const Kind&) const = default;
+  };
+  bool cannot_prepare_ = false;
+  std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
   Repeat repeat_;
   Forwarded forwarded_[collective_names.size()];
   std::unique_ptr<Observer> observer_;

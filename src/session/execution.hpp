@@ -53,9 +53,7 @@ class Execution {
  private:
   enum class Stage { idle, exchanging, on_host };
 
-  bool stages_send(bool needs_bytes) const {
-    return !request_.send || (needs_bytes && !request_.sent().contiguous());
-  }
+  bool stages_send(bool needs_bytes) const { return !request_.send || (needs_bytes && !request_.sent().contiguous()); }
   /// In place too: bytes that meet a derived type in one message are more than every MPI can do.
   bool stages_receive(bool needs_bytes) const {
     return (needs_bytes || !request_.send) && !request_.received().contiguous();

@@ -108,7 +108,8 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-StartedQueue::StartedQueue(Communicator& communicator) : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
+StartedQueue::StartedQueue(Communicator& communicator)
+    : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
   context().under_way->expect();
 }
 
@@ -167,6 +168,7 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
   const Decision* const decision = communicator_.decided(collective, block_bytes);
   if (communicator_.locked()) {  // what was decided, blocking calls have decided: so on all ranks
     const bool ours = decision && decision->plan && decision->spec().intra != Transport::mpi;
+    if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
   if (UnderWay::has(*this) || !communicator_.ready() || !decision || decision->exchange) return std::nullopt;
@@ -202,8 +204,7 @@ int StartedQueue::advance_first() {
 
 int StartedQueue::start_first(One& one) {
   if (!one.decision || preparing_) {
-    if (!preparing_ && communicator_.ready())
-      one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!preparing_ && communicator_.ready()) one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!one.decision || one.decision->sized)
       if (const int error = prepare(one)) return error;
     if (one.block_bytes() > one.decision->unchecked_bytes)
@@ -228,9 +229,9 @@ int StartedQueue::prepare(One& one) {
     communicator_.expect_calls();
     one.decision = &communicator_.decide(one.collective(), one.block_bytes());
     const Request& request = one.execution.request();
-    if (one.decision->sized && !one.decision->sized->agree(request.sent(), request.received(),
-                                                           communicator_.options().scratch_limit_bytes,
-                                                           communicator_.next_exchange()))
+    if (one.decision->sized &&
+        !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
+                                    communicator_.next_exchange()))
       one.decision = &communicator_.decline(one.collective(), too_much_memory);
     return MPI_SUCCESS;
   };

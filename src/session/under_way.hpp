@@ -80,7 +80,7 @@ class UnderWay {
   void move(Ongoing& one);
   void move_all_but(const Ongoing* one, bool rests);
 
-  std::mutex mutex_;              ///< guards what follows; the host MPI is never called under it
+  std::mutex mutex_;               ///< guards what follows; the host MPI is never called under it
   std::vector<Ongoing*> ongoing_;  ///< under way, each
   std::size_t expected_ = 0;
 };

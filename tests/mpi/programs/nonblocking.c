@@ -180,12 +180,26 @@ static void blocked(int rounds) {
   MPI_Comm_free(&comm);
 }
 
+/* Open MPI's own of the first exchange does not survive what follows in freed() and mistaken(); nor is it ours there before
+ * the ranks have met after one. */
+static void acquaint(MPI_Comm comm) {
+  MPI_Request request;
+  for (int kind = EQUAL; kind <= TYPED; ++kind) {
+    Exchange x;
+    make(&x, kind, comm), fill(&x, 0), start(&x, 0, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(&x), unmake(&x);
+  }
+  MPI_Barrier(comm);
+}
+
 static void freed(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     Exchange all[KINDS];
     MPI_Request requests[KINDS];
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    acquaint(comm);
     for (int i = 0; i < KINDS; ++i) make(&all[i], i, comm), fill(&all[i], round), start(&all[i], 0, &requests[i]);
     MPI_Comm_free(&comm);
     complete(round, KINDS, requests);
@@ -197,6 +211,7 @@ static void freed(int rounds) {
 static void mistaken(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  acquaint(comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   Exchange x;
   MPI_Request request;

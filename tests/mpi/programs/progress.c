@@ -5,6 +5,7 @@
  *   status     what MPI_Wait says of a request
  *   many       100,000 requests, one after the other
  *   threads    four threads, each with a communicator
+ *   crossed    a rank starts an exchange and then makes a communicator, the others do it the other way round
  *   between    blocking and non-blocking exchanges in turn, of sizes that nobody has met before
  * It prints "progress: right", and in `status` what it was told. */
 #include <mpi.h>
@@ -107,12 +108,14 @@ static void released(void) {
   for (int round = 0; round < 20; ++round) {
     MPI_Request request;
     MPI_Status status;
+    if (round == 1) MPI_Barrier(MPI_COMM_WORLD);  /* from now on it is ours */
     int done = 0;
     fill(out, in, BLOCK, round);
     MPI_Ialltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, MPI_COMM_WORLD, &request);
     while (!done) MPI_Request_get_status(request, &done, &status);
     check(in, BLOCK, round);
     MPI_Request_free(&request);
+    if (round == 0) continue;
     fill(out, in, BLOCK, round);
     MPI_Ialltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, MPI_COMM_WORLD, &request);
     MPI_Request_free(&request);
@@ -206,6 +209,25 @@ static void between(void) {
   }
 }
 
+static void crossed(void) {
+  MPI_Comm comms[2], made;
+  int *out = malloc((size_t)ranks * BLOCK * sizeof *out), *in = malloc((size_t)ranks * BLOCK * sizeof *in);
+  for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (int round = 0; round < 6; ++round) {
+    MPI_Request request;
+    const int of = round % 2;
+    fill(out, in, BLOCK, round);
+    if (rank > 0) MPI_Comm_dup(comms[1 - of], &made);
+    MPI_Ialltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, comms[of], &request);
+    if (rank == 0) MPI_Comm_dup(comms[1 - of], &made);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(in, BLOCK, round);
+    MPI_Comm_free(&made);
+  }
+  for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
+  free(out), free(in);
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   int all_wrong = 0, provided = MPI_THREAD_SINGLE;
@@ -218,6 +240,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "many") == 0) many();
   if (strcmp(mode, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(mode, "between") == 0) between();
+  if (strcmp(mode, "crossed") == 0) crossed();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf(all_wrong ? "progress: %d wrong\n" : "progress: right\n", all_wrong);
   MPI_Finalize();

@@ -155,9 +155,12 @@ std::vector<Option> make_table() {
        "is served, and what lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
       {"SWAPMEET_NONBLOCKING", "auto, native or thread", "auto",
-       "Who serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, where "
-       "it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI; thread: in programs "
-       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a core "
+       "Who serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, "
+       "where "
+       "it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI; thread: in "
+       "programs "
+       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a "
+       "core "
        "busy while exchanges are under way (docs/plans.md). Set it for all ranks alike, before MPI_Init.",
        "keeping auto", read_nonblocking},
   };

@@ -36,8 +36,8 @@ struct Options {
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
   /// Who serves MPI's non-blocking and persistent all-to-alls.
   enum class Nonblocking : std::uint8_t { in_progress, threads, host } nonblocking = Nonblocking::in_progress;
-  double order_seconds = 2;             ///< for computing an order of the topology
-  bool devices_through_host = false;    ///< calls are served where buffers may be memory of a device
+  double order_seconds = 2;           ///< for computing an order of the topology
+  bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.
   std::vector<std::string> problems;

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-SPECS = ["auto", "random-segmented(segment=8)", "shared-memory", "tuna", "padded-bruck", "leaders(per-node=1)", "native"]
+SPECS = [
+    "auto",
+    "random-segmented(segment=8)",
+    "shared-memory",
+    "tuna",
+    "padded-bruck",
+    "leaders(per-node=1)",
+    "native",
+]
 MODES = ["elsewhere", "opposite", "released", "many", "threads", "between", "crossed"]
 
 
@@ -30,8 +38,8 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
 @pytest.mark.parametrize("level", ["single", "multiple"])
 @pytest.mark.parametrize("mode", ["mixed", "persistent", "blocked", "freed"])
 def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: str) -> None:
-    """On one node it is shared memory that serves them: on MPICH at once, but for programs with threads; there, and on Open
-    MPI, when ranks have met in a barrier after a first one."""
+    """On one node it is shared memory that serves them: on MPICH at once, but for programs with threads; there, and on
+    Open MPI, when ranks have met in a barrier after a first one."""
     _, complaints, algorithms = started("nonblocking", ranks, level, mode)
     assert complaints == ""
     if mode == "freed" or (mode != "persistent" and (wheel, level) == ("mpich", "single")):

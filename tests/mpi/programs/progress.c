@@ -108,7 +108,7 @@ static void released(void) {
   for (int round = 0; round < 20; ++round) {
     MPI_Request request;
     MPI_Status status;
-    if (round == 1) MPI_Barrier(MPI_COMM_WORLD);  /* from now on it is ours */
+    if (round == 1) MPI_Barrier(MPI_COMM_WORLD); /* from now on it is ours */
     int done = 0;
     fill(out, in, BLOCK, round);
     MPI_Ialltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, MPI_COMM_WORLD, &request);
@@ -167,7 +167,8 @@ static MPI_Comm comm_of[THREADS];
 static void *exchange_on(void *which) {
   MPI_Comm comm = comm_of[*(int *)which];
   const int block = *(int *)which == 0 ? 4000 : BLOCK;
-  int *out = malloc((size_t)ranks * (size_t)block * sizeof *out), *in = malloc((size_t)ranks * (size_t)block * sizeof *in);
+  int *out = malloc((size_t)ranks * (size_t)block * sizeof *out),
+      *in = malloc((size_t)ranks * (size_t)block * sizeof *in);
   for (int round = 0; round < 200; ++round) {
     MPI_Request request;
     fill(out, in, block, round);
@@ -198,7 +199,8 @@ static void between(void) {
   for (int round = 0; round < 40; ++round) {
     const int block = 1 + round * round;
     MPI_Request request;
-    int *out = malloc((size_t)ranks * (size_t)block * sizeof *out), *in = malloc((size_t)ranks * (size_t)block * sizeof *in);
+    int *out = malloc((size_t)ranks * (size_t)block * sizeof *out),
+        *in = malloc((size_t)ranks * (size_t)block * sizeof *in);
     int *other = malloc((size_t)ranks * (size_t)block * sizeof *other);
     fill(out, in, block, round);
     MPI_Ialltoall(out, block, MPI_INT, in, block, MPI_INT, MPI_COMM_WORLD, &request);

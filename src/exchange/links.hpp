@@ -23,6 +23,7 @@ namespace swapmeet {
 struct Local {
   Neighbours* neighbours = nullptr;  ///< nullptr: as all others
   SingleCopy single_copy{};
+  bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
 };
 
 /// Where a message lies.
@@ -68,11 +69,12 @@ class Links {
       : slots_(slots), background_(background), buffers_(buffers), local_(local), tags_(tags), failure_(failure),
         passes_on_(passes_on) {}
 
-  /// Before each exchange. `call` stays until it is over.
-  void bind(const Invocation& call, Watching watch) {
+  /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
+  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0) {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
+    if (local_.by_rows) begin_row(block_bytes);
   }
 
   const Invocation& call() const { return *call_; }
@@ -165,6 +167,13 @@ class Links {
     polls_ = failures_ = 0;
   }
 
+  /// All messages of the round have been started, or wait for a slot.
+  void posted() {
+    if (!local_.by_rows) return;
+    local_.neighbours->rows().posted();
+    raise();
+  }
+
   [[nodiscard]] auto transferring() const { return watch_.during(CallPhase::transfer); }
   [[nodiscard]] auto waiting() const { return watch_.during(CallPhase::wait); }
 
@@ -174,7 +183,7 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_;
+    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ && !row_is_due();
   }
 
   int finish_all() {
@@ -191,6 +200,7 @@ class Links {
   /// One look at what is in flight, `active` messages; done(slot) is called for each that is over.
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
+    if (row_is_due()) [[unlikely]] moved |= raise();
     if (transfers_ > 0) {
       for (std::uint32_t slot = 0; slot < 2 * window_; ++slot) {
         if (!slots_.transfers[slot].link) continue;
@@ -217,6 +227,7 @@ class Links {
   }
 
   int finish_background() {
+    if (const int error = finish_row()) return error;
     if (background_used_ == 0) return MPI_SUCCESS;
     const auto phase = watch_.during(CallPhase::wait);
     const std::span<MPI_Request> all(background_->requests.data(), background_used_);
@@ -234,6 +245,15 @@ class Links {
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
     background_used_ = background_requests_ = 0;
+    return MPI_SUCCESS;
+  }
+
+  /// Others wait for this rank's row, even if it waits for nothing.
+  int finish_row() {
+    while (row_is_due() && !raise()) {
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (!turn(false)) return unfinished;
+    }
     return MPI_SUCCESS;
   }
 
@@ -304,6 +324,7 @@ class Links {
                       const Wire& wire, Started& started) {
     const Place place = wire.pieces(slots.pieces_of(slot));
     if (place.bytes == 0) return;
+    if (local_.by_rows && start_by_row<is_send>(slot, message, peer, kind, link, place, wire, started)) return;
     if (&slots == &slots_) take(slot, message);
     watch_.begins(&slots.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
                   static_cast<int>(kind));
@@ -326,6 +347,46 @@ class Links {
       return;
     }
     started = Started::underway;
+  }
+
+  void begin_row(std::size_t block_bytes) {
+    Neighbours& all = *local_.neighbours;
+    // what lies in a region is copied once
+    row_block_bytes_ = all.rows().block_bytes();
+    if (all.has_regions()) row_block_bytes_ = std::min(row_block_bytes_, local_.single_copy.of_region_bytes - 1);
+    all.rows().begin(call_->number, block_bytes <= row_block_bytes_ ? block_bytes : 0);
+  }
+
+  bool row_is_due() const { return local_.by_rows && !local_.neighbours->rows().raised(); }
+  bool raise() {
+    const bool raised = local_.neighbours->raise();
+    sent_ |= raised;
+    return raised;
+  }
+
+  /// False: the message travels by the channel.
+  template <bool is_send, class Wire>
+  bool start_by_row(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link, const Place& place,
+                    const Wire& wire, Started& started) {
+    NodeRows& rows = local_.neighbours->rows();
+    const bool marked = is_send && wire.marked(), writes = is_send && !marked && rows.ready();
+    if (is_send && !marked && place.bytes > row_block_bytes_) return rows.send_elsewhere(link.member), false;
+    watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
+                  static_cast<int>(kind));
+    if (marked) rows.fail(link.member);
+    if (writes) rows.write(link.member, place.pieces.front());
+    if (marked || writes) {
+      watch_.done(&slots_.requests[slot]);
+      started = Started::finished;
+      return true;
+    }
+    if (is_send) rows.defer();
+    Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
+    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    take(slot, message);
+    begin_transfer(slots_, slot, transfer);
+    started = Started::underway;
+    return true;
   }
 
   /// Whether a message of so many bytes is offered for a single copy.
@@ -461,6 +522,7 @@ class Links {
   bool passes_on_;
   bool sent_ = false;
   [[no_unique_address]] Watching watch_{};
+  std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
   std::uint32_t background_used_ = 0, background_transfers_ = 0, background_requests_ = 0;

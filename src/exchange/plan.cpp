@@ -24,7 +24,8 @@ std::size_t most_pieces(const Schedule& schedule) {
 }  // namespace
 
 Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags)
-    : Exchange(spec, tags), schedule_(std::move(schedule)), local_{neighbours, single_copy(spec.intra)} {
+    : Exchange(spec, tags), schedule_(std::move(schedule)), local_{neighbours, single_copy(spec.intra),
+             neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1);
@@ -53,7 +54,7 @@ struct Plan::Pass {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock));
+    links.bind(call, Watching(call.clock), payload.equal_bytes());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -152,6 +153,8 @@ template <class AnyPass>
     if (error) [[unlikely]]
       return error;
   }
+  if (const int error = pass.links.finish_row()) [[unlikely]]
+    return pass.engine.give_up(error);
   return pass.payload.over();
 }
 

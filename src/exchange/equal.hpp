@@ -193,6 +193,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     base_[2] = scratch;
   }
 
+  const Rows& rows() const { return *rows_; }
   std::size_t equal_bytes() const { return static_cast<std::size_t>(rows_->block_bytes); }
   bool next_pass() const { return false; }
 

@@ -26,6 +26,12 @@ struct Local {
   bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
 };
 
+/// A block that a rank sends to another one of its node, or receives from it.
+struct RowBlock {
+  NodeLink* link;
+  std::int32_t block;
+};
+
 /// Where a message lies.
 struct Place {
   std::span<const Piece> pieces;
@@ -115,6 +121,52 @@ class Links {
       sent = oversize.more_than(bytes_of(out));
     return host_is_mpich && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
+
+  /// All messages of a step by rows, without a look at each: blocks of `bytes` bytes, row_block_bytes() at most, side by
+  /// side. `late`: room for as many numbers as are received. Meanwhile, copy().
+  template <class Copy>
+  int exchange_rows(std::span<const RowBlock> sends, const char* send, std::span<const RowBlock> receives,
+                    char* receive, std::size_t bytes, std::span<std::uint32_t> late, Copy&& copy) {
+    Neighbours& all = *local_.neighbours;
+    NodeRows& rows = all.rows();
+    while (!rows.ready()) {
+      all.waits_for(*all.member(rows.late()));
+      if (all.broken()) return MPI_ERR_OTHER;
+      turn(false);
+    }
+    for (const RowBlock& to : sends) rows.write(to.link->member, {const_cast<char*>(send) + to.block * bytes, bytes});
+    rows.posted();
+    raise();
+    all.here();
+    copy();
+    const auto take = [&](const RowBlock& from) {
+      const char* const block = rows.look_equal(from.link->member);
+      if (!block) return false;
+      std::memcpy(receive + from.block * bytes, block, bytes);
+      charge(bytes, true);
+      return true;
+    };
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      if (!take(receives[i])) late[left++] = static_cast<std::uint32_t>(i);
+    while (left > 0) {
+      const std::size_t before = std::exchange(left, 0);
+      for (std::size_t i = 0; i < before; ++i) {
+        const RowBlock& from = receives[late[i]];
+        if (take(from)) continue;
+        if (rows.is_up(from.link->member)) {
+          if (const int error = receive_by_row(from, receive + from.block * bytes, bytes)) return error;
+          continue;
+        }
+        all.waits_for(*from.link);
+        late[left++] = late[i];
+      }
+      if (all.broken()) return MPI_ERR_OTHER;
+      if (left > 0) turn(left < before);
+    }
+    return MPI_SUCCESS;
+  }
+  std::size_t row_block_bytes() const { return row_block_bytes_; }
 
   /// Sends what goes ahead of the message in `slot`, which is over when both are. By MPI.
   template <class Wire>
@@ -362,6 +414,20 @@ class Links {
     const bool raised = local_.neighbours->raise();
     sent_ |= raised;
     return raised;
+  }
+
+  /// What is not as this rank expects it.
+  [[gnu::noinline]] int receive_by_row(const RowBlock& from, char* to, std::size_t bytes) {
+    const Piece piece{to, bytes};
+    Transfer transfer = Transfer::by_rows(*from.link, {&piece, 1}, bytes, false, call_->number);
+    while (true) {
+      const bool moved = local_.neighbours->advance(transfer);
+      if (transfer.done()) break;
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      turn(moved);
+    }
+    if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
+    return MPI_SUCCESS;
   }
 
   /// False: the message travels by the channel.

@@ -33,7 +33,24 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   needs_bytes_ = segmented() || forwards() || neighbours;
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
+  if (local_.by_rows) list_rows();
   passes_ = std::make_unique<Passes>(*this);
+}
+
+/// Where all ranks share a node, the step that exchanges anything is an operation of its own.
+void Plan::list_rows() {
+  std::vector<RowBlock> sends, receives;
+  for (const auto& [messages, blocks] : {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
+    for (const Message& message : *messages) {
+      NodeLink* const link = local_.neighbours->link(message.peer);
+      if (!link) return;
+      blocks->push_back({link, schedule_.runs[message.first].first});
+    }
+  for (Operation& operation : operations_)
+    if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows;
+  late_rows_.resize(receives.size());
+  row_sends_ = std::move(sends);
+  row_receives_ = std::move(receives);
 }
 
 Plan::~Plan() = default;
@@ -46,6 +63,7 @@ struct Plan::Pass {
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
         links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()),
         engine(links, payload) {}
+  static constexpr bool watched = std::is_same_v<Watching, Watch>;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -128,6 +146,16 @@ template <class AnyPass>
   return ended(pass, pass.advance(), sent);
 }
 
+template <class AnyPass>
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, std::size_t step) {
+  const Rows& rows = pass.payload.rows();
+  const auto bytes = static_cast<std::size_t>(rows.block_bytes);
+  if (AnyPass::watched || bytes > pass.links.row_block_bytes()) return pass.engine.round(step);
+  const int error = pass.links.exchange_rows(row_sends_, rows.send, row_receives_, rows.receive, bytes, late_rows_,
+                                             [&] { pass.payload.copy(step); });
+  return error ? pass.engine.give_up(error) : MPI_SUCCESS;
+}
+
 /// By the list of operations, which is as the schedule.
 template <class AnyPass>
 [[gnu::always_inline]] inline int Plan::run_operations(AnyPass& pass) {
@@ -148,6 +176,7 @@ template <class AnyPass>
         if (error) [[unlikely]]
           return pass.engine.give_up(error);
         break;
+      case Operation::Kind::rows: error = exchange_rows(pass, operation.step); break;
       case Operation::Kind::step: error = pass.engine.round(operation.step); break;
     }
     if (error) [[unlikely]]

@@ -62,11 +62,17 @@ class Plan final : public Exchange {
   template <class AnyPass>
   int ended(AnyPass& pass, int error, bool& sent);
 
+  void list_rows();
+  template <class AnyPass>
+  int exchange_rows(AnyPass& pass, std::size_t step);
+
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   const Schedule schedule_;
   std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
+  std::vector<RowBlock> row_sends_, row_receives_;  ///< of the step that is exchanged by rows
+  std::vector<std::uint32_t> late_rows_;
   bool needs_bytes_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Local local_;

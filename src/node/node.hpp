@@ -150,6 +150,9 @@ class Node {
     return false;
   }
 
+  /// For a flag that is not up.
+  void waits_for(const NodeLink& late) { waiter_.waits_for(*late.seat); }
+
   /// Transfers have been given up: those that are not done; nothing of them has moved.
   void forget();
 

@@ -1,86 +1,55 @@
 /// Exchanges in which every rank of a node writes to every other, by one flag for each rank: a rank writes all its blocks
-/// into its row of shared memory and raises its flag; then it waits for the flag of each other rank and reads its block
-/// out of their rows. Nothing is acknowledged: rows are used in turn (engine/rows_in_turn.hpp).
+/// into its row of shared memory and raises its flag; then it waits for the flag of each other rank, and reads its block
+/// out of that rank's row. Nothing is acknowledged: rows are used in turn (engine/rows_in_turn.hpp).
 ///
-///   head   number of the exchange (the flag) | its call | bytes of each block | blocks, if they fit
-///          number of the exchange (the flag) | its call | listed | entries: offset and bytes of each block | blocks, if they fit
+///   head   flag | blocks, if they fit                                   blocks of one size, as all ranks know
+///          flag | offset and bytes of each block | blocks, if they fit  others
 ///   bulk   the other blocks
 ///
-/// Blocks of one size, as all ranks know it, need no entries: eight ranks exchange 8 bytes each by one cache line for
-/// each rank, where a channel for each pair takes one for each pair. Heads of all ranks lie together, in few pages.
+/// The heads of all ranks lie together, in few pages, for where ranks share cores each finds its address translations
+/// gone when it is its turn.
 ///
-/// A block that is too large for a row travels by the channel of the two ranks. The sender alone decides, and says so
-/// in the entry. The flag is raised in each exchange all the same.
+/// A block that is too large for a row travels by the channel of the two ranks. Its sender alone decides that, and says
+/// so in the row. The flag is raised in each exchange all the same.
 ///
-/// Cost     P-1 writes, one flag, P-1 flags and blocks read; at 8 B, P lines are written and P(P-1) read, in P <= 8
+/// Cost     of each rank P-1 blocks written, one flag raised, P-1 flags and blocks read. At 8 B, eight ranks write 8 cache
+///          lines in all, where channels take 56.                                 [checked by tests/core/lines_test.py]
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <span>
+#include <utility>
 #include <vector>
 
-#include "engine/rows_in_turn.hpp"
+#include "engine/row_size.hpp"
 #include "mpi/charge.hpp"
 #include "node/single_copy.hpp"
 
 namespace swapmeet {
 
-struct RowHead {
-  static constexpr std::uint16_t listed = UINT16_MAX, failed = UINT16_MAX - 1;
+/// What is raised: the number of the exchange, from 1 on; its call; and the bytes of each block, or one of these.
+struct RowFlag {
+  static constexpr std::uint64_t listed = UINT16_MAX, failed = UINT16_MAX - 1;  ///< failed: the sender has no data
 
-  std::atomic<std::uint32_t> number;  ///< of the exchange, from 1 on
-  std::uint16_t call;
-  std::uint16_t block_bytes;  ///< or one of the above: `failed`: the sender has no data
+  static std::uint64_t of(std::uint32_t number, std::uint16_t call, std::uint64_t bytes) {
+    return number | std::uint64_t{call} << 32 | bytes << 48;
+  }
+  static std::uint32_t number(std::uint64_t flag) { return static_cast<std::uint32_t>(flag); }
+  static std::uint16_t call(std::uint64_t flag) { return static_cast<std::uint16_t>(flag >> 32); }
+  static std::uint64_t bytes(std::uint64_t flag) { return flag >> 48; }
 };
-static_assert(sizeof(RowHead) == 8);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 struct RowEntry {
-  static constexpr std::uint32_t failed = 1u << 31, elsewhere = 1u << 30;  ///< by the channel
+  static constexpr std::uint32_t failed = 1u << 31, elsewhere = 1u << 30;  ///< elsewhere: by the channel
 
-  std::uint32_t offset;  ///< from the head on, where that ends in the bulk
-  std::uint32_t bytes;   ///< or one of the above; 0: the block is empty
+  std::uint32_t offset;
+  std::uint32_t bytes;  ///< or one of the above; 0: the block is empty
 };
 
-/// Sizes of the rows of a node.
-struct RowSize {
-  std::uint32_t members = 1;
-  std::uint32_t block_bytes = 0;  ///< the largest block of a row, whole cache lines; 0: there are no rows
-
-  static constexpr RowsInTurn turns{};
-  static constexpr std::size_t line = 64;
-
-  /// Of one row.
-  std::size_t head_bytes() const { return aligned(table_bytes(), line); }
-  std::size_t bulk_bytes() const { return std::size_t{members - 1} * block_bytes + line; }
-
-  /// Of all rows of a rank.
-  std::size_t heads_bytes() const { return block_bytes == 0 ? 0 : turns.rows * head_bytes(); }
-  std::size_t bulks_bytes() const { return block_bytes == 0 ? 0 : turns.rows * bulk_bytes(); }
-
-  std::size_t table_bytes() const { return sizeof(RowHead) + (members - 1) * sizeof(RowEntry); }
-
-  static constexpr std::size_t aligned(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
-
-  /// Where the n-th of blocks of one size is: in the head, if all fit, else in the bulk; as RowEntry::offset.
-  std::size_t offset(std::size_t bytes, std::uint32_t n) const {
-    const std::size_t near = aligned(bytes, 8);
-    if (sizeof(RowHead) + (members - 1) * near <= head_bytes()) return sizeof(RowHead) + n * near;
-    return head_bytes() + n * apart(bytes);
-  }
-
-  /// From one block in the bulk to the next: so that none touches more lines than it must.
-  static std::size_t apart(std::size_t bytes) {
-    if (bytes > line / 2) return aligned(bytes, line);
-    std::size_t least = 8;
-    while (least < bytes) least *= 2;
-    return least;
-  }
-};
-
-/// Where the rows of each rank of a node are.
+/// Where the rows of a rank are.
 struct RowPlace {
   char *heads, *bulks;
 };
@@ -96,35 +65,37 @@ class NodeRows {
   /// The largest block of a row; 0: there are no rows.
   std::size_t block_bytes() const { return size_.block_bytes; }
 
+  // --- the row of this rank ------------------------------------------------------------------------------------------
+
   /// The next exchange begins. `equal_bytes`: of each block, block_bytes() at most; 0: each may have another size, or
   /// travel by a channel.
   void begin(std::uint16_t call, std::size_t equal_bytes) {
     ++number_;
-    call_ = call;
-    equal_bytes_ = static_cast<std::uint32_t>(equal_bytes);
-    near_bytes_ = size_.table_bytes();
-    far_bytes_ = 0;
+    flag_ = RowFlag::of(number_, call, equal_bytes > 0 ? equal_bytes : RowFlag::listed);
+    equal_bytes_ = equal_bytes;
     deferred_ = 0;
-    raised_ = posted_ = failed_ = false;
+    raised_ = posted_ = false;
     checked_ = std::exchange(seen_, 0) + 1 == size_.members ? size_.members : 0;  // all flags of the exchange before
-    if (equal_bytes_ == 0) std::ranges::fill(entries_, RowEntry{});
+    if (equal_bytes > 0) {
+      if (spaced_bytes_ != equal_bytes) spacing_ = size_.spacing(spaced_bytes_ = equal_bytes);
+    } else {
+      near_bytes_ = size_.table_bytes(), far_bytes_ = 0;
+      std::ranges::fill(entries_, RowEntry{});
+    }
   }
 
   /// Whether this rank may write its row. If not, late() may still read there.
   bool ready() {
     const std::uint32_t needed = RowSize::turns.seen_before(number_);
     for (; checked_ < size_.members; ++checked_)
-      if (checked_ != me_ && static_cast<std::int32_t>(flag(checked_, needed) - needed) < 0) return false;
+      if (checked_ != me_ && static_cast<std::int32_t>(RowFlag::number(flag(checked_, needed)) - needed) < 0) return false;
     return true;
   }
   std::uint32_t late() const { return checked_; }
 
   /// Writes the block for `member`. Requires ready().
   void write(std::uint32_t member, const Piece& block) {
-    const std::size_t offset = place(member, block.bytes);
-    std::memcpy(offset < size_.head_bytes() ? reinterpret_cast<char*>(&head(me_, number_)) + offset
-                                            : bulk(me_, number_) + (offset - size_.head_bytes()),
-                block.address, block.bytes);
+    std::memcpy(at(me_, place(member, block.bytes)), block.address, block.bytes);
     charge(block.bytes, false);
   }
 
@@ -132,32 +103,42 @@ class NodeRows {
   void defer() { ++deferred_; }
   void made_up() { --deferred_; }
 
-  /// The block for `member` travels by the channel; or this rank has no data to send.
+  /// The block for `member` travels by the channel, where sizes are listed; or this rank has no data to send.
   void send_elsewhere(std::uint32_t member) { entries_[index(member, me_)] = {0, RowEntry::elsewhere}; }
   void fail(std::uint32_t member) {
-    if (equal_bytes_ > 0) failed_ = true;  // where nothing is listed, all blocks
-    else entries_[index(member, me_)] = {0, RowEntry::failed};
+    if (equal_bytes_ == 0) entries_[index(member, me_)] = {0, RowEntry::failed};
+    else flag_ = RowFlag::of(number_, RowFlag::call(flag_), RowFlag::failed);  // all of them
   }
 
   /// All blocks are written or deferred, from now on.
   void posted() { posted_ = true; }
 
-  bool raised() const { return raised_; }
-
   /// Raises the flag, as soon as that can be. Returns whether it is up.
   bool raise() {
     if (raised_ || !posted_ || deferred_ > 0 || !ready()) return raised_;
-    RowHead& own = head(me_, number_);
-    own.call = call_;
-    own.block_bytes = failed_ ? RowHead::failed : equal_bytes_ > 0 ? static_cast<std::uint16_t>(equal_bytes_) : RowHead::listed;
-    if (equal_bytes_ == 0) std::memcpy(static_cast<void*>(&own + 1), entries_.data(), entries_.size() * sizeof(RowEntry));
-    own.number.store(number_, std::memory_order_release);
+    if (equal_bytes_ == 0)
+      std::memcpy(head(me_, number_) + sizeof(std::uint64_t), entries_.data(), entries_.size() * sizeof(RowEntry));
+    flag_of(me_, number_).store(flag_, std::memory_order_release);
     return raised_ = true;
   }
+  bool raised() const { return raised_; }
 
   /// The exchange is given up before anything of it was seen by others.
   void forget() {
     if (!std::exchange(raised_, true)) --number_, seen_ = 0;
+  }
+
+  /// Whether the flag of `member` is up.
+  bool is_up(std::uint32_t member) const { return RowFlag::number(flag(member, number_)) == number_; }
+
+  // --- the rows of others --------------------------------------------------------------------------------------------
+
+  /// What `member` has written for this rank, of as many bytes as this rank has for each; nullptr: it is late, or that
+  /// is not what it has written.
+  const char* look_equal(std::uint32_t member) {
+    if (flag(member, number_) != flag_) return nullptr;
+    ++seen_;
+    return at(member, spacing_.offset(index(me_, member)));
   }
 
   /// What `member` has written for this rank, once its flag is up.
@@ -167,49 +148,55 @@ class NodeRows {
     std::size_t bytes = 0;
   };
   Block look(std::uint32_t member, std::uint16_t call) {
-    const RowHead& theirs = head(member, number_);
-    if (theirs.number.load(std::memory_order_acquire) != number_) return {Block::State::late};
+    const std::uint64_t theirs = flag(member, number_);
+    if (RowFlag::number(theirs) != number_) return {Block::State::late};
+    if (RowFlag::call(theirs) != call) return {Block::State::out_of_step};
     ++seen_;
-    if (theirs.call != call) [[unlikely]] return {Block::State::out_of_step};
-    std::size_t bytes = theirs.block_bytes, offset = 0;
     const std::uint32_t n = index(me_, member);
-    if (bytes == RowHead::failed) [[unlikely]] return {Block::State::failed};
-    if (bytes != RowHead::listed) {
-      offset = size_.offset(bytes, n);
-    } else {
-      RowEntry entry;
-      std::memcpy(&entry, reinterpret_cast<const char*>(&theirs + 1) + n * sizeof entry, sizeof entry);
-      if (entry.bytes == RowEntry::elsewhere) return {Block::State::elsewhere};
-      if (entry.bytes == RowEntry::failed) [[unlikely]] return {Block::State::failed};
-      offset = entry.offset, bytes = entry.bytes;
-    }
-    const char* const near = reinterpret_cast<const char*>(&theirs);
-    return {Block::State::here, offset < size_.head_bytes() ? near + offset : bulk(member, number_) + (offset - size_.head_bytes()), bytes};
+    const std::uint64_t bytes = RowFlag::bytes(theirs);
+    if (bytes == RowFlag::failed) return {Block::State::failed};
+    if (bytes != RowFlag::listed) return {Block::State::here, at(member, size_.spacing(bytes).offset(n)), bytes};
+    RowEntry entry;
+    std::memcpy(&entry, head(member, number_) + sizeof(std::uint64_t) + n * sizeof entry, sizeof entry);
+    if (entry.bytes == RowEntry::elsewhere) return {Block::State::elsewhere};
+    if (entry.bytes == RowEntry::failed) return {Block::State::failed};
+    return {Block::State::here, at(member, entry.offset), entry.bytes};
   }
 
  private:
   /// The number of `member` among those that `of` writes to.
-  static std::uint32_t index(std::uint32_t member, std::uint32_t of) { return member < of ? member : member - 1; }
+  static std::uint32_t index(std::uint32_t member, std::uint32_t of) { return member - (member > of); }
 
-  RowHead& head(std::uint32_t member, std::uint32_t number) const {
-    return *reinterpret_cast<RowHead*>(places_[member].heads + RowSize::turns.row(number) * size_.head_bytes());
+  char* head(std::uint32_t member, std::uint32_t number) const {
+    return places_[member].heads + RowSize::turns.row(number) * size_.head_bytes();
   }
-  char* bulk(std::uint32_t member, std::uint32_t number) const {
-    return places_[member].bulks + RowSize::turns.row(number) * size_.bulk_bytes();
+  std::atomic<std::uint64_t>& flag_of(std::uint32_t member, std::uint32_t number) const {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(head(member, number));
   }
-  std::uint32_t flag(std::uint32_t member, std::uint32_t number) const {
-    return head(member, number).number.load(std::memory_order_acquire);
+  std::uint64_t flag(std::uint32_t member, std::uint32_t number) const {
+    return flag_of(member, number).load(std::memory_order_acquire);
+  }
+
+  /// What lies at an offset of the row of this exchange.
+  char* at(std::uint32_t member, std::size_t offset) const {
+    if (offset < size_.head_bytes()) return head(member, number_) + offset;
+    return places_[member].bulks + RowSize::turns.row(number_) * size_.bulk_bytes() + (offset - size_.head_bytes());
   }
 
   /// Where the block for `member` is to be; notes it, if there is a list.
   std::size_t place(std::uint32_t member, std::size_t bytes) {
     const std::uint32_t n = index(member, me_);
-    if (equal_bytes_ > 0) return size_.offset(bytes, n);
-    std::size_t& used = near_bytes_ + bytes <= size_.head_bytes() ? near_bytes_ : far_bytes_;
-    const std::size_t offset = RowSize::aligned(used, &used == &near_bytes_ ? 8 : std::min(RowSize::apart(bytes), RowSize::line));
-    used = offset + bytes;
-    entries_[n] = {static_cast<std::uint32_t>(&used == &near_bytes_ ? offset : size_.head_bytes() + offset), static_cast<std::uint32_t>(bytes)};
-    return entries_[n].offset;
+    if (equal_bytes_ > 0) return spacing_.offset(n);
+    std::size_t offset = RowSize::aligned(near_bytes_, 8);
+    if (offset + bytes <= size_.head_bytes()) {
+      near_bytes_ = offset + bytes;
+    } else {
+      offset = RowSize::aligned(far_bytes_, std::min(RowSize::apart(bytes), RowSize::line));
+      far_bytes_ = offset + bytes;
+      offset += size_.head_bytes();
+    }
+    entries_[n] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes)};
+    return offset;
   }
 
   RowSize size_;
@@ -220,10 +207,11 @@ class NodeRows {
   std::uint32_t checked_ = 0;      ///< members that are known not to read any more what this rank's row held before
   std::uint32_t seen_ = 0;         ///< flags of this exchange
   std::uint32_t deferred_ = 0;     ///< blocks
-  std::uint32_t equal_bytes_ = 0;
-  std::size_t near_bytes_ = 0, far_bytes_ = 0;  ///< of the head and the bulk, where blocks are listed
-  std::uint16_t call_ = 0;
-  bool posted_ = false, raised_ = true, failed_ = false;
+  std::uint64_t flag_ = 0;         ///< of this rank
+  std::size_t equal_bytes_ = 0, spaced_bytes_ = 0;
+  RowSize::Spacing spacing_{};                  ///< of blocks of spaced_bytes_
+  std::size_t near_bytes_ = 0, far_bytes_ = 0;  ///< in use of the head and of the bulk, where blocks are listed
+  bool posted_ = false, raised_ = true;
 };
 
 }  // namespace swapmeet

@@ -146,7 +146,7 @@ class Node {
   /// Raises the flag of this rank's row. False: that cannot be yet.
   bool raise() {
     if (rows_.raise()) return true;
-    waiter_.waits_for(*links_[rows_.late()].seat);
+    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].seat);
     return false;
   }
 

@@ -86,9 +86,9 @@ class NodeRows {
 
   /// Whether this rank may write its row. If not, late() may still read there.
   bool ready() {
-    const std::uint32_t needed = RowSize::turns.seen_before(number_);
+    const RowsInTurn& turns = RowSize::turns;
     for (; checked_ < size_.members; ++checked_)
-      if (checked_ != me_ && static_cast<std::int32_t>(RowFlag::number(flag(checked_, needed)) - needed) < 0) return false;
+      if (checked_ != me_ && !turns.allows(number_, RowFlag::number(flag(checked_, number_ - turns.lead)))) return false;
     return true;
   }
   std::uint32_t late() const { return checked_; }

@@ -31,7 +31,7 @@ PARAMETERS |= {
 }
 PARAMETERS |= {
     "per-node": st.just("all") | st.integers(1, 40).map(str),
-    "intra": st.sampled_from(("mpi", "shm", "cma", "auto")),
+    "intra": st.sampled_from(("mpi", "shm", "cma", "auto", "rows")),
 }
 FAMILIES = ("native", "direct", "bruck", "leaders")
 KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}

@@ -197,8 +197,9 @@ std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, 
 }
 
 std::pair<Verdict, std::int64_t> search_rows_in_turn(Rank ranks, std::uint32_t rows, std::uint32_t lead,
-                                                    std::uint32_t exchanges, std::int64_t most_states) {
-  if (ranks < 1 || ranks > 8 || !std::has_single_bit(rows)) throw std::invalid_argument("1 to 8 ranks, and 1, 2, 4, ... rows");
+                                                     std::uint32_t exchanges, std::int64_t most_states) {
+  if (ranks < 1 || ranks > 8 || !std::has_single_bit(rows))
+    throw std::invalid_argument("1 to 8 ranks, and 1, 2, 4, ... rows");
   std::int64_t states = 0;
   Verdict verdict = search_rows(ranks, {rows, lead}, exchanges, most_states, states);
   return {std::move(verdict), states};

@@ -252,7 +252,8 @@ class Links {
   /// One look at what is in flight, `active` messages; done(slot) is called for each that is over.
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
-    if (row_is_due()) [[unlikely]] moved |= raise();
+    if (row_is_due()) [[unlikely]]
+      moved |= raise();
     if (transfers_ > 0) {
       for (std::uint32_t slot = 0; slot < 2 * window_; ++slot) {
         if (!slots_.transfers[slot].link) continue;

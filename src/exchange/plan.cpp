@@ -24,7 +24,8 @@ std::size_t most_pieces(const Schedule& schedule) {
 }  // namespace
 
 Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags)
-    : Exchange(spec, tags), schedule_(std::move(schedule)), local_{neighbours, single_copy(spec.intra),
+    : Exchange(spec, tags), schedule_(std::move(schedule)),
+      local_{neighbours, single_copy(spec.intra),
              neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
@@ -40,7 +41,8 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
 /// Where all ranks share a node, the step that exchanges anything is an operation of its own.
 void Plan::list_rows() {
   std::vector<RowBlock> sends, receives;
-  for (const auto& [messages, blocks] : {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
+  for (const auto& [messages, blocks] :
+       {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
     for (const Message& message : *messages) {
       NodeLink* const link = local_.neighbours->link(message.peer);
       if (!link) return;

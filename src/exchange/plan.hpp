@@ -70,7 +70,7 @@ class Plan final : public Exchange {
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   const Schedule schedule_;
-  std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
+  std::vector<Operation> operations_;               ///< of the schedule, unless it is cut
   std::vector<RowBlock> row_sends_, row_receives_;  ///< of the step that is exchanged by rows
   std::vector<std::uint32_t> late_rows_;
   bool needs_bytes_ = false;

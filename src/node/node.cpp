@@ -176,8 +176,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
 
 std::size_t NodeLayout::bulk(std::uint32_t member) const {
   const auto whole_pages = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
-  return whole_pages(acknowledgements(members)) +
-         member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
+  return whole_pages(acknowledgements(members)) + member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
 }
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
@@ -203,6 +202,14 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
   link.seat = reinterpret_cast<const Seat*>(memory + layout.seat(other));
 }
 
+NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me) {
+  if (layout.row_block_bytes == 0) return {};
+  std::vector<RowPlace> places;
+  for (std::uint32_t member = 0; member < layout.members; ++member)
+    places.push_back({memory + layout.row_heads(member), memory + layout.row_bulks(member)});
+  return {layout.rows(), me, std::move(places)};
+}
+
 Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
            const Regions& regions)
     : memory_(std::move(memory)), bytes_(memory_.address() ? layout.bytes() : 0), links_(layout.members),
@@ -213,12 +220,7 @@ Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::s
     links_[other].process = processes[other];
     links_[other].member = other;
   }
-  if (address && layout.row_block_bytes > 0) {
-    std::vector<RowPlace> places;
-    for (std::uint32_t member = 0; member < layout.members; ++member)
-      places.push_back({address + layout.row_heads(member), address + layout.row_bulks(member)});
-    rows_ = NodeRows(layout.rows(), me, std::move(places));
-  }
+  if (address) rows_ = rows_in(layout, address, me);
   if (address) waiter_ = Waiter({reinterpret_cast<Seat*>(address + layout.seat(0)), layout.members}, me);
 }
 
@@ -272,19 +274,23 @@ bool Node::advance_by_row(Transfer& transfer) {
     transfer.state = Transfer::State::done;
     return waiter_.moved(), true;
   }
-  const bool by_channel = transfer.bytes > rows_.block_bytes() && link.in.next();
-  const NodeRows::Block block = by_channel ? NodeRows::Block{NodeRows::Block::State::elsewhere} : rows_.look(link.member, transfer.call);
+  using State = NodeRows::Block::State;
+  // What is too large for a row need not wait for the flag. (A cell may also be of the sender's next exchange.)
+  const Cell* const cell = transfer.bytes > rows_.block_bytes() ? link.in.next() : nullptr;
+  const NodeRows::Block block = cell && cell->call() == transfer.call ? NodeRows::Block{State::elsewhere}
+                                                                      : rows_.look(link.member, transfer.call);
   switch (block.state) {
-    case NodeRows::Block::State::late: return waiter_.waits_for(*link.seat), false;
-    case NodeRows::Block::State::out_of_step: return abandon(), false;
-    case NodeRows::Block::State::elsewhere:
+    case State::late: return waiter_.waits_for(*link.seat), false;
+    case State::out_of_step: return abandon(), false;
+    case State::elsewhere:
       transfer.by_row = false;
       transfer.turn = link.receives.made++;
       return advance(transfer);
-    case NodeRows::Block::State::failed: transfer.failed = true; break;
-    case NodeRows::Block::State::here: {
+    case State::failed: transfer.failed = true; break;
+    case State::here: {
       transfer.cut = block.bytes > transfer.bytes;
-      if (!transfer.discards) std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));
+      if (!transfer.discards)
+        std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));
       charge(block.bytes, true);
       transfer.moved = block.bytes;
     }

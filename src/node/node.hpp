@@ -69,7 +69,7 @@ struct NodeLink {
   Inlet in;
   const Seat* seat = nullptr;
   std::uint32_t member = 0;  ///< the other one
-  pid_t process = 0;  ///< whose memory can be read; 0: it cannot
+  pid_t process = 0;         ///< whose memory can be read; 0: it cannot
 
   struct Turns {
     std::uint32_t made = 0, done = 0;
@@ -88,7 +88,8 @@ struct NodeLayout {
   static std::size_t seat(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(Seat); }
   std::size_t row_heads(std::uint32_t member) const { return seat(members) + member * rows().heads_bytes(); }
   std::size_t acknowledgements(std::uint32_t member) const {
-    return row_heads(members) + std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
+    return row_heads(members) +
+           std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
   std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
   std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
@@ -106,6 +107,9 @@ struct NodeLayout {
 
 /// Gives `link`, which member `me` has to `other`, its cells in the segment mapped at `memory`.
 void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
+
+/// The rows of member `me` in the segment mapped at `memory`; none, if the layout has none.
+NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me);
 
 class Node {
  public:

@@ -88,7 +88,8 @@ class NodeRows {
   bool ready() {
     const RowsInTurn& turns = RowSize::turns;
     for (; checked_ < size_.members; ++checked_)
-      if (checked_ != me_ && !turns.allows(number_, RowFlag::number(flag(checked_, number_ - turns.lead)))) return false;
+      if (checked_ != me_ && !turns.allows(number_, RowFlag::number(flag(checked_, number_ - turns.lead))))
+        return false;
     return true;
   }
   std::uint32_t late() const { return checked_; }

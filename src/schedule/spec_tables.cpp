@@ -244,7 +244,8 @@ std::vector<Parameter> make_parameters() {
        [](const Spec& spec) { return spec.leaders == 0 ? "all" : std::to_string(spec.leaders); }},
       {"intra", "transport", "mpi, shm, cma, auto or rows",
        "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's "
-       "memory), auto (by size), rows (as auto, but each rank writes all its small blocks into one row: direct, window=all)",
+       "memory), auto (by size), rows (as auto, but each rank writes all its small blocks into one row: direct, "
+       "window=all)",
        scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
        [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",

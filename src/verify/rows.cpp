@@ -78,7 +78,8 @@ class Search {
       moved_ |= must;
     };
     if (mine.row == Doing::being_written) become([](Doing& doing) { doing.row = Doing::raised; });
-    if (mine.row == Doing::untouched && may_write(state, r)) become([](Doing& doing) { doing.row = Doing::being_written; });
+    if (mine.row == Doing::untouched && may_write(state, r))
+      become([](Doing& doing) { doing.row = Doing::being_written; });
     for (std::size_t other = 0; other < ranks_; ++other) {
       const auto bit = static_cast<std::uint8_t>(1u << other);
       if (other == r || (mine.done & bit)) continue;

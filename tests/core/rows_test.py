@@ -51,7 +51,9 @@ def test_rows_take_one_round_in_which_each_writes_to_all(text: str, ranks: int) 
     assert "intra=rows" in _core.parse_spec(text).unsuitable(ranks)
 
 
-@pytest.mark.parametrize("text", ["direct(intra=rows)", "direct(window=3,intra=rows)", "direct(order=random,intra=rows)"])
+@pytest.mark.parametrize(
+    "text", ["direct(intra=rows)", "direct(window=3,intra=rows)", "direct(order=random,intra=rows)"]
+)
 def test_a_window_of_all_peers_is_one_round(text: str) -> None:
     spec = _core.parse_spec(text)
     assert spec.unsuitable(4) == ""

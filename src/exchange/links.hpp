@@ -26,12 +26,6 @@ struct Local {
   bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
 };
 
-/// A block that a rank sends to another one of its node, or receives from it.
-struct RowBlock {
-  NodeLink* link;
-  std::int32_t block;
-};
-
 /// Where a message lies.
 struct Place {
   std::span<const Piece> pieces;
@@ -122,11 +116,11 @@ class Links {
     return host_is_mpich && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 
-  /// All messages of a step by rows, without a look at each: blocks of `bytes` bytes, row_block_bytes() at most, side by
-  /// side. `late`: room for as many numbers as are received. Meanwhile, copy().
-  template <class Copy>
-  int exchange_rows(std::span<const RowBlock> sends, const char* send, std::span<const RowBlock> receives,
-                    char* receive, std::size_t bytes, std::span<std::uint32_t> late, Copy&& copy) {
+  /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
+  /// of them; out(i), in(i): where the i-th is. `late`: room for as many numbers as are received. Calls copy() meanwhile.
+  template <class Out, class In, class Copy>
+  int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
+                    std::span<std::uint32_t> late, Copy&& copy) {
     Neighbours& all = *local_.neighbours;
     NodeRows& rows = all.rows();
     while (!rows.ready()) {
@@ -134,31 +128,26 @@ class Links {
       if (all.broken()) return MPI_ERR_OTHER;
       turn(false);
     }
-    for (const RowBlock& to : sends) rows.write(to.link->member, {const_cast<char*>(send) + to.block * bytes, bytes});
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      if (const Piece block = out(i); block.bytes > 0) rows.write(sends[i]->member, block);
     rows.posted();
     raise();
     all.here();
     copy();
-    const auto take = [&](const RowBlock& from) {
-      const char* const block = rows.look_equal(from.link->member);
-      if (!block) return false;
-      std::memcpy(receive + from.block * bytes, block, bytes);
-      charge(bytes, true);
-      return true;
-    };
     std::size_t left = 0;
-    for (std::size_t i = 0; i < receives.size(); ++i)
-      if (!take(receives[i])) late[left++] = static_cast<std::uint32_t>(i);
+    for (std::uint32_t i = 0; i < receives.size(); ++i)
+      if (const Piece block = in(i); block.bytes > 0 && !rows.read(receives[i]->member, block)) late[left++] = i;
     while (left > 0) {
       const std::size_t before = std::exchange(left, 0);
       for (std::size_t i = 0; i < before; ++i) {
-        const RowBlock& from = receives[late[i]];
-        if (take(from)) continue;
-        if (rows.is_up(from.link->member)) {
-          if (const int error = receive_by_row(from, receive + from.block * bytes, bytes)) return error;
+        NodeLink& link = *receives[late[i]];
+        const Piece block = in(late[i]);
+        if (rows.read(link.member, block)) continue;
+        if (rows.is_up(link.member)) {
+          if (const int error = receive_by_row(link, block)) return error;
           continue;
         }
-        all.waits_for(*from.link);
+        all.waits_for(link);
         late[left++] = late[i];
       }
       if (all.broken()) return MPI_ERR_OTHER;
@@ -418,9 +407,8 @@ class Links {
   }
 
   /// What is not as this rank expects it.
-  [[gnu::noinline]] int receive_by_row(const RowBlock& from, char* to, std::size_t bytes) {
-    const Piece piece{to, bytes};
-    Transfer transfer = Transfer::by_rows(*from.link, {&piece, 1}, bytes, false, call_->number);
+  [[gnu::noinline]] int receive_by_row(NodeLink& link, const Piece& block) {
+    Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call_->number);
     while (true) {
       const bool moved = local_.neighbours->advance(transfer);
       if (transfer.done()) break;

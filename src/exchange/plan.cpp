@@ -40,17 +40,18 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
 
 /// Where all ranks share a node, the step that exchanges anything is an operation of its own.
 void Plan::list_rows() {
-  std::vector<RowBlock> sends, receives;
-  for (const auto& [messages, blocks] :
+  RowMessages sends, receives;
+  for (const auto& [messages, listed] :
        {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
     for (const Message& message : *messages) {
       NodeLink* const link = local_.neighbours->link(message.peer);
       if (!link) return;
-      blocks->push_back({link, schedule_.runs[message.first].first});
+      listed->links.push_back(link);
+      listed->blocks.push_back(schedule_.runs[message.first].first);
     }
   for (Operation& operation : operations_)
-    if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows;
-  late_rows_.resize(receives.size());
+    if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows, row_step_ = operation.step;
+  late_rows_.resize(receives.links.size());
   row_sends_ = std::move(sends);
   row_receives_ = std::move(receives);
 }
@@ -148,14 +149,24 @@ template <class AnyPass>
   return ended(pass, pass.advance(), sent);
 }
 
-template <class AnyPass>
-[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, std::size_t step) {
-  const Rows& rows = pass.payload.rows();
-  const auto bytes = static_cast<std::size_t>(rows.block_bytes);
-  if (AnyPass::watched || bytes > pass.links.row_block_bytes()) return pass.engine.round(step);
-  const int error = pass.links.exchange_rows(row_sends_, rows.send, row_receives_, rows.receive, bytes, late_rows_,
-                                             [&] { pass.payload.copy(step); });
+/// block_of(block, is_sent): where it is.
+template <class AnyPass, class BlockOf>
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, BlockOf block_of) {
+  const int error = pass.links.exchange_rows(
+      row_sends_.links, [&](std::size_t i) { return block_of(row_sends_.blocks[i], true); }, row_receives_.links,
+      [&](std::size_t i) { return block_of(row_receives_.blocks[i], false); }, late_rows_,
+      [&] { pass.payload.copy(row_step_); });
   return error ? pass.engine.give_up(error) : MPI_SUCCESS;
+}
+
+/// Whether all blocks that this rank exchanges with others can be in rows.
+bool Plan::fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const {
+  const auto fit = [&](const Blocks& blocks, const RowMessages& messages) {
+    return std::ranges::all_of(messages.blocks, [&](std::int32_t block) {
+      return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes;
+    });
+  };
+  return fit(send, row_sends_) && fit(receive, row_receives_);
 }
 
 /// By the list of operations, which is as the schedule.
@@ -178,7 +189,16 @@ template <class AnyPass>
         if (error) [[unlikely]]
           return pass.engine.give_up(error);
         break;
-      case Operation::Kind::rows: error = exchange_rows(pass, operation.step); break;
+      case Operation::Kind::rows: {
+        const Rows& rows = pass.payload.rows();
+        const auto bytes = static_cast<std::size_t>(rows.block_bytes);
+        if (AnyPass::watched || bytes > pass.links.row_block_bytes()) error = pass.engine.round(operation.step);
+        else
+          error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
+            return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, bytes};
+          });
+        break;
+      }
       case Operation::Kind::step: error = pass.engine.round(operation.step); break;
     }
     if (error) [[unlikely]]
@@ -208,7 +228,14 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
   if (forwards()) return sent = false, MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
   const auto run_blocks = [&](auto& pass) {
     pass.begin(call, send, receive);
-    return ended(pass, pass.advance(), sent);
+    if (pass.watched || row_sends_.links.empty() || call.failure ||
+        !fit_rows(send, receive, pass.links.row_block_bytes()))
+      return ended(pass, pass.advance(), sent);
+    const int error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
+      const Blocks& blocks = is_sent ? send : receive;
+      return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block))};
+    });
+    return ended(pass, error ? error : pass.payload.over(), sent);
   };
   return call.clock ? run_blocks(passes_->watched_blocks) : run_blocks(passes_->blocks);
 }

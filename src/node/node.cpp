@@ -295,6 +295,7 @@ bool Node::advance_by_row(Transfer& transfer) {
       transfer.moved = block.bytes;
     }
   }
+  rows_.has_seen();
   transfer.state = Transfer::State::done;
   return waiter_.moved(), true;
 }

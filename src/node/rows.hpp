@@ -124,6 +124,9 @@ class NodeRows {
   }
   bool raised() const { return raised_; }
 
+  /// A flag of this exchange was seen to be up, of a rank that has not been counted in it yet.
+  void has_seen() { ++seen_; }
+
   /// The exchange is given up before anything of it was seen by others.
   void forget() {
     if (!std::exchange(raised_, true)) --number_, seen_ = 0;
@@ -134,12 +137,21 @@ class NodeRows {
 
   // --- the rows of others --------------------------------------------------------------------------------------------
 
-  /// What `member` has written for this rank, of as many bytes as this rank has for each; nullptr: it is late, or that
-  /// is not what it has written.
-  const char* look_equal(std::uint32_t member) {
-    if (flag(member, number_) != flag_) return nullptr;
-    ++seen_;
-    return at(member, spacing_.offset(index(me_, member)));
+  /// Reads what `member` has written for this rank. False: it is late, or that is not what fits: see look().
+  bool read(std::uint32_t member, const Piece& to) {
+    const char* from = nullptr;
+    if (equal_bytes_ > 0) {
+      if (flag(member, number_) != flag_) return false;
+      from = at(member, spacing_.offset(index(me_, member)));
+    } else {
+      const Block block = look(member, RowFlag::call(flag_));
+      if (block.state != Block::State::here || block.bytes != to.bytes) return false;
+      from = block.address;
+    }
+    std::memcpy(to.address, from, to.bytes);
+    charge(to.bytes, true);
+    has_seen();
+    return true;
   }
 
   /// What `member` has written for this rank, once its flag is up.
@@ -148,11 +160,10 @@ class NodeRows {
     const char* address = nullptr;
     std::size_t bytes = 0;
   };
-  Block look(std::uint32_t member, std::uint16_t call) {
+  Block look(std::uint32_t member, std::uint16_t call) const {
     const std::uint64_t theirs = flag(member, number_);
     if (RowFlag::number(theirs) != number_) return {Block::State::late};
     if (RowFlag::call(theirs) != call) return {Block::State::out_of_step};
-    ++seen_;
     const std::uint32_t n = index(me_, member);
     const std::uint64_t bytes = RowFlag::bytes(theirs);
     if (bytes == RowFlag::failed) return {Block::State::failed};

@@ -343,7 +343,7 @@ const std::vector<Alias>& aliases() {
        "two-phase in radix r", "tuna"},
       {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
        "large blocks directly, the others through the radix schedule; the threshold is agreed at each call", ""},
-      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=auto)",
+      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=rows)",
        "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
       {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",
        "one rank of a node (or per-node=...) sends for all of it", ""},

@@ -13,7 +13,7 @@
 /// so in the row. The flag is raised in each exchange all the same.
 ///
 /// Cost     of each rank P-1 blocks written, one flag raised, P-1 flags and blocks read. At 8 B, eight ranks write 8 cache
-///          lines in all, where channels take 56.                                 [checked by tests/core/lines_test.py]
+///          lines in all, where channels take 112.                                [checked by tests/transport/transport_test.py]
 #pragma once
 
 #include <algorithm>

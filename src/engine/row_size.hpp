@@ -13,6 +13,8 @@ struct RowSize {
   std::uint32_t block_bytes = 0;  ///< the largest block of a row, whole cache lines; 0: there are no rows
 
   static constexpr RowsInTurn turns{};
+  /// Of a block, where memory is not short.
+  static constexpr std::uint32_t most_block_bytes = 4096;
   static constexpr std::size_t line = 64, flag_bytes = 8, entry_bytes = 8;
 
   static constexpr std::size_t aligned(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }

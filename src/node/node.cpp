@@ -182,7 +182,8 @@ std::size_t NodeLayout::bulk(std::uint32_t member) const {
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   constexpr std::uint32_t line = 64, most_lines = 257;
   for (std::uint32_t lines = most_lines;; lines = (lines / 2) | 1) {
-    const NodeLayout layout{members, {2, lines * line}, members > 1 ? lines / 4 * line : 0};
+    const NodeLayout layout{
+        members, {2, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
     if (layout.bytes() <= most_bytes) return layout;
     if (lines == 1) return {members, {0, 0}};
   }

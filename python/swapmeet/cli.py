@@ -15,18 +15,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from swapmeet import (
     __version__,
-    application,
     catalogue,
     conformance,
-    launch,
     show,
     verification,
 )
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Nodes, tables_console
+from swapmeet.arguments import FINDINGS, PASSING, Nodes, mpi_names, tables_console
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.calibration.command import calibrate
 from swapmeet.cluster.command import cluster
+from swapmeet.doctor.command import doctor
 from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
@@ -37,13 +36,13 @@ from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
 from swapmeet.reproduction.command import reproduce
+from swapmeet.run_command import env, run
 from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 from swapmeet.tuning.command import tune
 from swapmeet.tuning.regret_command import regret
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
-FINDINGS = 1
 BAD_INPUT = 2
 MOST_RANKS_SHOWN = 1 << 20
 
@@ -80,16 +79,18 @@ def _reporting() -> Iterator[None]:
 app = typer.Typer(
     cls=Commands,
     help="All-to-all collectives of MPI, as fast as the machine allows.",
+    epilog="Exit status: 0, all is well; 1, something is wrong, slower or not served, as the command's help says; 2, "
+    "the command cannot do what was asked for, and says why; 130, interrupted. `run`, `cluster run` and `profile` "
+    "end with their launcher's.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-PASSING = {"allow_interspersed_args": False}  # what follows the program is the program's
-
-MpiName = Annotated[str, typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.")]
-Algorithm = Annotated[str | None, typer.Option(help="A spec (see `swapmeet algorithms`), or auto.")]
+MpiName = Annotated[
+    str,
+    typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.", autocompletion=mpi_names),
+]
 
 Ranks = Annotated[str, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")]
 
@@ -109,27 +110,9 @@ def main(
     """All-to-all collectives of MPI, as fast as the machine allows."""
 
 
-@app.command(context_settings=PASSING)
-def run(
-    argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")],
-    mpi: Annotated[
-        str | None,
-        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP uses."),
-    ] = None,
-    algorithm: Algorithm = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
-    stats: Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")] = None,
-    trace: Annotated[
-        str | None, typer.Option(metavar="FILE[,call=N]", help="Trace one all-to-all, for ui.perfetto.dev.")
-    ] = None,
-    native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
-) -> None:
-    """Run an MPI program with its all-to-alls served by Swapmeet."""
-    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
-    chosen, preload, variables = application.prepare(argv, mpi, native, options)
-    words = launch.command(chosen, ranks, argv, preload, variables)
-    launch.replace_process(words, mpis.environment(chosen, ranks))
+app.command(context_settings=PASSING)(run)
+app.command(context_settings=PASSING)(env)
+app.command(context_settings=PASSING)(doctor)
 
 
 @app.command("show")

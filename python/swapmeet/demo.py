@@ -1,137 +1,163 @@
-"""`make demo`: unmodified applications, each run without and with Swapmeet, their answers compared byte for byte."""
+"""`make demo`: an unmodified application and a benchmark, without and with Swapmeet: answers, times, speed-ups."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
+import shlex
+import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from swapmeet import launch, mpi
+from swapmeet.arguments import tables_console
+from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library, source_tree
+from swapmeet.library import library, program, source_tree
 
-RANKS = 4
+RANKS = 2
+TURNS = 5  #: from the least to the greatest of five ratios holds the median with a chance of 94 %
 TIMEOUT_S = 300.0
+APPLICATION = "Taylor-Green vortex (mpi4py), 16³ points"
+STEPS = 100
+CALLS = 200  #: of each size of the benchmark
+FEWER, FEWER_ABOVE = 100, 8192  #: of sizes above, by OSU's defaults
+BUSY = 0.5  #: of the cores, by the load of the last minute
+SMALL, LARGE = 64, 1 << 20  #: bytes of a block: where the default gains much, and where it gains little
+IN_ALLTOALLS = re.compile(r"in all-to-all ([\d.]+) s")
+LATENCY = re.compile(r"^(\d+) +([\d.]+) ", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Application:
-    """One application and how to tell whether two of its answers are the same."""
+@dataclass
+class Case:
+    """What is compared: a row of the table."""
 
     name: str
-    target: mpi.Mpi
-    argv: Sequence[str]
-    algorithm: str
-    answer: Callable[[Path, str], str]  #: (working folder, standard output) -> what must not change
+    calls: str = ""  #: all-to-alls of rank 0 in a run
+    without: list[float] = field(default_factory=list)  #: seconds in all-to-alls, a number for each turn
+    with_it: list[float] = field(default_factory=list)
+    answers: set[str] = field(default_factory=set)  #: all that were given
 
+    def add(self, seconds: float, ours: bool, answer: str) -> None:
+        """Take a run."""
+        (self.with_it if ours else self.without).append(seconds)
+        self.answers.add(answer)
 
-@dataclass(frozen=True)
-class Run:
-    """One run of an application."""
+    def cells(self) -> list[str]:
+        """For the table."""
+        ratios = sorted(before / after for before, after in zip(self.without, self.with_it, strict=True))
+        times = [_time(statistics.median(some)) for some in (self.without, self.with_it)]
+        speedup = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
+        return [self.name, self.calls, *times, speedup, "identical" if self.same else "DIFFERENT"]
 
-    answer: str
-    seconds: float
-    calls: str  #: "60 Alltoall, 2 Alltoallv", as rank 0 made them; "" without Swapmeet
-
-
-def run(application: Application, folder: Path, with_swapmeet: bool) -> Run:
-    """Launch `application` in an empty `folder`."""
-    folder.mkdir()
-    statistics = folder / "statistics.json"
-    preload = library(application.target) if with_swapmeet else None
-    variables = launch.library_variables(application.algorithm, stats=str(statistics)) if with_swapmeet else {}
-    words = launch.command(application.target, RANKS, application.argv, preload, variables)
-    begin = time.monotonic()
-    try:
-        done = launch.run(
-            application.target, RANKS, words, env={"OMP_NUM_THREADS": "1"}, timeout_s=TIMEOUT_S, folder=folder
-        )
-    except subprocess.TimeoutExpired:
-        raise SwapmeetError(
-            f"{application.name} took more than {TIMEOUT_S:.0f} s (half a minute on two idle cores) and was ended: try "
-            "again when this machine does less"
-        ) from None
-    seconds = time.monotonic() - begin
-    if done.returncode != 0:
-        output = (done.stdout + done.stderr).strip()[-2000:]
-        raise SwapmeetError(f"{application.name} failed with status {done.returncode}:\n{output}")
-    return Run(application.answer(folder, done.stdout), seconds, intercepted(statistics) if with_swapmeet else "")
-
-
-def intercepted(statistics: Path) -> str:
-    """What the library counted on rank 0."""
-    calls: dict[str, int] = {}
-    for row in json.loads(statistics.read_text())["calls"]:
-        calls[row["collective"]] = calls.get(row["collective"], 0) + row["calls"]
-    return ", ".join(f"{count} {name}" for name, count in calls.items()) or "none"
-
-
-def taylor_green(decomposition: str, algorithm: str) -> Application:
-    """The Taylor-Green vortex, pseudo-spectral, by mpi4py and SciPy (examples/taylor_green)."""
-    script = source_tree() / "examples" / "taylor_green" / "taylor_green.py"
-    argv = [sys.executable, str(script), "--decomposition", decomposition, "--output", "answer.json"]
-    read = lambda folder, _: (folder / "answer.json").read_text()  # noqa: E731
-    return Application(f"Taylor-Green vortex, {decomposition}", mpi.find("mpich"), argv, algorithm, read)
-
-
-def quantum_espresso(algorithm: str) -> Application | None:
-    """Silicon by Debian's pw.x (examples/quantum_espresso); None where that is not installed."""
-    folder = source_tree() / "examples" / "quantum_espresso"
-    program = shutil.which("pw.x")
-    try:
-        target = mpi.find("openmpi-system")
-    except SwapmeetError:
-        return None
-    if program is None:
-        return None
-
-    def without_timings(_: Path, output: str) -> str:
-        words = [sys.executable, "-c", "import sys, compare; print(compare.without_timings(sys.stdin.read()))"]
-        kept = subprocess.run(words, input=output, cwd=folder, capture_output=True, text=True, check=True)
-        return kept.stdout
-
-    argv = [program, "-in", str(folder / "si.in")]
-    return Application("Quantum ESPRESSO, silicon", target, argv, algorithm, without_timings)
+    @property
+    def same(self) -> bool:
+        """Whether all answers were."""
+        return len(self.answers) == 1
 
 
 def main() -> int:
     """Run everything; 0 if all answers are the same."""
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    applications = [taylor_green("slab", "tra"), taylor_green("pencil", "multipair-waitany")]
-    espresso = quantum_espresso("random-sendrecv")
-    applications += [espresso] if espresso else []
-    table = Table(title=f"Unmodified applications on {RANKS} ranks, {os.cpu_count()} cores, without and with Swapmeet")
-    for column in ("application", "MPI", "algorithm", "intercepted (rank 0)", "without (s)", "with (s)", "answers"):
-        table.add_column(column)
-    different = 0
-    with tempfile.TemporaryDirectory(prefix="swapmeet-demo-") as temporary:
-        for number, application in enumerate(applications):
-            console.print(f"running {application.name} ...")
-            plain, ours = (run(application, Path(temporary) / f"{number}-{with_}", with_) for with_ in (False, True))
-            same = plain.answer == ours.answer and ours.calls != "none"
-            different += not same
-            mpi_name = f"{application.target.kind} {application.target.version}"
-            row = [application.name, mpi_name, application.algorithm, ours.calls]
-            table.add_row(*row, f"{plain.seconds:.2f}", f"{ours.seconds:.2f}", "identical" if same else "DIFFERENT")
-    console.print(table)
-    if not espresso:
-        console.print(
-            "Quantum ESPRESSO was left out: it takes Debian's quantum-espresso and openmpi-bin (make test as root)."
-        )
-    console.print(
-        "Times include the start of the job, on cores that ranks share: they show that it works, not a speed-up."
+    target = mpi.default()
+    application = Case(APPLICATION)
+    small, large = (Case(f"OSU's Alltoall, blocks of {bytes_text(size)}") for size in (SMALL, LARGE))
+    library(target), program(target, "users")  # before the clock runs
+    cores = len(os.sched_getaffinity(0))
+    busy = os.getloadavg()[0] > BUSY * cores
+    print(
+        f"running both programs on {RANKS} ranks, {TURNS} times without and {TURNS} times with Swapmeet ...", flush=True
     )
-    return 1 if different else 0
+    with tempfile.TemporaryDirectory(prefix="swapmeet-demo-") as temporary:
+        for turn in range(TURNS):
+            for ours in (False, True):
+                _taylor_green(target, application, Path(temporary, f"{turn}-{ours}"), ours)
+                _benchmark(target, (small, large), ours)
+    title = "Time in all-to-alls, without and with Swapmeet preloaded and nothing set"
+    table = Table(title=f"{title}: {target.kind} {target.version}, {RANKS} ranks, {cores} cores")
+    for column in ("program", "all-to-alls", "without", "with", f"speed-up (of {TURNS} turns)", "answers"):
+        table.add_column(column)
+    cases = (application, small, large)
+    for case in cases:
+        table.add_row(*case.cells())
+    tables_console().print(table)
+    print(
+        "Medians. A speed-up is taken within a turn, its interval holds those of all turns. Large blocks are bound by\n"
+        "copying and gain least; docs/measurements/users.md has all sizes, more ranks, and another MPI."
+    )
+    if busy:
+        print("Other programs run on this machine; an MPI whose ranks poll while they wait suffers most from that.")
+    command = os.path.relpath(Path(sys.prefix, "bin", "swapmeet"))
+    print("\nFor your own program:")
+    print(f"  {command} doctor ./app                  # does it work here, with the MPI of ./app?")
+    print(f"  {command} run -n 4 --stats - -- ./app   # serve it, and end with a verdict")
+    print(f"  {command} env ./app                     # the lines for a batch script")
+    return 0 if all(case.same for case in cases) and application.calls != "none" else 1
+
+
+def _taylor_green(target: mpi.Mpi, case: Case, folder: Path, ours: bool) -> None:
+    """One run of the application (examples/taylor_green) in a new folder."""
+    folder.mkdir()
+    script = source_tree() / "examples" / "taylor_green" / "taylor_green.py"
+    argv = [sys.executable, str(script), "--grid", "16", "--steps", str(STEPS), "--output", "answer.json"]
+    counted = folder / "statistics.json"
+    output = _run(target, argv, folder, ours, launch.library_variables(stats=str(counted)))
+    found = IN_ALLTOALLS.search(output)
+    if found is None:
+        raise SwapmeetError(f"{case.name} did not say how long its all-to-alls took:\n{output[-2000:]}")
+    if ours:
+        case.calls = intercepted(counted)
+    case.add(float(found[1]), ours, (folder / "answer.json").read_text())
+
+
+def _benchmark(target: mpi.Mpi, cases: Sequence[Case], ours: bool) -> None:
+    """One run of OSU's Alltoall, or what times as it does (benchmarks/users), which checks what was delivered."""
+    argv = [str(program(target, "users")), "osu", str(LARGE), str(CALLS), "Alltoall"]
+    output = _run(target, argv, None, ours, {})
+    if ("# Swapmeet: yes" in output) != ours:
+        raise SwapmeetError(f"the benchmark ran {'without' if ours else 'with'} Swapmeet: is LD_PRELOAD passed on?")
+    times = {int(size): 1e-6 * float(latency) for size, latency in LATENCY.findall(output)}
+    for case, size in zip(cases, (SMALL, LARGE), strict=True):
+        case.calls = str(FEWER if size > FEWER_ABOVE else CALLS)
+        case.add(times[size], ours, "right")
+
+
+def _run(target: mpi.Mpi, argv: Sequence[str], folder: Path | None, ours: bool, variables: dict[str, str]) -> str:
+    """What a program prints, launched without or with the library."""
+    words = launch.command(target, RANKS, argv, library(target) if ours else None, variables if ours else {})
+    try:
+        done = launch.run(target, RANKS, words, env={"OMP_NUM_THREADS": "1"}, timeout_s=TIMEOUT_S, folder=folder)
+    except subprocess.TimeoutExpired:
+        raise SwapmeetError(
+            f"{argv[0]} took more than {TIMEOUT_S:.0f} s (two seconds on two idle cores) and was ended: try again when "
+            "this machine does less"
+        ) from None
+    if done.returncode != 0:
+        output = (done.stdout + done.stderr).strip()[-2000:]
+        raise SwapmeetError(f"{shlex.join(map(str, argv))} failed with status {done.returncode}:\n{output}")
+    return done.stdout
+
+
+def intercepted(counted: Path) -> str:
+    """What the library counted on rank 0."""
+    calls: dict[str, int] = {}
+    for row in json.loads(counted.read_text())["calls"]:
+        calls[row["collective"]] = calls.get(row["collective"], 0) + row["calls"]
+    return ", ".join(f"{count} {name}" for name, count in calls.items()) or "none"
+
+
+def _time(seconds: float) -> str:
+    """In the unit that suits it."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ def explain(
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
     elif imported is not None:
         print(f"native is: the MPI's own choice; {imported} has no rule for it")
+    print(f"the MPI is {target}{'' if mpi else ', the default; --mpi names another'}")
     if machine is not None:
         pricing = prices.Pricing(machines.load(machine))
         priced = [] if spec.family == "native" else [spec]  # the models know nothing of the host MPI

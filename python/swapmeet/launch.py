@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,6 +17,9 @@ from swapmeet.mpi import Mpi, environment
 
 LAUNCHER_WORDS = 3  #: that a `command` begins with: mpiexec -n RANKS
 GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
+INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
+PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
+LIBC = ctypes.CDLL(None)
 
 
 def command(
@@ -23,6 +28,7 @@ def command(
     argv: Sequence[str | Path],
     library: Path | None = None,
     variables: Mapping[str, str] | None = None,
+    launcher: str | None = None,
 ) -> list[str]:
     """The launcher's command line.
 
@@ -39,14 +45,35 @@ def command(
         wraps MPI_ and calls PMPI_ comes first, and reaches us by the PMPI_ name.
     variables : mapping, optional
         Variables for the ranks only.
+    launcher : str, optional
+        Replaces the MPI's own mpiexec, as in "srun -n {ranks}".
+
+    Raises
+    ------
+    SwapmeetError
+        If the library's path cannot be preloaded, or `launcher` cannot be used.
     """
     settings = dict(variables or {})
+    before = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    others = [word for word in before if not is_ours(word)]  # after `swapmeet env` ours may be there, for any MPI
     if library:
-        if set(str(library)) & set(" :"):
-            raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
-        settings["LD_PRELOAD"] = ":".join([*filter(None, [os.environ.get("LD_PRELOAD")]), str(library)])
+        require_preloadable(library)
+    if library or others != before:
+        settings["LD_PRELOAD"] = ":".join([*others, *([str(library)] if library else [])])
     words = [f"{name}={value}" for name, value in settings.items()]
-    return [str(mpi.mpiexec), "-n", str(ranks), *(["env", *words] if words else []), *map(str, argv)]
+    begin = launcher_words(launcher, ranks, mpi) if launcher else [str(mpi.mpiexec), "-n", str(ranks)]
+    return [*begin, *(["env", *words] if words else []), *map(str, argv)]
+
+
+def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
+    """The words of --launcher, as in "srun -n {ranks}"; {mpi} is the MPI's name."""
+    try:
+        words = shlex.split(launcher.format(ranks=ranks, mpi=mpi.name))
+    except (ValueError, LookupError) as problem:
+        raise SwapmeetError(f'--launcher "{launcher}": {problem}; try "srun -n {{ranks}}"') from None
+    if not words or "{ranks}" not in launcher:
+        raise SwapmeetError(f'--launcher "{launcher}" does not say {{ranks}}; try "srun -n {{ranks}}"')
+    return words
 
 
 def library_variables(
@@ -65,6 +92,22 @@ def library_variables(
     return variables
 
 
+def is_ours(preloaded: str) -> bool:
+    """Whether a word of LD_PRELOAD is a library of Swapmeet, for whichever MPI."""
+    return Path(preloaded).name.startswith("libswapmeet.so")
+
+
+def require_preloadable(library: Path) -> None:
+    """Refuse a path that LD_PRELOAD would take for several."""
+    if set(str(library)) & set(" :"):
+        raise SwapmeetError(f"LD_PRELOAD cannot hold blanks or colons, as in {library}: move it to another folder")
+
+
+def batch_job() -> str | None:
+    """The variable that says in which job of a batch system we are; None: in none."""
+    return next((name for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if name in os.environ), None)
+
+
 def require_program(name: str) -> None:
     """Refuse a program that cannot be started, before as many ranks fail."""
     if "=" in name:
@@ -79,9 +122,44 @@ def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     try:
-        os.execve(words[0], list(words), {**os.environ, **variables})
+        os.execvpe(words[0], list(words), {**os.environ, **variables})
     except OSError as problem:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+
+
+def attend(words: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run the launcher with our input and output until it ends; its exit status, as shells have it.
+
+    Ctrl-C reaches it as well as us, and a SIGTERM is passed on. It does not survive us.
+
+    Raises
+    ------
+    SwapmeetError
+        If it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(words, env={**os.environ, **variables}, preexec_fn=end_with_parent)
+    except OSError as problem:
+        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return status if status >= 0 else 128 - status
+
+
+def end_with_parent() -> None:
+    """Ask the kernel to end this process when the thread that began it is killed, whatever by."""
+    with contextlib.suppress(AttributeError):
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def run(
@@ -91,6 +169,7 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
     folder: Path | None = None,
+    typed: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Launch and wait, capturing what is printed. However this ends, no rank is left behind.
 
@@ -108,6 +187,8 @@ def run(
         Limit, in seconds.
     folder : Path, optional
         Where to run; the current directory if not given.
+    typed : str, optional
+        Standard input of rank 0.
 
     Raises
     ------
@@ -116,7 +197,7 @@ def run(
     """
     process = subprocess.Popen(
         words,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if typed is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -126,7 +207,7 @@ def run(
         start_new_session=True,
     )
     try:
-        output, errors = process.communicate(timeout=timeout_s)
+        output, errors = process.communicate(typed, timeout=timeout_s)
     except BaseException as problem:
         output, errors = _end(process)
         if isinstance(problem, subprocess.TimeoutExpired):

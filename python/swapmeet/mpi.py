@@ -31,6 +31,9 @@ class Mpi:
     standard_abi: bool = field(default=False, repr=False)
     by_path: bool = field(default=False, repr=False)  #: programs are shown its libmpi by LD_LIBRARY_PATH
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.version} ({self.libmpi or self.mpicc})"
+
     @property
     def prefix(self) -> Path:
         """Where it is installed."""

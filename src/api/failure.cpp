@@ -33,7 +33,11 @@ int failed_by_exception(int error, const char* what) noexcept {
 
 int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised"); }
 
-Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : communicator_of(comm); }
+Communicator* known(MPI_Comm comm) {
+  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  if (communicator) communicator->be_ready();
+  return communicator;
+}
 
 }  // namespace swapmeet
 

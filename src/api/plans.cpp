@@ -1,8 +1,6 @@
 /// swapmeet_plan_*().
 #include <mpi.h>
 
-#include <sched.h>
-
 #include <swapmeet/swapmeet.h>
 
 #include <memory>
@@ -126,7 +124,9 @@ SWAPMEET_PLAN(_c, MPI_Count, MPI_Aint)
 SWAPMEET_EXPORT int swapmeet_plan_start(swapmeet_plan* plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   return guarded_call([&]() -> int {
-    const int error = swapmeet::context().under_way->start(*plan->planned);
+    Planned& planned = *plan->planned;
+    const auto begin = [&] { return planned.under_way() ? MPI_ERR_REQUEST : planned.start(); };
+    const int error = swapmeet::context().under_way->start(planned, begin);
     if (error == MPI_ERR_REQUEST) return failed(error, "the plan is under way already");
     return error ? failed(error) : error;
   });
@@ -136,8 +136,8 @@ SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   if (!done) return failed(MPI_ERR_ARG, "the address of `done` is NULL");
   return guarded_call([&]() -> int {
-    int error = MPI_SUCCESS;
-    *done = swapmeet::context().under_way->advance(*plan->planned, error);
+    *done = swapmeet::context().under_way->advance(*plan->planned);
+    const int error = *done ? plan->planned->result() : MPI_SUCCESS;
     return error ? failed(error) : error;
   });
 }
@@ -145,10 +145,8 @@ SWAPMEET_EXPORT int swapmeet_plan_test(swapmeet_plan* plan, int* done) {
 SWAPMEET_EXPORT int swapmeet_plan_wait(swapmeet_plan* plan) {
   if (!plan) return failed(MPI_ERR_REQUEST, "the plan is NULL");
   return guarded_call([&]() -> int {
-    constexpr int patience = 64;  // polls before others may have the core
-    int error = MPI_SUCCESS;
-    for (int polls = 0; !swapmeet::context().under_way->advance(*plan->planned, error); ++polls)
-      if (polls >= patience) sched_yield();
+    swapmeet::context().under_way->finish(*plan->planned);
+    const int error = plan->planned->result();
     return error ? failed(error) : error;
   });
 }

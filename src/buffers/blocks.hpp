@@ -34,6 +34,9 @@ class Blocks {
     for (const Datatype& type : types) contiguous_ &= type.contiguous, committed_ &= type.committed;
   }
 
+  /// They lie elsewhere from now on.
+  void lie_at(void* base) { base_ = static_cast<char*>(base); }
+
   /// The same blocks, `by` bytes further on.
   Blocks moved(std::intptr_t by) const {
     Blocks blocks(*this);

@@ -39,6 +39,14 @@ class OwnedBlocks {
 
   Blocks blocks() const;
 
+  /// Whether it is this, of MPI_Alltoall, of a predefined type; and whether it is of any such: then it holds nothing of the
+  /// application's, and may lie elsewhere in memory.
+  bool is(std::int64_t count, MPI_Datatype type) const {
+    return is_plain() && std::get<0>(sizes_) == count && handles_.front() == type;
+  }
+  bool is_plain() const { return sizes_.index() == 0 && types_.front().predefined; }
+  void lie_at(const void* base) { base_ = base; }
+
   // As MPI takes them.
   void* base() const { return const_cast<void*>(base_); }
   const Sizes& sizes() const { return sizes_; }

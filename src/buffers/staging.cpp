@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 
 namespace swapmeet {
@@ -86,28 +87,39 @@ int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
+int Staging::convert_block(const Part& block, const Datatype& type, char* bytes, Exchange direction, MPI_Comm comm) {
+  const bool in = direction == Exchange::in;
+  copied(block.count * type.size);
+  if (type.contiguous) {
+    std::memcpy(in ? bytes : block.address, in ? block.address : bytes,
+                static_cast<std::size_t>(block.count * type.size));
+    return MPI_SUCCESS;
+  }
+  return in_pieces(block, type, [&](void* elements, Bytes count, MPI_Datatype handle, std::int64_t first) {
+    char* const packed = bytes + first * type.size;
+    const auto length = static_cast<Bytes>(count * type.size);
+    Bytes position = 0;
+    return in ? PMPI_Pack_c(elements, count, handle, packed, length, &position, comm)
+              : PMPI_Unpack_c(packed, length, &position, elements, count, handle, comm);
+  });
+}
+
 int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    const Part theirs = blocks.whole(static_cast<int>(i));
+    const Part block = blocks.whole(static_cast<int>(i));
+    if (block.count == 0) continue;
     const Datatype& type = blocks.type(static_cast<int>(i));
-    char* const ours = memory_.memory() + displacements_[i];
-    if (theirs.count == 0) continue;
-    const bool in = direction == Exchange::in;
-    int error = MPI_SUCCESS;
-    copied(counts_[i]);
-    if (type.contiguous)
-      std::memcpy(in ? ours : theirs.address, in ? theirs.address : ours, static_cast<std::size_t>(counts_[i]));
-    else
-      error = in_pieces(theirs, type, [&](void* elements, Bytes count, MPI_Datatype handle, std::int64_t first) {
-        char* const bytes = ours + first * type.size;
-        const auto length = static_cast<Bytes>(count * type.size);
-        Bytes position = 0;
-        return in ? PMPI_Pack_c(elements, count, handle, bytes, length, &position, comm)
-                  : PMPI_Unpack_c(bytes, length, &position, elements, count, handle, comm);
-      });
-    if (error) return error;
+    if (const int error = convert_block(block, type, memory_.memory() + displacements_[i], direction, comm))
+      return error;
   }
   return MPI_SUCCESS;
+}
+
+int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm) {
+  const std::unique_ptr<char[]> bytes(new (std::nothrow) char[static_cast<std::size_t>(from.count * sent.size)]);
+  if (!bytes) return MPI_ERR_NO_MEM;
+  const int error = convert_block(from, sent, bytes.get(), Exchange::in, comm);
+  return error ? error : convert_block(to, received, bytes.get(), Exchange::out, comm);
 }
 
 }  // namespace swapmeet

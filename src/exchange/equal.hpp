@@ -7,6 +7,7 @@
 
 #include "buffers/blocks.hpp"
 #include "buffers/forward.hpp"
+#include "buffers/staging.hpp"
 #include "exchange/links.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/schedule.hpp"
@@ -161,7 +162,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
     if (!fits || !sent.contiguous || !received.contiguous) {
       const Rank rank = this->schedule_.rank;
-      const int error = sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), this->fabric_.call().comm);
+      const MPI_Comm comm = this->fabric_.call().comm;
+      const int error = this->fabric_.call().waits ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
+                        : fits                     ? Staging::copy(from, sent, to, received, comm)
+                                                   : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;
     }

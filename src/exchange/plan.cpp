@@ -106,8 +106,8 @@ struct Plan::Passes {
   OfBlocks<Unwatched> blocks;
   OfBlocks<Watch> watched_blocks;
 
-  /// The exchange that start() began: of the watched ones; or it is over, with `result`.
-  enum class UnderWay : std::uint8_t { nothing, rows, blocks } under_way = UnderWay::nothing;
+  /// How the exchange that start() began goes on; nullptr: it is over, with `result`.
+  int (*go_on)(Plan&) = nullptr;
   int result = MPI_SUCCESS;
   Invocation started_call{};
   std::optional<Rows> started_rows{};
@@ -242,7 +242,7 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
 
 void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& call) {
   Passes& all = *passes_;
-  all.under_way = Passes::UnderWay::nothing;
+  all.go_on = nullptr;
   all.started_call = call;
   all.started_rows = rows_of(send, receive);
   all.result = call.failure;
@@ -250,33 +250,40 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
     if (all.started_rows->block_bytes == 0) return;
     if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
       all.started_call.failure = MPI_ERR_NO_MEM;
-    all.under_way = Passes::UnderWay::rows;
-    all.watched_rows.begin(all.started_call, *all.started_rows, scratch_.memory());
-    all.watched_rows.engine.restart();
+    call.clock ? begin<&Passes::watched_rows>(*all.started_rows, scratch_.memory())
+               : begin<&Passes::rows>(*all.started_rows, scratch_.memory());
     return;
   }
   if (forwards()) {
     all.result = MPI_ERR_ARG;  // as run()
     return;
   }
-  all.under_way = Passes::UnderWay::blocks;
   all.started_send.emplace(send);
   all.started_receive.emplace(receive);
-  all.watched_blocks.begin(all.started_call, *all.started_send, *all.started_receive);
-  all.watched_blocks.engine.restart();
+  call.clock ? begin<&Passes::watched_blocks>(*all.started_send, *all.started_receive)
+             : begin<&Passes::blocks>(*all.started_send, *all.started_receive);
+}
+
+template <auto pass, class... What>
+void Plan::begin(What&&... what) {
+  auto& mine = passes_.get()->*pass;
+  mine.begin(passes_->started_call, std::forward<What>(what)...);
+  mine.engine.restart();
+  passes_->go_on = [](Plan& plan) { return plan.go_on(plan.passes_.get()->*pass); };
+}
+
+template <class AnyPass>
+int Plan::go_on(AnyPass& pass) {
+  const int error = pass.engine.advance();
+  if (error == unfinished) return error;
+  passes_->go_on = nullptr;
+  bool sent = false;
+  return ended(pass, error, sent);
 }
 
 int Plan::advance() {
-  if (passes_->under_way == Passes::UnderWay::nothing) return passes_->result;
-  if (broken_) return MPI_ERR_OTHER;
-  const auto go_on = [&](auto& pass) -> int {
-    const int error = pass.engine.advance();
-    if (error == unfinished) return error;
-    passes_->under_way = Passes::UnderWay::nothing;
-    bool sent = false;
-    return ended(pass, error, sent);
-  };
-  return passes_->under_way == Passes::UnderWay::rows ? go_on(passes_->watched_rows) : go_on(passes_->watched_blocks);
+  if (!passes_->go_on) return passes_->result;
+  return broken_ ? MPI_ERR_OTHER : passes_->go_on(*this);
 }
 
 SentTraffic Plan::traffic(std::int64_t block_bytes) const {

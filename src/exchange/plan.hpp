@@ -61,6 +61,10 @@ class Plan final : public Exchange {
   int run_operations(AnyPass& pass);
   template <class AnyPass>
   int ended(AnyPass& pass, int error, bool& sent);
+  template <auto pass, class... What>
+  void begin(What&&... what);
+  template <class AnyPass>
+  int go_on(AnyPass& pass);
 
   void list_rows();
   template <class AnyPass, class BlockOf>

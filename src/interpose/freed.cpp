@@ -1,17 +1,32 @@
 /// MPI_Comm_free and MPI_Comm_disconnect: a handle may mean another communicator afterwards. Mostly the delete callback of
 /// our attribute tells us (session/context.cpp), but not where a program calls an all-to-all in a delete callback of its
-/// own, on the communicator that is being freed: an attribute that is set then is never deleted.
+/// own, on the communicator that is being freed: an attribute that is set then is never deleted. And what was started is to
+/// be over before, for it needs what the callback deletes; MPI lets these calls wait for the other ranks.
 #include "api/export.hpp"
 #include "interpose/foreign.hpp"
+#include "mpi/guard.hpp"
+#include "session/communicator.hpp"
 #include "session/context.hpp"
 
 using swapmeet::Handle;
 
-#define SWAPMEET_FREES(name)                                  \
-  SWAPMEET_NAMED(name, (Handle * comm)) {                     \
-    const int error = swapmeet::pass_on(#name, comm);         \
-    swapmeet::deaths.fetch_add(1, std::memory_order_release); \
-    return error;                                             \
+namespace {
+
+void finish_started(MPI_Comm comm) {
+  swapmeet::guarded([&] {
+    if (swapmeet::Communicator* const communicator = swapmeet::kept_for(comm)) communicator->finish_started();
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace
+
+#define SWAPMEET_FREES(name)                                                          \
+  SWAPMEET_NAMED(name, (Handle * comm)) {                                             \
+    if (swapmeet::mpi_suits() && comm) finish_started(swapmeet::as<MPI_Comm>(*comm)); \
+    const int error = swapmeet::pass_on(#name, comm);                                 \
+    swapmeet::deaths.fetch_add(1, std::memory_order_release);                         \
+    return error;                                                                     \
   }
 
 SWAPMEET_FREES(MPI_Comm_free)

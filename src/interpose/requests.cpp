@@ -1,10 +1,11 @@
 #include "interpose/requests.hpp"
 
 #include <atomic>
-#include <vector>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "api/export.hpp"
-#include "interpose/workers.hpp"
 #include "mpi/guard.hpp"
 
 namespace swapmeet {
@@ -48,32 +49,68 @@ int find_startall(int count, MPI_Request* requests) {
 }
 int find_free(MPI_Request* request) { return settled(free_request, find_free, native_free())(request); }
 
+struct Hash {
+  std::size_t operator()(MPI_Request request) const {
+    std::size_t number = 0;
+    std::memcpy(&number, &request, sizeof request);
+    return number;
+  }
+};
+
+struct Watched {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Persistent*, Hash> all;
+};
+
+/// Never destroyed: a process may exit while threads run.
+Watched& watched() {
+  static Watched* const all = new Watched;
+  return *all;
+}
+
+/// nullptr: it is not ours.
+Persistent* find(MPI_Request request) {
+  const std::lock_guard lock(watched().mutex);
+  const auto found = watched().all.find(request);
+  return found == watched().all.end() ? nullptr : found->second;
+}
+
 int watched_start(MPI_Request* request) {
-  Worker* const worker = request ? worker_of_planned(*request) : nullptr;
+  Persistent* const persistent = request ? find(*request) : nullptr;
   const int error = native_start()(request);
-  return worker && !error ? guarded([&] { return worker->start_planned(), MPI_SUCCESS; }) : error;
+  return persistent && !error ? guarded([&] { return persistent->start(); }) : error;
 }
 
 int watched_startall(int count, MPI_Request* requests) {
   const int error = native_startall()(count, requests);
   if (error) return error;
   return guarded([&]() -> int {
+    int first = MPI_SUCCESS;
     for (int i = 0; i < count; ++i)
-      if (Worker* const worker = worker_of_planned(requests[i])) worker->start_planned();
-    return MPI_SUCCESS;
+      if (Persistent* const persistent = find(requests[i]))
+        if (const int failed = persistent->start(); failed && !first) first = failed;
+    return first;
   });
 }
 
 int watched_free(MPI_Request* request) {
-  Worker* const worker = request ? take_planned(*request) : nullptr;  // before: MPI may give its handle to the next
-  const int error = native_free()(request);
-  if (worker) worker->close();
+  Persistent* persistent = nullptr;
+  if (request) {
+    const std::lock_guard lock(watched().mutex);
+    if (const auto taken = watched().all.extract(*request)) persistent = taken.mapped();
+  }
+  const int error = native_free()(request);  // which may give its handle to the next
+  if (persistent) persistent->close();
   return error;
 }
 
 }  // namespace
 
-void watch_requests() {
+void watch(MPI_Request request, Persistent& persistent) {
+  {
+    const std::lock_guard lock(watched().mutex);
+    watched().all[request] = &persistent;
+  }
   start = watched_start;
   startall = watched_startall;
   free_request = watched_free;

@@ -1,9 +1,26 @@
-/// The MPI entry points that must know of persistent requests of ours: MPI_Start, MPI_Startall, MPI_Request_free.
+/// The application's persistent requests that are ours: MPI_Start, MPI_Startall and MPI_Request_free look for them, once
+/// there are any.
+///
+/// For the application each is a persistent request of the host MPI's, a receive of nothing by which this rank tells
+/// itself that an exchange is over.
 #pragma once
+
+#include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
-/// From now on they look for such requests. Until then they cost a jump.
-void watch_requests();
+class Persistent {
+ public:
+  virtual ~Persistent() = default;
+
+  /// Starts the exchange, after the application's request. Returns an error of MPI.
+  virtual int start() = 0;
+
+  /// The request is freed; what is under way goes on. Nothing is called afterwards.
+  virtual void close() = 0;
+};
+
+/// `request` stands for `persistent` from now on, which lives until it is closed.
+void watch(MPI_Request request, Persistent& persistent);
 
 }  // namespace swapmeet

@@ -4,53 +4,11 @@
 
 #include "interpose/on_host.hpp"
 #include "mpi/outcome.hpp"
+#include "session/explain.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-std::string sizes(const Decision& decision) {
-  if (decision.most_bytes < 0) return "";
-  const std::string least = std::to_string(decision.least_bytes);
-  return decision.most_bytes == INT64_MAX
-             ? ", blocks from " + least + " B"
-             : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
-}
-
-/// How blocks of unequal size are exchanged in this call, whose agreement took so long.
-std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
-  const Agreed& agreed = plan.agreed();
-  std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(plan.sizes())]);
-  if (agreed.direct_bytes != Direct::never)
-    text += agreed.direct_bytes == 0 ? ", all blocks straight"
-                                     : ", blocks above " + std::to_string(agreed.direct_bytes) + " B straight";
-  if (plan.agreement_bytes() == 0) return text + ", no agreement";
-  return text + ", agreed on by an allreduce of " + std::to_string(plan.agreement_bytes()) + " B in " +
-         std::to_string(time.count() / 1000) + " us";
-}
-
-void explain(const Call& call, const Communicator& communicator, Decision& decision,
-             std::chrono::nanoseconds agreement) {
-  decision.explained = true;
-  if (communicator.rank() != 0) return;
-  say_once(std::string(name_of(call.collective)) + " on " + std::to_string(communicator.ranks()) +
-           (communicator.ranks() == 1 ? " rank" : " ranks") +
-           (call.collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
-           decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + ")");
-}
-
-constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
-
-/// `decision`, unless blocks of so many bytes are too large for it.
-Decision& within_limits(const Call& call, Communicator& communicator, Decision& decision, std::int64_t block_bytes) {
-  const Plan& plan = *decision.plan;
-  if ((call.in_place || plan.needs_bytes()) &&
-      block_bytes > communicator.options().scratch_limit_bytes / plan.working_blocks())
-    return communicator.decline(call.collective, too_much_memory);
-  if (plan.makes_types() && block_bytes > INT_MAX)
-    return communicator.decline(call.collective, "pack=datatype cannot hold blocks of more than 2 GiB");
-  return decision;
-}
 
 /// The exchange over staging: of what is sent, of what is received, or of both. What fails on this rank is carried
 /// through the exchange: the other ranks are under way.
@@ -130,7 +88,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   if (trying) [[unlikely]]
     decision = &tried(call, communicator, block_bytes, *trying, trial);
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
-    decision = &within_limits(call, communicator, *decision, block_bytes);
+    decision = &communicator.within_limits(*decision, call.collective, call.in_place, block_bytes);
   std::chrono::nanoseconds agreement{};
   if (decision->sized) {
     const bool timed = !decision->explained;
@@ -141,8 +99,10 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
       decision = &communicator.decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }
-  if (!decision->explained) [[unlikely]]
-    explain(call, communicator, *decision, agreement);
+  if (!decision->explained) [[unlikely]] {
+    decision->explained = true;
+    explain(name_of(call.collective), call.collective, communicator, *decision, agreement);
+  }
   return *decision;
 }
 
@@ -211,6 +171,7 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
+  communicator.be_ready();
   if (communicator.recorded()) [[unlikely]]
     note(call, communicator, passed);
   const bool observed = communicator.observed();

@@ -1,76 +1,174 @@
-/// The MPI entry points of non-blocking and persistent all-to-alls, for those communicators that have workers. Both the
-/// MPI_ and the PMPI_ names are ours, as in entry.cpp.
+/// The MPI entry points of non-blocking and persistent all-to-alls. Both the MPI_ and the PMPI_ names are ours, as in
+/// entry.cpp.
+#include <atomic>
+
 #include "api/export.hpp"
 #include "api/request.hpp"
 #include "interpose/foreign.hpp"
+#include "interpose/progressed.hpp"
 #include "interpose/workers.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/progress.hpp"
+#include "session/communicator.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-// Each keeps the arguments of a call; nullptr: they have a mistake.
+/// Who serves these calls in this process: the same in all, if they have the same variables.
+enum class By : std::uint8_t { unknown, host, progress, workers };
+std::atomic<By> by{By::unknown};
+
+By find_out() {
+  int initialised = 0, finalised = 0;
+  if (!mpi_suits()) return By::host;
+  PMPI_Initialized(&initialised);
+  PMPI_Finalized(&finalised);
+  if (!initialised || finalised) return By::host;
+  attach_to_mpi();
+  const bool wanted = context().options.nonblocking == Options::Nonblocking::in_progress;
+  by = workers_agreed ? By::workers : wanted && has_progress() ? By::progress : By::host;
+  if (wanted && by == By::host && context().options.explain && said().world_rank == 0)
+    say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls nobody in its progress)");
+  return by;
+}
+
+By served_by() {
+  const By known = by.load(std::memory_order_relaxed);
+  return known == By::unknown ? find_out() : known;
+}
+
+/// A call as it came.
+template <class Count>
+struct Equal {
+  EqualSide<Count> send, receive;
+
+  bool mistaken(Rank) const { return static_cast<bool>(mistake_in(send, receive)); }
+  Request request(Rank) const { return request_of(send, receive); }
+  std::int64_t block_bytes(Communicator& communicator) const {
+    return receive.count * communicator.datatypes()[receive.type].size;
+  }
+  std::optional<int> start_again(StartedQueue& queue, MPI_Request* made) const {
+    if (send.base == MPI_IN_PLACE) return std::nullopt;
+    return queue.start_again(send.base, send.count, send.type, const_cast<void*>(receive.base), receive.count,
+                             receive.type, made);
+  }
+  static constexpr Collective collective = Collective::alltoall;
+};
+
+template <class Count, class Displacement, bool each>
+struct Unequal {
+  using Side = UnequalSide<Count, Displacement>;
+  Side send, receive;
+
+  bool mistaken(Rank ranks) const { return static_cast<bool>(mistake_in(send, receive, each, ranks)); }
+  Request request(Rank ranks) const { return request_of(send, receive, each, ranks); }
+  std::int64_t block_bytes(Communicator&) const { return 0; }
+  std::optional<int> start_again(StartedQueue&, MPI_Request*) const { return std::nullopt; }
+  static constexpr Collective collective = each ? Collective::alltoallw : Collective::alltoallv;
+};
 
 template <class Count>
-Worker::Exchange kept(Rank, const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-                      Count receive_count, MPI_Datatype receive_type) {
-  const EqualSide<Count> out{send, send_count, send_type}, in{receive, receive_count, receive_type};
-  if (mistake_in(out, in)) return nullptr;
-  return std::make_shared<const Request>(request_of(out, in));
-}
-
-template <class Side>
-Worker::Exchange kept(bool each, Rank ranks, const Side& send, const Side& receive) {
-  if (mistake_in(send, receive, each, ranks)) return nullptr;
-  return std::make_shared<const Request>(request_of(send, receive, each, ranks));
+Equal<Count> call_of(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
+                     MPI_Datatype receive_type) {
+  return {{send, send_count, send_type}, {receive, receive_count, receive_type}};
 }
 
 template <class Count, class Displacement>
-Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
-                      MPI_Datatype send_type, void* receive, const Count* receive_counts,
-                      const Displacement* receive_displacements, MPI_Datatype receive_type) {
-  using Side = UnequalSide<Count, Displacement>;
-  return kept(false, ranks, Side{send, send_counts, send_displacements, &send_type},
-              Side{receive, receive_counts, receive_displacements, &receive_type});
+Unequal<Count, Displacement, false> call_of(const void* send, const Count* send_counts,
+                                            const Displacement* send_displacements, const MPI_Datatype& send_type,
+                                            void* receive, const Count* receive_counts,
+                                            const Displacement* receive_displacements,
+                                            const MPI_Datatype& receive_type) {
+  return {{send, send_counts, send_displacements, &send_type},
+          {receive, receive_counts, receive_displacements, &receive_type}};
 }
 
 template <class Count, class Displacement>
-Worker::Exchange kept(Rank ranks, const void* send, const Count* send_counts, const Displacement* send_displacements,
-                      const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
-                      const Displacement* receive_displacements, const MPI_Datatype* receive_types) {
-  using Side = UnequalSide<Count, Displacement>;
-  return kept(true, ranks, Side{send, send_counts, send_displacements, send_types},
-              Side{receive, receive_counts, receive_displacements, receive_types});
+Unequal<Count, Displacement, true> call_of(const void* send, const Count* send_counts,
+                                           const Displacement* send_displacements,
+                                           const MPI_Datatype* const& send_types, void* receive,
+                                           const Count* receive_counts, const Displacement* receive_displacements,
+                                           const MPI_Datatype* const& receive_types) {
+  return {{send, send_counts, send_displacements, send_types},
+          {receive, receive_counts, receive_displacements, receive_types}};
 }
 
-// Both return false if the host MPI is to do it.
+/// Where a call goes on that the host MPI is to do: on which communicator.
+struct Rest {
+  MPI_Comm comm;
+};
 
-template <class... Arguments>
-bool begin(int& error, MPI_Comm comm, MPI_Request* request, Arguments... arguments) {
+// All return false if the host MPI is to do it.
+
+template <class Call>
+bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   Worker* const worker = worker_of(comm);
-  Worker::Exchange exchange = worker ? kept(worker->ranks(), arguments...) : nullptr;
-  if (!exchange) return false;
-  error = worker->begin(std::move(exchange), request);
+  if (!worker || call.mistaken(worker->ranks())) return false;
+  error = worker->begin(std::make_shared<const Request>(call.request(worker->ranks())), request);
   return true;
 }
 
-template <class... Arguments>
-bool plan(int& error, MPI_Comm comm, MPI_Request* request, Arguments... arguments) {
+template <class Call>
+bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
+  Communicator* const communicator = communicator_of(comm, Meeting::later);
+  if (!communicator || call.mistaken(communicator->ranks())) return false;
+  const std::int64_t block_bytes = call.block_bytes(*communicator);
+  StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
+  if (!queue) return false;
+  if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
+  if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
+  error = queue->start(call.request(communicator->ranks()), request);
+  return true;
+}
+
+template <class Call>
+bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
+  switch (served_by()) {
+    case By::progress: return begin_in_progress(error, comm, request, call, rest);
+    case By::workers: return begin_on_worker(error, comm, request, call);
+    default: return false;
+  }
+}
+
+template <class Call>
+bool plan_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (!has_workers(comm)) return false;
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  Worker::Exchange exchange = kept(ranks, arguments...);
-  if (!exchange) return false;
-  error = plan_on_worker(comm, std::move(exchange), request);
+  if (call.mistaken(ranks)) return false;
+  error = swapmeet::plan_on_worker(comm, std::make_shared<const Request>(call.request(ranks)), request);
   return true;
+}
+
+template <class Call>
+bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
+  Communicator* const communicator = communicator_of(comm);
+  if (!communicator || communicator->ranks() > most_told_to_all) return false;
+  communicator->be_ready();
+  std::optional<Request> what;
+  if (!call.mistaken(communicator->ranks())) what.emplace(call.request(communicator->ranks()));
+  std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
+  if (!planned) return false;
+  error = make_persistent(std::move(planned), request);
+  return true;
+}
+
+template <class Call>
+bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest&) {
+  switch (served_by()) {
+    case By::progress: return plan_in_progress(error, comm, request, call);
+    case By::workers: return plan_on_worker(error, comm, request, call);
+    default: return false;
+  }
 }
 
 /// Whether `serve` has done it: its error, or that of what it throws, is raised on `comm`.
 template <class Serve>
 bool served(int& error, MPI_Comm comm, Serve serve) {
   bool done = true;
-  if (const int thrown = guarded([&] { return done = serve(), MPI_SUCCESS; })) error = thrown;
+  if (comm == MPI_COMM_NULL) return false;
+  if (const int thrown = guarded([&] { return done = serve(), MPI_SUCCESS; })) error = thrown, done = true;
   if (error) PMPI_Comm_call_errhandler(comm, error);
   return done;
 }
@@ -88,16 +186,20 @@ using swapmeet::Handle;
 #define SWAPMEET_ARGUMENT_plan info,
 
 // `arguments`: as they came.
-#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                      \
-  {                                                                                                                   \
-    if (swapmeet::workers_agreed.load(std::memory_order_relaxed)) {                                                   \
-      int error = MPI_SUCCESS;                                                                                        \
-      if (swapmeet::served(error, swapmeet::as<MPI_Comm>(comm),                                                       \
-                           [&] { return swapmeet::how(error, swapmeet::as<MPI_Comm>(comm), request, __VA_ARGS__); })) \
-        return error;                                                                                                 \
-    }                                                                                                                 \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                               \
-    return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);           \
+#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                  \
+  {                                                                                                               \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                           \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                      \
+      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);     \
+    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                           \
+    swapmeet::Rest rest{user};                                                                                    \
+    int error = MPI_SUCCESS;                                                                                      \
+    const auto serve = [&] { return swapmeet::how(error, user, request, swapmeet::call_of(__VA_ARGS__), rest); }; \
+    if (swapmeet::served(error, user, serve)) return error;                                                       \
+    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),              \
+                              SWAPMEET_ARGUMENT_##how request);                                                   \
+    if (error && rest.comm != user) swapmeet::PMPI_Comm_call_errhandler(user, error);                             \
+    return error;                                                                                                 \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__
 

@@ -83,10 +83,11 @@ int Worker::plan(Exchange exchange, MPI_Request* request) {
   return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
 }
 
-void Worker::start_planned() {
+int Worker::start() {
   const std::lock_guard lock(mutex_);
   started_.push_back(planned_);
   wake_.notify_one();
+  return MPI_SUCCESS;
 }
 
 void Worker::close() {
@@ -133,7 +134,7 @@ std::unique_ptr<Communicator> Worker::meet() {
   PMPI_Group_free(&group_);
   if (comm != MPI_COMM_NULL) {
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return std::make_unique<Communicator>(comm, context().options, comm);
+    return std::make_unique<Communicator>(comm, context().options, Meeting::now, comm);
   }
   say_once(all_there ? "error: MPI has no communicator left for SWAPMEET_NONBLOCKING=thread. Set it to native."
                      : "error: a rank has no thread for SWAPMEET_NONBLOCKING=thread. Set it to native.");

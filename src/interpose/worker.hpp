@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "interpose/requests.hpp"
 #include "mpi/guard.hpp"
 #include "session/planned.hpp"
 
@@ -41,14 +42,14 @@ int make_thread(std::thread& thread, Work work) {
 ///
 /// Each exchange is seen by the application as a receive from itself, of nothing, which the thread ends by sending
 /// nothing; or one byte, which does not fit, if there was an error.
-class Worker {
+class Worker final : public Persistent {
  public:
   using Exchange = std::shared_ptr<const Request>;
 
   /// For the ranks of `user`, all of which are to make one, in the same order as they call collectives of `user`.
   /// Local: the others may come later. `number`: of the worker in this process.
   Worker(MPI_Comm user, int number);
-  ~Worker();
+  ~Worker() override;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -57,16 +58,15 @@ class Worker {
   /// Starts an exchange. Local. Returns as MPI does.
   int begin(Exchange exchange, MPI_Request* request);
 
-  /// Keeps the only exchange that is ever started, and makes its persistent request; this starts it, after the request.
-  /// Local.
+  /// Keeps the only exchange that is ever started, and makes its persistent request; start() starts it. Local.
   int plan(Exchange exchange, MPI_Request* request);
-  void start_planned();
+  int start() override;
 
   /// Waits until all ranks have made it. False: one of them has no thread, so none executes anything.
   bool wait_for_others();
 
   /// Ends the thread after what was started. Local. Nothing may be started any more.
-  void close();
+  void close() override;
   bool ended() const { return ended_; }
 
  private:

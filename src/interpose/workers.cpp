@@ -41,7 +41,6 @@ int close_all(MPI_Comm, int, void*, void*) {
     workers_agreed = false;
     for (const auto& worker : all.alive) worker->close();
     all.alive.clear();
-    all.planned.clear();
     PMPI_Comm_free(&all.bell);
     PMPI_Comm_free(&all.job);
     return MPI_SUCCESS;
@@ -102,7 +101,8 @@ MPI_Comm meet_in_init(bool& threads) {
 bool wanted_everywhere(const Options& options, bool threads, MPI_Comm comm) {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  const bool wanted = options.nonblocking_by_threads, able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
+  const bool wanted = options.nonblocking == Options::Nonblocking::threads,
+             able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
   const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able, !wanted};
   std::uint64_t least[4] = {};
   if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;
@@ -188,25 +188,8 @@ int plan_on_worker(MPI_Comm comm, Worker::Exchange exchange, MPI_Request* reques
   if (!worker.wait_for_others()) return worker.close(), MPI_ERR_OTHER;
   const int error = worker.plan(std::move(exchange), request);
   if (error) return worker.close(), error;
-  Workers& all = workers();
-  const std::lock_guard lock(all.mutex);
-  all.planned[*request] = &worker;
-  watch_requests();
+  watch(*request, worker);
   return MPI_SUCCESS;
-}
-
-Worker* worker_of_planned(MPI_Request request) {
-  Workers& all = workers();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.planned.find(request);
-  return found == all.planned.end() ? nullptr : found->second;
-}
-
-Worker* take_planned(MPI_Request request) {
-  Workers& all = workers();
-  const std::lock_guard lock(all.mutex);
-  const auto taken = all.planned.extract(request);
-  return taken ? taken.mapped() : nullptr;
 }
 
 }  // namespace swapmeet

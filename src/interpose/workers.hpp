@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -21,7 +20,6 @@ struct Workers {
   std::mutex mutex;  ///< guards what follows
   int made = 0;
   std::vector<std::unique_ptr<Worker>> alive;
-  std::map<MPI_Request, Worker*> planned;  ///< by the application's persistent request
 };
 
 /// Never destroyed: a process may exit while threads run.
@@ -44,10 +42,5 @@ bool has_workers(MPI_Comm comm);
 /// Makes a worker for one exchange on `comm`, which has_workers(), and the persistent request that starts it.
 /// Collective. Returns as MPI does.
 int plan_on_worker(MPI_Comm comm, Worker::Exchange exchange, MPI_Request* request);
-
-/// The worker of a persistent request; nullptr: it is not ours.
-Worker* worker_of_planned(MPI_Request request);
-/// The same, which forgets it, for the request is to be freed.
-Worker* take_planned(MPI_Request request);
 
 }  // namespace swapmeet

@@ -1,5 +1,7 @@
 #include "mpi/agreement.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -30,8 +32,16 @@ int attempt(char* result, std::size_t bytes, Call call) {
 
 int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks),
-                 [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
+    return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
+  });
+}
+
+int finish_suspended(MPI_Request& request) {
+  int done = 0, error = MPI_SUCCESS;
+  while (error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE), !error && !done)
+    Coroutine::here() ? Coroutine::suspend() : void(sched_yield());
+  return error;
 }
 
 int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
@@ -48,7 +58,9 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
     for (std::size_t i = 1; i < number && !error; ++i)
       error = PMPI_Reduce_local(all.data() + i * bytes, result, count, type, operation);
   } else {
-    error = attempt(result, bytes, [&] { return PMPI_Allreduce(mine.data(), values, count, type, operation, comm); });
+    error = attempt(result, bytes, [&] {
+      return together(PMPI_Allreduce, PMPI_Iallreduce, mine.data(), values, count, type, operation, comm);
+    });
   }
   if (error) std::memcpy(result, mine.data(), bytes);
   return error;
@@ -64,9 +76,13 @@ bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm) 
   if (with_problem == ranks) return true;
   char text[most_text] = {};
   std::snprintf(text, sizeof text, "%s", problem.c_str());
-  again(PMPI_Bcast, text, sizeof text, MPI_CHAR, with_problem, comm);
+  broadcast(text, sizeof text, with_problem, comm);
   first = text;
   return false;
+}
+
+int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
+  return again([&] { return together(PMPI_Bcast, PMPI_Ibcast, data, bytes, MPI_BYTE, root, comm); });
 }
 
 bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least) {

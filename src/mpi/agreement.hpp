@@ -7,10 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "mpi/coroutine.hpp"
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
+/// Waits for `request`; in a coroutine, which is left meanwhile.
+int finish_suspended(MPI_Request& request);
+
+/// A collective call that waits; in a coroutine it is started, and the coroutine is left until it is over. Returns as
+/// MPI does.
+template <class Waiting, class Starting, class... Arguments>
+int together(Waiting waiting, Starting starting, Arguments... arguments) {
+  if (!Coroutine::here()) return waiting(arguments...);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int error = starting(arguments..., &request);
+  return error ? error : finish_suspended(request);
+}
+
+/// Everything that several ranks settle is settled by these, so that a coroutine never waits. Collective.
+///
 /// An allreduce of `values` in place. A call that fails is made again, unless its results are there nonetheless: what
 /// failed is often over then, and the other ranks wait in it. After an error they are what they were. A few values of a
 /// few ranks are gathered and reduced by each, for the first MPI_Allreduce of a process can take milliseconds (MPICH).
@@ -31,6 +47,9 @@ int gather(const Item& mine, std::vector<Item>& all, MPI_Comm comm) {
   all.resize(static_cast<std::size_t>(ranks));
   return gather_bytes(&mine, sizeof mine, all.data(), ranks, comm);
 }
+
+/// Gives every rank what `root` has. Collective. A call that fails is made again.
+int broadcast(void* data, int bytes, int root, MPI_Comm comm);
 
 /// Whether no rank of `comm` has a `problem`; if one has, the first one's is told in `first`. Collective.
 bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm);

@@ -85,6 +85,11 @@ class Neighbours {
     });
   }
 
+  /// The same within the progress of the host MPI, where nothing has moved.
+  void rest() {
+    node_.waiter().turn(false, false, [this] { node_.look_whether_broken(); });
+  }
+
   /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any
   /// more.
   void abandon(bool touched) { touched ? node_.abandon() : node_.forget(); }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "mpi/agreement.hpp"
 #include "observe/json.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
@@ -183,7 +184,7 @@ std::string Recorder::identity(MPI_Comm comm, bool inter, bool agreed) {
     const std::lock_guard lock(mutex_);
     mine[1] = identities_++;
   }
-  if (agreed) PMPI_Bcast(mine, 2, MPI_INT64_T, 0, comm);
+  if (agreed) broadcast(mine, sizeof mine, 0, comm);
   return number(mine[0]) + '.' + number(mine[1]);
 }
 

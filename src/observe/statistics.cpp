@@ -36,6 +36,13 @@ std::string traffic(const Tally& tally) {
          ", \"working_bytes\": " + std::to_string(tally.working_bytes);
 }
 
+/// The part of an entry that only an online choice has.
+std::string evidence(const Tally& tally) {
+  if (tally.trials == 0) return "";
+  return formatted(", \"trials\": %d, \"trial_seconds\": %.9g, \"host_trial_seconds\": %.9g", tally.trials.load(),
+                   tally.trial_s.load(), tally.host_trial_s.load());
+}
+
 /// The part of an entry that is there only where phases were measured.
 std::string phases(const Tally& tally) {
   if (std::ranges::all_of(tally.phase_nanoseconds, [](const auto& time) { return time == 0; })) return "";
@@ -121,7 +128,8 @@ std::string Statistics::json(int rank, int world_ranks) const {
             ", \"communicator_ranks\": " + std::to_string(t->ranks) + ", \"algorithm\": " + json_text(t->algorithm) +
             ", \"reason\": " + json_text(t->reason) + ", \"calls\": " + std::to_string(t->calls) +
             ", \"bytes_sent\": " + std::to_string(t->bytes) + traffic(*t) +
-            ", \"nanoseconds\": " + std::to_string(t->nanoseconds) + phases(*t) + ", \"calls_by_mean_block\": {";
+            ", \"nanoseconds\": " + std::to_string(t->nanoseconds) + evidence(*t) + phases(*t) +
+            ", \"calls_by_mean_block\": {";
     const char* comma = "";
     for (std::size_t k = 0; k < Tally::classes; ++k) {
       if (t->histogram[k] == 0) continue;

@@ -29,6 +29,9 @@ struct Tally {
   std::atomic<std::uint64_t> calls{0}, bytes{0}, nanoseconds{0};
   /// Of exchanges of blocks of unequal size: messages sent, the bytes in them, and the most working memory at a time.
   std::atomic<std::uint64_t> messages{0}, message_bytes{0}, working_bytes{0};
+  /// Of an online choice: seconds of a call by this algorithm and by the host MPI, medians of so many trials; 0: none.
+  std::atomic<double> trial_s{0}, host_trial_s{0};
+  std::atomic<int> trials{0};
   /// By phase; all 0 if nobody asked.
   std::array<std::atomic<std::uint64_t>, SWAPMEET_PHASES> phase_nanoseconds{};
 

@@ -82,8 +82,9 @@ std::string read_device(std::string_view text, Options& options) {
 }
 
 std::string read_nonblocking(std::string_view text, Options& options) {
-  if (text != "native" && text != "thread") return "must be native or thread";
-  options.nonblocking_by_threads = text == "thread";
+  using enum Options::Nonblocking;
+  if (text != "auto" && text != "native" && text != "thread") return "must be auto, native or thread";
+  options.nonblocking = text == "auto" ? in_progress : text == "thread" ? threads : host;
   return "";
 }
 
@@ -153,11 +154,12 @@ std::vector<Option> make_table() {
        "seen. native: all goes to the host MPI, which may know what to do with the memory of devices; host: all "
        "is served, and what lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
-      {"SWAPMEET_NONBLOCKING", "native or thread", "native",
-       "What MPI_Ialltoall, MPI_Alltoall_init and their siblings are left to. native: the host MPI; thread: in "
-       "programs that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which "
-       "keeps a core busy while exchanges are under way (docs/plans.md). Set it for all ranks, before MPI_Init.",
-       "keeping native", read_nonblocking},
+      {"SWAPMEET_NONBLOCKING", "auto, native or thread", "auto",
+       "Who serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, where "
+       "it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI; thread: in programs "
+       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a core "
+       "busy while exchanges are under way (docs/plans.md). Set it for all ranks alike, before MPI_Init.",
+       "keeping auto", read_nonblocking},
   };
 }
 

@@ -34,7 +34,8 @@ struct Options {
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the host MPI
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
   std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
-  bool nonblocking_by_threads = false;  ///< MPI's non-blocking and persistent all-to-alls are served, too
+  /// Who serves MPI's non-blocking and persistent all-to-alls.
+  enum class Nonblocking : std::uint8_t { in_progress, threads, host } nonblocking = Nonblocking::in_progress;
   double order_seconds = 2;             ///< for computing an order of the topology
   bool devices_through_host = false;    ///< calls are served where buffers may be memory of a device
 

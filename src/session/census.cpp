@@ -67,6 +67,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
   census.number = all.front().number;
   for (const CensusRecord& rank : all) {
     census.device = std::max(census.device, rank.device);
+    census.locked |= rank.locked != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }

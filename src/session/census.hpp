@@ -16,12 +16,14 @@ struct CensusRecord {
   std::uint64_t device = 0;   ///< as device_in_use()
   std::uint64_t number = 0;   ///< of the communicator, by rank 0; more than any, elsewhere
   std::uint64_t host = 0;     ///< that the rank is on
+  std::uint64_t locked = 0;   ///< as progress_is_locked()
   JoinOffer offer{};
 };
 
 struct Census {
   bool agreed = false;  ///< on the options
   std::uint64_t device = 0, number = 0;
+  bool locked = false;  ///< some rank
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};

@@ -16,6 +16,7 @@
 #include "session/made_everywhere.hpp"
 #include "buffers/device.hpp"
 #include "node/node_group.hpp"
+#include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "mpi/world_ranks.hpp"
@@ -67,7 +68,7 @@ const Spec& Decision::spec() const {
   return exchange ? exchange->spec() : native;
 }
 
-Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
+Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, MPI_Comm ours)
     : options_(options), user_(user), ours_(ours), tags_(most_tag()) {
   begin_to_serve();
   if (options.phases) observe();
@@ -92,18 +93,67 @@ Communicator::Communicator(MPI_Comm user, const Options& options, MPI_Comm ours)
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0)
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  else meet();
-  if (refusal_.empty()) return;
-  calls_to_trace_ = 0;  // that takes all ranks
+  else if (meeting == Meeting::now) meet();
+  if (!refusal_.empty()) trace_nothing();
+}
+
+void Communicator::trace_nothing() {
+  calls_to_trace_ = 0;  // it takes all ranks
   ignore();
+}
+
+// Open MPI makes one communicator at a time: while an MPI_Comm_idup waits for a rank, others wait for it. So there, and
+// where progress is locked, nothing is served before the ranks have met in a call that waits for all.
+StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
+  if (started_) return started_.get();
+  if (!refusal_.empty() || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
+  const bool locked = met_ ? locked_ : progress_is_locked();
+  const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
+  if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
+  auto queue = std::make_unique<StartedQueue>(*this);
+  if (!prepared && PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
+  started_ = std::move(queue);
+  return started_.get();
+}
+
+void Communicator::want(Collective collective, std::int64_t block_bytes) {
+  constexpr std::size_t most = 16;
+  const Kind kind{collective, block_bytes};
+  if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_) return;
+  wanted_.push_back(kind);
+  if (wanted_.size() == 1) ++waiting_to_meet;
+}
+
+void Communicator::prepare_for_started() {
+  --waiting_to_meet;
+  const std::vector<Kind> kinds = std::exchange(wanted_, {});
+  finish_setting_up();
+  setup_policy_.end();
+  cannot_prepare_ = !refusal_.empty() || !make_ours();
+  for (const Kind& kind : kinds)
+    if (!cannot_prepare_) decide(kind.collective, kind.block_bytes);
+}
+
+void Communicator::finish_setting_up() {
+  if (arrival_ != MPI_REQUEST_NULL) {
+    finish_suspended(arrival_);
+    PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
+  }
+  if (met_) return;
+  meet();
+  if (!refusal_.empty()) trace_nothing();
+  if (options_.recording()) record(context().recorder);
 }
 
 /// Collective.
 void Communicator::meet() {
+  met_ = true;
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  Census census = take_census({options_.fingerprint(), device, number_, host_number(), *offer_}, user_);
+  Census census =
+      take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(), *offer_}, agreeing());
+  locked_ = census.locked;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
@@ -111,7 +161,7 @@ void Communicator::meet() {
   if (census.agreed) return;
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
   warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-  tell_problems(options_, user_);
+  tell_problems(options_, agreeing());
 }
 
 /// What was offered is not used.
@@ -131,6 +181,10 @@ void Communicator::leave_devices_alone(std::string_view driver) {
 Communicator::~Communicator() { close(); }
 
 void Communicator::close() {
+  finish_started();
+  if (arrival_ != MPI_REQUEST_NULL) finish_suspended(arrival_);
+  if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
+  started_.reset();
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";
   decide_anew();
@@ -258,6 +312,16 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   return keep(collective, std::move(decision));
 }
 
+Decision& Communicator::within_limits(Decision& decision, Collective collective, bool in_place,
+                                      std::int64_t block_bytes) {
+  const Plan& plan = *decision.plan;
+  if ((in_place || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
+    return decline(collective, too_much_memory);
+  if (plan.makes_types() && block_bytes > INT_MAX)
+    return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");
+  return decision;
+}
+
 void Communicator::decide_anew() {
   repeat_ = {};
   for (Forwarded& forwarded : forwarded_) forwarded = {};
@@ -269,6 +333,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   options_ = wanted;
   if (options) setup_policy_.end();
   decide_anew();
+  if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
   return true;
 }
@@ -301,12 +366,13 @@ auto find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, aut
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(user_, [&] { return make_plan(spec, neighbours_.get()); }); });
+                      [&] { return made_everywhere(agreeing(), [&] { return make_plan(spec, neighbours_.get()); }); });
 }
 
 SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
-  return find_or_make(sized_plans_, spec,
-                      [&] { return made_everywhere(user_, [&] { return make_sized_plan(spec, neighbours_.get()); }); });
+  return find_or_make(sized_plans_, spec, [&] {
+    return made_everywhere(agreeing(), [&] { return make_sized_plan(spec, neighbours_.get()); });
+  });
 }
 
 std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neighbours) const {
@@ -331,7 +397,8 @@ std::string Communicator::find_nodes() {
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (!options_.nodes.empty()) levels = translated(*options_.hierarchy, user_);
-  else if (!hosts_.empty() || gather(host_number(), hosts_, user_) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts_)};
+  else if (!hosts_.empty() || gather(host_number(), hosts_, agreeing()) == MPI_SUCCESS)
+    levels = {nodes_of_hosts(hosts_)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   std::vector<std::int32_t> nodes = shape_.hierarchy.front();
@@ -345,7 +412,7 @@ void Communicator::join(const Spec& likely) {
   joined_ = true;
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
-  Neighbours::Joined joined = join_over(user_, share_bytes_, [&](Neighbours* neighbours) {
+  Neighbours::Joined joined = join_over(agreeing(), share_bytes_, [&](Neighbours* neighbours) {
     if (plans) plan = make_plan(likely, neighbours);
     return plan ? plan->working_blocks() : Neighbours::unprepared;
   });

@@ -11,9 +11,11 @@
 #include "node/neighbours.hpp"
 #include "observe/observer.hpp"
 #include "session/topology_orders.hpp"
+#include "session/context.hpp"
 #include "session/setup_policy.hpp"
 #include "exchange/plan.hpp"
 #include "session/planned.hpp"
+#include "session/started.hpp"
 #include "observe/record.hpp"
 #include "buffers/staging.hpp"
 #include "observe/statistics.hpp"
@@ -66,11 +68,17 @@ struct Forwarded {
   bool again() { return all && (!trying || !trying->due()); }
 };
 
+/// Why a call is left to the host MPI.
+inline constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
+
+/// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
+inline std::atomic<int> waiting_to_meet{0};
+
 class Communicator {
  public:
-  /// Collective over `user`. Agrees on the options; serves no intercommunicator. `ours`: MPI_COMM_NULL, or `user` too,
-  /// which is not the application's then, but ours, and is freed at the end.
-  Communicator(MPI_Comm user, const Options& options, MPI_Comm ours = MPI_COMM_NULL);
+  /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
+  /// `ours`: MPI_COMM_NULL, or `user` too, which is not the application's then, but ours, and is freed at the end.
+  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, MPI_Comm ours = MPI_COMM_NULL);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -126,13 +134,58 @@ class Communicator {
   void call_begins();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
+  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call that can, which
+  /// comes in the order of collectives, but waits for nobody. Where that cannot, such calls are prepared for when all ranks
+  /// meet next.
+  StartedQueue* started(Collective collective, std::int64_t block_bytes);
+
+  /// Such calls are to be prepared for.
+  void want(Collective collective, std::int64_t block_bytes);
+  /// Does so, if there are any. Collective; may wait.
+  void prepare_wanted() {
+    if (!wanted_.empty()) [[unlikely]]
+      prepare_for_started();
+  }
+  /// Waits for them.
+  void finish_started() {
+    if (started_) started_->finish();
+  }
+  /// Before anything else is exchanged or agreed on here. Collective.
+  void be_ready() {
+    finish_started();
+    if (!ready()) [[unlikely]]
+      finish_setting_up();
+    prepare_wanted();
+  }
+  /// Whether all that ranks must know of one another at first is known, or is of no use.
+  bool met() const { return met_ || !refusal_.empty(); }
+  /// Whether nothing was left for later.
+  bool ready() const { return met() && arrival_ == MPI_REQUEST_NULL; }
+  /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
+  bool locked() const { return locked_; }
+  /// Agrees on what was left for `later`. Collective.
+  void finish_setting_up();
+  /// Many calls will come: somebody said so.
+  void expect_calls() { setup_policy_.end(); }
+  /// nullptr: this rank has joined no others of its node.
+  Neighbours* neighbours() const { return neighbours_.get(); }
+
+  /// What decide() would return, if that is known; nullptr: it takes a collective call. Local.
+  Decision* decided(Collective collective, std::int64_t block_bytes) const {
+    for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
+      if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return decision.get();
+    return nullptr;
+  }
+
   /// The decision for blocks of so many bytes (0 for unequal ones, whose sizes are not shared); the same on every rank.
   /// Cached: a plan is made when a range of sizes is first met, which is collective; else local.
   Decision& decide(Collective collective, std::int64_t block_bytes) {
-    for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
-      if (decision->least_bytes <= block_bytes && block_bytes <= decision->most_bytes) return *decision;
-    return make_decision(collective, block_bytes);
+    Decision* const known = decided(collective, block_bytes);
+    return known ? *known : make_decision(collective, block_bytes);
   }
+
+  /// `decision`, unless equal blocks of so many bytes are too large for it.
+  Decision& within_limits(Decision& decision, Collective collective, bool in_place, std::int64_t block_bytes);
 
   /// What tries other algorithms than that of `decision`, if others are to be tried, for blocks of so many bytes (0:
   /// unequal ones); nullptr: nothing does.
@@ -154,6 +207,10 @@ class Communicator {
   /// one); then `error` and `problem` say which.
   std::unique_ptr<Planned> plan(std::optional<Request> request, const std::optional<Options>& options,
                                 std::string& problem, int& error);
+
+  /// The same for a persistent request, by the options of the communicator. Collective. nullptr on all ranks: the host MPI
+  /// is to do it.
+  std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
 
   /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it
   /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
@@ -178,6 +235,8 @@ class Communicator {
 
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
+  /// On which the ranks agree.
+  MPI_Comm agreeing() const { return ours_ != MPI_COMM_NULL ? ours_ : user_; }
 
   /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot
   /// be had.
@@ -188,6 +247,8 @@ class Communicator {
 
   /// What all ranks must know of one another before anything else. Collective.
   void meet();
+  bool met_ = false;
+  bool locked_ = false;
   void withdraw();
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
@@ -207,6 +268,10 @@ class Communicator {
   /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
   Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
+  /// Makes a plan that executes `choice`. Collective. nullptr on all ranks: there is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, std::span<char> buffer, std::string& problem,
+                                        int& error);
+
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
@@ -222,6 +287,8 @@ class Communicator {
   Observer& observe();
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
+  void trace_nothing();
+  void prepare_for_started();
   void trace_as_told();
   void write_trace(const Tally& call, std::int64_t bytes_sent);
 
@@ -248,6 +315,15 @@ class Communicator {
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
+  std::unique_ptr<StartedQueue> started_;
+  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of `ours_`, for what is started
+  struct Kind {
+    Collective collective;
+    std::int64_t block_bytes;
+    bool operator==(const Kind&) const = default;
+  };
+  bool cannot_prepare_ = false;
+  std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
   Repeat repeat_;
   Forwarded forwarded_[collective_names.size()];
   std::unique_ptr<Observer> observer_;

@@ -59,6 +59,7 @@ void report(Context& all, const char* ended_by) {
 /// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
   if (context().used) report(context(), "finalize");
+  else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -166,7 +167,10 @@ __attribute__((destructor)) void at_exit() {
   for (const auto& one : contexts()) {
     if (!one) continue;
     attached |= one->attached;
-    if (!one->used) continue;
+    if (!one->used) {
+      if (one->attached) guarded([&] { return report_statistics(*one), MPI_SUCCESS; });
+      continue;
+    }
     report(*one, "exit");
     used = true;
   }
@@ -178,21 +182,23 @@ __attribute__((destructor)) void at_exit() {
   });
 }
 
-/// communicator_of() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all) {
-  if (!find_mpi() || comm == MPI_COMM_NULL) return nullptr;
-  int initialised = 0, finalised = 0;  // outside of these (or with sessions only) the host MPI is to answer
+/// Outside of MPI_Init and MPI_Finalize (or with sessions only) the host MPI is to answer.
+bool may_have_attributes(MPI_Comm comm) {
+  if (!find_mpi() || comm == MPI_COMM_NULL) return false;
+  int initialised = 0, finalised = 0;
   PMPI_Initialized(&initialised);
   PMPI_Finalized(&finalised);
-  if (!initialised || finalised) return nullptr;
+  return initialised && !finalised;
+}
+
+/// communicator_of() without memory.
+Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
+  if (!may_have_attributes(comm)) return nullptr;
   attach_to_mpi();
-  void* attribute = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
-  if (found) return static_cast<Communicator*>(attribute);
-  auto made = std::make_unique<Communicator>(comm, all.options);
+  if (Communicator* const known = kept_for(comm)) return known;
+  auto made = std::make_unique<Communicator>(comm, all.options, meeting);
   if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
-  if (all.options.recording()) made->record(all.recorder);
+  if (all.options.recording() && made->met()) made->record(all.recorder);
   const std::lock_guard lock(all.mutex);
   all.communicators.push_back(made.get());
   return made.release();
@@ -234,12 +240,21 @@ void begin_to_serve() {
 
 constinit thread_local Recent recent_of_thread{};
 
-Communicator* communicator_of(MPI_Comm comm) {
+Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
   if (Communicator* const known = recent().find(comm)) return known;
   const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context());
+  Communicator* const communicator = look_up(comm, context(), meeting);
   recent().note(comm, communicator, deaths_before);
   return communicator;
+}
+
+Communicator* kept_for(MPI_Comm comm) {
+  Context& all = context();
+  void* attribute = nullptr;
+  int found = 0;
+  if (!all.attached.load(std::memory_order_acquire) || !may_have_attributes(comm)) return nullptr;
+  if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
+  return static_cast<Communicator*>(attribute);
 }
 
 Said& said() { return context().said; }
@@ -256,6 +271,8 @@ void report_statistics(Context& all) {
   }
   if (!all.options.statistics_file.empty()) {
     write_statistics(all);
+  } else if (all.said.world_rank == 0 && all.statistics.empty()) {
+    say("rank 0 of " + std::to_string(all.world_ranks) + " called no all-to-all");
   } else if (all.said.world_rank == 0) {
     say("calls of rank 0 of " + std::to_string(all.world_ranks) + ":\n" + all.statistics.table());
   }

@@ -111,9 +111,13 @@ inline Recent& recent() {
   return recent_of_thread;
 }
 
-/// What we keep for `comm`; made on the first call, which is then collective over `comm`. nullptr: MPI would not let us
-/// (the caller uses the host MPI; all ranks get nullptr alike).
-Communicator* communicator_of(MPI_Comm comm);
+/// What we keep for `comm`; made on the first call, which is then collective over `comm`, but waits for no rank if they are
+/// to meet `later`. nullptr: MPI would not let us (the caller uses the host MPI; all ranks get nullptr alike).
+enum class Meeting : std::uint8_t { now, later };
+Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
+
+/// What we keep for `comm` already; nullptr: nothing. Local.
+Communicator* kept_for(MPI_Comm comm);
 
 /// Prints or writes the statistics, once.
 void report_statistics(Context& all);

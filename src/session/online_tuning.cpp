@@ -101,6 +101,9 @@ void OnlineTuning::learn() {
                   " trials in " + std::to_string(trials_.calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
   chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
+  chosen.tally->trial_s = trials_.seconds(trials_.usual());
+  chosen.tally->host_trial_s = trials_.seconds(Trials::native);
+  chosen.tally->trials = trials_.trials();
 }
 
 }  // namespace swapmeet

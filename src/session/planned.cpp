@@ -1,22 +1,29 @@
 #include "session/planned.hpp"
 
-#include <algorithm>
-
 #include "engine/engine.hpp"
-
 #include "session/context.hpp"
-#include "session/native_start.hpp"
 
 namespace swapmeet {
 
+namespace {
+
+/// Blocks of a side.
+Rank blocks_on(MPI_Comm comm) {
+  int inter = 0;
+  Rank ranks = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+}  // namespace
+
 Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::uint16_t exchanges,
                  double expected_seconds)
-    : request_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
-      needs_bytes_(executor_.exchange && executor_.exchange->needs_bytes()), exchanges_(exchanges),
-      expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
-  int inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  inter ? PMPI_Comm_remote_size(comm, &ranks_) : PMPI_Comm_size(comm, &ranks_);
+    : execution_(std::move(request), blocks_on(comm)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
+      ranks_(blocks_on(comm)), exchanges_(exchanges), expected_seconds_(expected_seconds),
+      spec_text_(to_text(executor_.spec)) {
+  context().under_way->expect();
 }
 
 Planned::~Planned() {
@@ -25,158 +32,42 @@ Planned::~Planned() {
   executor_.exchange.reset();
   executor_.neighbours.reset();
   context().share_bytes -= executor_.share_bytes;
+  context().under_way->forget();
   if (own_comm_ && !finalised) PMPI_Comm_free(&comm_);
 }
 
 int Planned::start() {
-  if (!executor_.exchange) {
-    const int error = start_native();
-    if (error) stage_ = Stage::idle;
-    return error;
-  }
-  stage_ = Stage::exchanging;
-  const int failure = stage_blocks();
-  executor_.exchange->start(*send_, *receive_, {comm_, ++exchanges_, failure, false});
+  if (on_host()) return execution_.start_on_host(comm_);
+  execution_.start(*executor_.exchange, {comm_, ++exchanges_, MPI_SUCCESS, false}, comm_);
   return MPI_SUCCESS;
-}
-
-int Planned::stage_blocks() {
-  Blocks send = sent(), receive = request_.receive.blocks();
-  send_.emplace(send);
-  receive_.emplace(receive);
-  if (may_be_on_device()) [[unlikely]] {
-    if (const int error = receive_host_copy_.take(receive, ranks_, !request_.send)) return error;
-    if (request_.send)
-      if (const int error = send_host_copy_.take(send, ranks_, true)) return error;
-    receive = receive_host_copy_.instead_of(receive);
-    send = request_.send ? send_host_copy_.instead_of(send) : receive;
-  }
-  for (const Blocks* side : {&send, &receive})
-    if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, comm_)) return error;
-  send_.emplace(send);
-  receive_.emplace(receive);
-  if (stages_send()) {
-    if (!Staging::packs(send, ranks_)) return MPI_ERR_COUNT;
-    if (!send_staging_.reserve(send, ranks_)) return MPI_ERR_NO_MEM;
-    if (const int error = send_staging_.pack(send, comm_)) return error;
-    send_.emplace(send_staging_.blocks());
-  }
-  if (stages_receive()) {
-    if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
-    if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
-    receive_.emplace(receive_staging_.blocks());
-  }
-  return MPI_SUCCESS;
-}
-
-int Planned::start_native() {
-  stage_ = Stage::native;
-  return swapmeet::start_native(request_.collective, request_.send ? &*request_.send : nullptr, request_.receive, comm_,
-                                &waited_for_);
 }
 
 void Planned::advance() {
-  if (stage_ == Stage::idle) return;
-  const int error = stage_ == Stage::exchanging ? exchange() : test_native();
+  if (!under_way()) return;
+  const int error = execution_.advance();
   if (error == unfinished) return;
-  release();
   result_ = error;
+  if (over_) over_(state_, error);
 }
 
-void Planned::release() {
-  stage_ = Stage::idle;
-  send_staging_.release();
-  receive_staging_.release();
-  send_host_copy_.release();
-  receive_host_copy_.release();
-}
-
-int Planned::exchange() {
-  const int error = executor_.exchange->advance();
-  return error ? error : unstage_blocks();
-}
-
-int Planned::unstage_blocks() {
-  if (stages_receive())
-    if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.receive.blocks()), comm_))
-      return error;
-  return receive_host_copy_.give_back();
-}
-
-int Planned::test_native() {
-  int done = 0;
-  const int error = PMPI_Test(&waited_for_, &done, MPI_STATUS_IGNORE);
-  return error || done ? error : unfinished;
+bool Planned::rest() {
+  if (executor_.neighbours) executor_.neighbours->rest();
+  return executor_.neighbours != nullptr;
 }
 
 std::optional<SentTraffic> Planned::traffic() const {
-  if (!executor_.exchange) return std::nullopt;
-  return executor_.exchange->traffic(sent());
+  if (on_host()) return std::nullopt;
+  return executor_.exchange->traffic(execution_.request().sent());
 }
 
 std::int64_t Planned::scratch_bytes() const {
-  if (!executor_.exchange) return 0;
-  const Blocks send = sent(), receive = request_.receive.blocks();
-  std::int64_t bytes = executor_.exchange->peak_bytes();
-  for (Rank i = 0; i < ranks_; ++i)
-    bytes += (stages_send() ? send.bytes(i) : 0) + (stages_receive() ? receive.bytes(i) : 0);
-  if (request_.collective == Collective::alltoall)
-    bytes += (executor_.exchange->working_blocks() - 2 * std::int64_t{ranks_}) * send.bytes(0);
+  if (on_host()) return 0;
+  const Exchange& exchange = *executor_.exchange;
+  const Request& request = execution_.request();
+  std::int64_t bytes = exchange.peak_bytes() + execution_.staging_bytes(exchange);
+  if (request.collective == Collective::alltoall)
+    bytes += (exchange.working_blocks() - 2 * std::int64_t{ranks_}) * request.sent().bytes(0);
   return bytes;
-}
-
-void UnderWay::expect() {
-  const std::lock_guard lock(mutex_);
-  plans_.reserve(++expected_);
-}
-
-int UnderWay::start(Planned& plan) {
-  const std::lock_guard lock(plan.mutex());
-  if (plan.under_way()) return MPI_ERR_REQUEST;
-  if (const int error = plan.start()) return error;
-  plan.advance();
-  if (!plan.under_way()) return MPI_SUCCESS;
-  const std::lock_guard all(mutex_);
-  plans_.push_back(&plan);
-  return MPI_SUCCESS;
-}
-
-/// Moves a plan whose mutex the caller holds.
-void UnderWay::move(Planned& plan) {
-  if (!plan.under_way()) return;
-  plan.advance();
-  if (plan.under_way()) return;
-  const std::lock_guard all(mutex_);
-  std::erase(plans_, &plan);
-}
-
-/// Those that another thread moves are left to it.
-void UnderWay::move_others(const Planned& plan) {
-  for (std::size_t i = 0;; ++i) {
-    Planned* other = nullptr;
-    {
-      const std::lock_guard all(mutex_);
-      for (; i < plans_.size() && !other; ++i)
-        if (plans_[i] != &plan && plans_[i]->mutex().try_lock()) other = plans_[i--];
-    }
-    if (!other) return;
-    move(*other);
-    other->mutex().unlock();
-  }
-}
-
-bool UnderWay::advance(Planned& plan, int& error) {
-  move_others(plan);
-  const std::lock_guard lock(plan.mutex());
-  move(plan);
-  if (plan.under_way()) return false;
-  error = plan.result();
-  return true;
-}
-
-bool UnderWay::has(Planned& plan) {
-  const std::lock_guard lock(plan.mutex());
-  return plan.under_way();
 }
 
 }  // namespace swapmeet

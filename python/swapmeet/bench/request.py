@@ -14,8 +14,8 @@ from swapmeet import mpi as mpis
 from swapmeet.bench.campaign import Settings, require_memory
 from swapmeet.bench.candidates import AUTO, require_candidates
 from swapmeet.bench.cells import COLLECTIVES, DATATYPES
-from swapmeet.bench.session import launcher_words
 from swapmeet.errors import SwapmeetError
+from swapmeet.launch import launcher_words
 from swapmeet.specs import parse_bytes, parse_ranks
 from swapmeet.varying_model import parse_workload
 

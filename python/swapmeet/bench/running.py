@@ -65,6 +65,9 @@ def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1
     new = not file.exists()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the end of a batch job, say
     with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
+        if budget_share:
+            named = "" if request.mpi else ", the default; --mpi names others"
+            print(f"swapmeet: measuring {', '.join(map(str, settings.targets))}{named}", file=sys.stderr, flush=True)
         Campaign(settings, writer, watch).run()
     if new and not read(file).cells():
         problems = read(file).problems

@@ -18,7 +18,7 @@ from swapmeet import _core
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.process import Process
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import LAUNCHER_WORDS, command
+from swapmeet.launch import command
 from swapmeet.library import library, program
 from swapmeet.mpi import Mpi, environment
 
@@ -120,9 +120,7 @@ class Session:
         settings = {"SWAPMEET_STATS": "0", "SWAPMEET_EXPLAIN": "1"}  # counting costs time; explaining, the first call
         settings |= {"SWAPMEET_NODES": nodes} if nodes else {}
         settings |= variables or {}
-        words = command(target, ranks, [program(target, "measure")], library(target), settings)
-        if launcher:
-            words[:LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
+        words = command(target, ranks, [program(target, "measure")], library(target), settings, launcher)
         self.command = words  #: that was launched
         self.environment = {**environment(target, ranks), **settings}  #: what the launch has besides os.environ
         self.description: dict[str, str] = {}  #: by the program: "mpi", "library", "cores", "nodes", "barrier"
@@ -360,17 +358,6 @@ ENDS: dict[str, type[SwapmeetError]] = {
     "wrong": WrongData,
     "error": SwapmeetError,
 }
-
-
-def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
-    """The words of --launcher, as in "srun -n {ranks}"; {mpi} is the MPI's name."""
-    try:
-        words = shlex.split(launcher.format(ranks=ranks, mpi=mpi.name))
-    except (ValueError, LookupError) as problem:
-        raise SwapmeetError(f'--launcher "{launcher}": {problem}; try "srun -n {{ranks}}"') from None
-    if not words or "{ranks}" not in launcher:
-        raise SwapmeetError(f'--launcher "{launcher}" does not say {{ranks}}; try "srun -n {{ranks}}"')
-    return words
 
 
 def _matrix_share(cell: Cell) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet.arguments import Launcher
 from swapmeet.errors import SwapmeetError
 
 MOST_RANKS = 1 << 16
@@ -22,9 +23,7 @@ def calibrate(
         typer.Option(metavar="TIME", help="For all of it, as in 30s or 5m. The least that is measured may take 30 s."),
     ] = "1m",
     launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
-    launcher: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
-    ] = None,
+    launcher: Launcher = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where the description goes.")
     ] = None,

@@ -13,11 +13,12 @@ from rich.table import Table
 
 from swapmeet import __version__, _core, machines
 from swapmeet.arguments import tables_console
-from swapmeet.bench.session import Session, launcher_words
+from swapmeet.bench.session import Session
 from swapmeet.calibration import fit, held_out, parts
 from swapmeet.calibration.description import Measured, document, node_map
 from swapmeet.calibration.parts import Taken
 from swapmeet.errors import SwapmeetError
+from swapmeet.launch import launcher_words
 from swapmeet.library import library
 from swapmeet.machines import Number
 from swapmeet.mpi import Mpi

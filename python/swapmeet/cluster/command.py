@@ -8,12 +8,10 @@ import typer
 
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
-from swapmeet.arguments import tables_console
+from swapmeet.arguments import FINDINGS, PASSING, Algorithm, Explain, MpiOfApp, Stats, Trace, tables_console
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
 
-FINDINGS = 1
-PASSING = {"allow_interspersed_args": False}  #: what follows the program is the program's
 STANDARD = Network()
 
 Latency = Annotated[str, typer.Option(metavar="TIME", help="Between two nodes, one way.")]
@@ -67,16 +65,11 @@ def run(
     limit: Limit = STANDARD.limit,
     traffic: Traffic = STANDARD.traffic,
     counts: Counts = False,
-    mpi: Annotated[
-        str | None,
-        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP uses."),
-    ] = None,
-    algorithm: Annotated[str | None, typer.Option(help="A spec (see `swapmeet algorithms`), or auto.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Print which algorithm runs, and why.")] = False,
-    stats: Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")] = None,
-    trace: Annotated[
-        str | None, typer.Option(metavar="FILE[,call=N]", help="Trace one all-to-all, for ui.perfetto.dev.")
-    ] = None,
+    mpi: MpiOfApp = None,
+    algorithm: Algorithm = None,
+    explain: Explain = False,
+    stats: Stats = None,
+    trace: Trace = None,
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
     """Run an MPI program on several hosts, as `swapmeet run` does on one.

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet.arguments import Launcher, MpiOfApp
 from swapmeet.errors import SwapmeetError
-
-PASSING = {"allow_interspersed_args": False}  #: what follows the program is the program's
 
 
 def profile(
@@ -18,13 +17,8 @@ def profile(
         list[str] | None, typer.Argument(metavar="[APP [ARGS]...]", help="The program, behind `--`.")
     ] = None,
     ranks: Annotated[int | None, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")] = None,
-    mpi: Annotated[
-        str | None,
-        typer.Option(help="A name of `swapmeet info`, or the path of an mpicc. Default: what APP is linked with."),
-    ] = None,
-    launcher: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
-    ] = None,
+    mpi: MpiOfApp = None,
+    launcher: Launcher = None,
     recorded: Annotated[
         list[str] | None,
         typer.Option("--from", metavar="FILE", help="Instead of running APP: what SWAPMEET_RECORD wrote, or a folder."),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,9 +18,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
 from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.session import launcher_words
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import GRACE_S
+from swapmeet.launch import INTERRUPTED
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
 from swapmeet.profiling import report, summary
@@ -30,7 +27,6 @@ from swapmeet.profiling.exchanges import Found, distinct
 from swapmeet.profiling.recording import Recording, read
 from swapmeet.profiling.replay import Replay, Request, replay
 
-INTERRUPTED = 130
 RECORDING = "recording"  #: a folder in that of the run
 
 
@@ -59,7 +55,7 @@ def profile(
 ) -> int:
     """Run `program`, or take what is `recorded`, and print what was found. Returns the program's exit status."""
     if program.launcher:
-        launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
+        launch.launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
     _require_writable(output)
     status = 0
     with _folder(keep) as folder:
@@ -88,25 +84,11 @@ def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | N
         "SWAPMEET_STATS": "0",
     }
     (folder / RECORDING).mkdir()
-    words = launch.command(target, ranks, argv, library(target), variables)
-    if launcher:
-        words[: launch.LAUNCHER_WORDS] = launcher_words(launcher, ranks, target)
-    try:
-        process = subprocess.Popen(words, env={**os.environ, **mpis.environment(target, ranks)})
-    except OSError as problem:
-        raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
-    try:
-        status = process.wait()
-    except KeyboardInterrupt:  # the launcher has it, too
-        try:
-            process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        return INTERRUPTED
-    if status:
+    words = launch.command(target, ranks, argv, library(target), variables, launcher)
+    status = launch.attend(words, mpis.environment(target, ranks))
+    if status not in (0, INTERRUPTED):
         print(f"swapmeet: {argv[0]} ended with status {status}; what was recorded follows", file=sys.stderr, flush=True)
-    return status if status >= 0 else 128 - status
+    return status
 
 
 def _read_run(folder: Path, program: str, status: int) -> Recording:

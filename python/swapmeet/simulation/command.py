@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from swapmeet import machines
+from swapmeet.arguments import FINDINGS
 from swapmeet.bench.candidates import AUTO
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import peers
 
-FINDINGS = 1
 SIZES = "8,64,512,4KiB"
 
 

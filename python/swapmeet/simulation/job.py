@@ -19,8 +19,8 @@ from pathlib import Path
 from swapmeet import _core
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.process import end_with_parent
 from swapmeet.errors import SwapmeetError
+from swapmeet.launch import end_with_parent
 from swapmeet.library import built, library, program
 from swapmeet.mpi import Mpi, cache_folder
 from swapmeet.simulation import peers

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet.arguments import Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_ranks
 
@@ -33,9 +34,7 @@ def tune(
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
     launches: Annotated[int, typer.Option(min=1, max=1000, help="How often something is launched anew, at most.")] = 5,
-    launcher: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")
-    ] = None,
+    launcher: Launcher = None,
     machine: Annotated[
         str | None,
         typer.Option(
@@ -98,7 +97,10 @@ def tune(
             print(f"swapmeet: go on by the same command with --into {name}", file=sys.stderr)
             raise
     for path in exports.write(sources, target):
-        print(f"swapmeet: {exports.advice(path)}")
+        for line in exports.advice(path):
+            print(f"swapmeet: {line}")
+    for line in exporting.left_out(sources, target) if exports else ():
+        print(f"swapmeet: left out, {line}")
     if place is None:
         return
     page, table = measuring.fitted(sources, target)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from swapmeet.bench.candidates import AUTO
+from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.results import read
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
@@ -43,11 +47,51 @@ class Exports:
             file.write(path, mpich.export(rules, target) if path == self.mpich else openmpi.export(rules))
             yield path
 
-    def advice(self, path: Path) -> str:
-        """How the MPI is told of a file."""
+    def advice(self, path: Path) -> Iterator[str]:
+        """How the MPI is told of a file, and how to see that it was."""
+        file = shlex.quote(os.path.abspath(path))
         if path == self.mpich:
-            return f"MPICH follows it by {mpich.VARIABLE}={path}"
-        return f"Open MPI follows it by {openmpi.VARIABLES[0]}=1 {openmpi.VARIABLES[1]}={path}"
+            yield f"MPICH follows it by {mpich.VARIABLE}={file}"
+            yield "MPICH ends in MPI_Init, with a message, where it cannot read the file"
+        else:
+            yield f"Open MPI follows it by {openmpi.VARIABLES[0]}=1 {openmpi.VARIABLES[1]}={file}"
+            yield (
+                "Open MPI ignores a missing or broken file silently: after a run `stat -c %x "
+                f"{file}` prints when it was last read (but on file systems without times of access)"
+            )
+        kind = "mpich" if path == self.mpich else "openmpi"
+        yield f"what it says of a call: `swapmeet explain --mpi {kind} --import {file} -P 16 -S 512`"
+
+
+def left_out(sources: Sequence[Path], target: Mpi) -> Iterator[str]:
+    """What these sources know and the MPI's own rules cannot say, a line each."""
+    if any(_is_tuning(path) for path in sources):
+        for rule in foreign.rules_of(sources[0]):
+            if not _has(target, rule.spec, rule.collective):
+                yield f"rule for {rule.collective}, {_ranks(rule)}: {target.kind} has nothing like {rule.spec}"
+        return
+    lacking: dict[str, set[str]] = {}
+    for results in map(read, sources):
+        for cell in results.cells():
+            for spec in results.specs(cell):
+                if spec not in (AUTO, NATIVE) and not _has(target, spec, cell.collective):
+                    lacking.setdefault(cell.collective, set()).add(spec)
+    for collective, specs in lacking.items():
+        yield f"measured for {collective}: {target.kind} has nothing like {', '.join(sorted(specs))}"
+
+
+def _ranks(rule: Rule) -> str:
+    least, most = rule.ranks
+    if most == least:
+        return f"{least} ranks"
+    return f"{least} ranks or more" if most is None else f"{least} to {most} ranks"
+
+
+def _has(target: Mpi, spec: str, collective: str) -> bool:
+    """Whether the MPI has an algorithm that sends the messages of a spec."""
+    messages = foreign.kind(spec)
+    known = mpich.algorithm if target.kind == "mpich" else openmpi.algorithm
+    return collective in openmpi.NUMBERS and messages is not None and known(collective, messages) is not None
 
 
 def exported_rules(sources: Sequence[Path], target: Mpi) -> list[Rule]:
@@ -56,14 +100,8 @@ def exported_rules(sources: Sequence[Path], target: Mpi) -> list[Rule]:
         if len(sources) > 1:
             raise SwapmeetError("--from a tuning file: give that one file")
         return foreign.rules_of(sources[0])
-    known = mpich.algorithm if target.kind == "mpich" else openmpi.algorithm
     mpi = f"{target.kind} {target.version}"
-
-    def has(spec: str, collective: str) -> bool:
-        messages = foreign.kind(spec)
-        return messages is not None and known(collective, messages) is not None
-
-    return fit.rules([read(path) for path in sources], mpi, has)
+    return fit.rules([read(path) for path in sources], mpi, lambda spec, collective: _has(target, spec, collective))
 
 
 def _is_tuning(path: Path) -> bool:

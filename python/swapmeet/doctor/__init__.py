@@ -1,0 +1,1 @@
+"""`swapmeet doctor`: whether the library works here, and what is in its way."""

@@ -1,0 +1,124 @@
+"""The commands `swapmeet run` and `swapmeet env`: an application with the library, at once or in a batch script."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from swapmeet import __version__, application, launch, verdict
+from swapmeet import mpi as mpis
+from swapmeet.arguments import Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace
+from swapmeet.verdict import Commands
+
+
+def run(
+    argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
+    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")],
+    mpi: MpiOfApp = None,
+    launcher: Launcher = None,
+    algorithm: Algorithm = None,
+    explain: Explain = False,
+    stats: Stats = None,
+    trace: Trace = None,
+    native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
+) -> None:
+    """Run an MPI program with its all-to-alls served by Swapmeet.
+
+    With --stats or --explain it ends with a verdict: what was served, whether that was faster than the host MPI, and
+    what to do next. The exit status is the launcher's, mostly the program's.
+    """
+    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
+    environment = mpis.environment(chosen, ranks)
+
+    def words(variables: Mapping[str, str]) -> list[str]:
+        return launch.command(chosen, ranks, argv, preload, variables, launcher)
+
+    if native or not (explain or stats):
+        launch.replace_process(words(variables), environment)
+    common = ["-n", str(ranks), *_given("--mpi", mpi), *_given("--launcher", launcher)]
+    commands = Commands(
+        automatic=_command("run", *common, "--stats", "-", "--", *argv),
+        doctor=_command("doctor", *common, argv[0]),
+        env=_command("env", *_given("--mpi", mpi), *_given("--algorithm", algorithm), argv[0]),
+        profile=_command("profile", *common, "--", *argv),
+        tune=_command("tune", "-n", str(ranks), "--mpi", chosen.name, *_given("--launcher", launcher)),
+    )
+    with _statistics(stats, shared=launcher is not None) as file:
+        before = _stamp(file)
+        counted = {**variables, "SWAPMEET_STATS": stats if stats and stats != "-" else str(file)}
+        status = launch.attend(words(counted), environment)
+        rows = verdict.read(file) if _stamp(file) != before else None
+    if stats == "-" and rows:
+        print("swapmeet: calls of rank 0", file=sys.stderr)
+        Console(stderr=True, width=None if sys.stderr.isatty() else 200, markup=False).print(verdict.table(rows))
+    if status != launch.INTERRUPTED:
+        said = verdict.sentence(rows, status, f"{chosen.kind} {chosen.version}", argv[0], commands)
+        print(f"swapmeet: verdict: {said}", file=sys.stderr, flush=True)
+    if status:
+        raise typer.Exit(status)
+
+
+def _given(option: str, value: str | None) -> list[str]:
+    return [] if value is None else [option, value]
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["swapmeet", *words])
+
+
+@contextmanager
+def _statistics(wanted: str | None, shared: bool) -> Iterator[Path]:
+    """Where rank 0 writes its statistics: the user's file, or one for the time of the run, which other nodes see."""
+    if wanted and wanted != "-":
+        yield Path(os.path.abspath(wanted.replace("%r", "0")))
+        return
+    here = os.getcwd() if (shared or launch.batch_job()) and os.access(".", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".swapmeet-", dir=here) as folder:
+        yield Path(folder, "statistics.json")
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """Tells a file from the one that was there before."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def env(
+    argv: Annotated[
+        list[str] | None, typer.Argument(metavar="[APP]", help="The program that will run; says which MPI.")
+    ] = None,
+    mpi: MpiOfApp = None,
+    algorithm: Algorithm = None,
+    explain: Explain = False,
+    stats: Stats = None,
+    trace: Trace = None,
+) -> None:
+    """Print the lines of a batch script that preload Swapmeet into what runs after them.
+
+    For bash and other POSIX shells; `eval "$(swapmeet env)"` does it in the shell of now. The library is built if need
+    be.
+    """
+    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    chosen, library, variables = application.prepare(argv or [], mpi, False, options)
+    assert library
+    launch.require_preloadable(library)
+    print(f"# Swapmeet {__version__} for {chosen.kind} {chosen.version} ({chosen.libmpi or chosen.mpicc})")
+    print(f'export LD_PRELOAD="${{LD_PRELOAD:+$LD_PRELOAD:}}"{shlex.quote(str(library))}')
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+    if chosen.kind == "openmpi":
+        told = " ".join(f"-x {name}" for name in ("LD_PRELOAD", *variables))
+        print(f"# mpirun passes them on to other hosts only by: mpirun {told} ...; srun does so by itself")

@@ -1,0 +1,45 @@
+/// MPI_Barrier, MPI_Allreduce and MPI_Allgather: calls in which every rank waits for all. There a communicator is prepared for
+/// non-blocking exchanges, where their starts cannot (Communicator::started()). Where none is to be, they go on at once.
+#include "api/export.hpp"
+#include "interpose/foreign.hpp"
+#include "mpi/guard.hpp"
+#include "session/communicator.hpp"
+#include "session/context.hpp"
+
+using swapmeet::Handle;
+
+namespace {
+
+[[gnu::noinline, gnu::cold]] void prepare(MPI_Comm comm) {
+  swapmeet::guarded([&] {
+    if (swapmeet::Communicator* const communicator = swapmeet::kept_for(comm)) communicator->prepare_wanted();
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace
+
+#define SWAPMEET_MEETS(name, parameters, ...)                                       \
+  SWAPMEET_NAMED(name, parameters) {                                                \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#name);             \
+    if (swapmeet::waiting_to_meet.load(std::memory_order_relaxed) > 0) [[unlikely]] \
+      prepare(swapmeet::as<MPI_Comm>(comm));                                        \
+    return swapmeet::pass_on(underneath, __VA_ARGS__);                              \
+  }
+
+#define SWAPMEET_BARRIER(name) SWAPMEET_MEETS(name, (Handle comm), comm)
+#define SWAPMEET_ALLREDUCE(name)                                                                                 \
+  SWAPMEET_MEETS(name, (const void* sendbuf, void* recvbuf, int count, Handle datatype, Handle op, Handle comm), \
+                 sendbuf, recvbuf, count, datatype, op, comm)
+#define SWAPMEET_ALLGATHER(name)                                                                                      \
+  SWAPMEET_MEETS(name,                                                                                                \
+                 (const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf, int recvcount, Handle recvtype, \
+                  Handle comm),                                                                                       \
+                 sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+
+SWAPMEET_BARRIER(MPI_Barrier)
+SWAPMEET_BARRIER(PMPI_Barrier)
+SWAPMEET_ALLREDUCE(MPI_Allreduce)
+SWAPMEET_ALLREDUCE(PMPI_Allreduce)
+SWAPMEET_ALLGATHER(MPI_Allgather)
+SWAPMEET_ALLGATHER(PMPI_Allgather)

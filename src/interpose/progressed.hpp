@@ -1,0 +1,15 @@
+/// Persistent all-to-alls that move on in the host MPI's progress, each a plan with a communicator of its own: they may be
+/// started in any order.
+#pragma once
+
+#include <memory>
+
+#include "mpi/mpi.hpp"
+#include "session/planned.hpp"
+
+namespace swapmeet {
+
+/// Makes the persistent request that starts `planned`. Local. Returns as MPI does.
+int make_persistent(std::unique_ptr<Planned> planned, MPI_Request* request);
+
+}  // namespace swapmeet

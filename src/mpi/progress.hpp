@@ -1,0 +1,46 @@
+/// Being called in the host MPI's own progress: whatever MPI call the application is in, what it has started moves on,
+/// without a thread. Found by symbol, never by version:
+///
+///   Open MPI  opal_progress_register(), by which its own non-blocking collectives are advanced
+///   MPICH     MPIX_Async_start(), from 4.3 on (Source: "MPI Progress For All", arXiv 2405.13807)
+///
+/// Nothing is registered before there is something to advance.
+#pragma once
+
+#include "mpi/mpi.hpp"
+
+namespace swapmeet {
+
+/// Does what can be done; returns whether more is to be done. Called in several threads at a time, perhaps, and within
+/// calls of the host MPI that it makes itself.
+using Advance = bool (*)();
+
+/// Whether the host MPI calls others in its progress. The same on all ranks of a job with one MPI.
+bool has_progress();
+
+/// There is something to advance: from now on the host MPI calls `advance`, always the same, in its progress. Any thread;
+/// local.
+void begin_progress(Advance advance);
+
+/// Whether what is advanced must leave messages and collectives of the host MPI alone: with MPI_THREAD_MULTIPLE, MPICH 5.0
+/// ends the program where it finds its locks taken by itself.
+bool progress_is_locked();
+
+/// What a generalised request needs, as of MPI_Grequest_start().
+struct RequestCalls {
+  MPI_Grequest_query_function* query;
+  MPI_Grequest_free_function* free;
+  MPI_Grequest_cancel_function* cancel;
+  bool (*over)(void* state);  ///< whether it is complete
+};
+
+/// Makes a generalised request for something that `advance`, as of begin_progress(), will complete. Local. Returns as MPI
+/// does.
+int make_request(Advance advance, const RequestCalls& calls, void* state, MPI_Request* request);
+
+/// The host MPI raises errors of generalised requests on MPI_COMM_WORLD, whose handler mostly ends the program. To be
+/// called by a query function that has raised one where it belongs, and returns it: the host MPI then returns it, too.
+/// Holds until the host MPI makes progress again.
+void return_next_error();
+
+}  // namespace swapmeet

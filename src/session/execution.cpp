@@ -1,0 +1,99 @@
+#include "session/execution.hpp"
+
+#include "engine/engine.hpp"
+#include "session/native_start.hpp"
+
+namespace swapmeet {
+
+void Execution::start(Exchange& exchange, Invocation call, MPI_Comm packing) {
+  stage_ = Stage::exchanging;
+  if (as_they_lie_ && &exchange == exchange_ && !may_be_on_device()) {
+    send_->lie_at(request_.send->base());
+    receive_->lie_at(request_.receive.base());
+  } else {
+    exchange_ = &exchange;
+    packing_ = packing;
+    const int failure = stage_blocks();
+    if (!call.failure) call.failure = failure;
+  }
+  exchange.start(*send_, *receive_, call);
+}
+
+int Execution::stage_blocks() {
+  Blocks send = request_.sent(), receive = request_.received();
+  send_.emplace(send);
+  receive_.emplace(receive);
+  as_they_lie_ = false;
+  if (may_be_on_device()) [[unlikely]] {
+    if (const int error = receive_host_copy_.take(receive, ranks_, !request_.send)) return error;
+    if (request_.send)
+      if (const int error = send_host_copy_.take(send, ranks_, true)) return error;
+    receive = receive_host_copy_.instead_of(receive);
+    send = request_.send ? send_host_copy_.instead_of(send) : receive;
+  }
+  for (const Blocks* side : {&send, &receive})
+    if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, packing_)) return error;
+  send_.emplace(send);
+  receive_.emplace(receive);
+  const bool bytes = exchange_->needs_bytes();
+  if (stages_send(bytes)) {
+    if (!Staging::packs(send, ranks_)) return MPI_ERR_COUNT;
+    if (!send_staging_.reserve(send, ranks_)) return MPI_ERR_NO_MEM;
+    if (const int error = send_staging_.pack(send, packing_)) return error;
+    send_.emplace(send_staging_.blocks());
+  }
+  if (stages_receive(bytes)) {
+    if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
+    if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
+    receive_.emplace(receive_staging_.blocks());
+  }
+  as_they_lie_ = request_.send && request_.send->is_plain() && request_.receive.is_plain() && !may_be_on_device();
+  return MPI_SUCCESS;
+}
+
+int Execution::start_on_host(MPI_Comm comm) {
+  const int error =
+      start_native(request_.collective, request_.send ? &*request_.send : nullptr, request_.receive, comm, &on_host_);
+  if (!error) stage_ = Stage::on_host;
+  return error;
+}
+
+int Execution::advance() {
+  int error = stage_ == Stage::exchanging ? exchange_->advance() : test_host();
+  if (error == unfinished) return error;
+  if (!error && stage_ == Stage::exchanging) error = unstage_blocks();
+  release();
+  return error;
+}
+
+int Execution::unstage_blocks() {
+  if (as_they_lie_) return MPI_SUCCESS;
+  if (stages_receive(exchange_->needs_bytes()))
+    if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.received()), packing_))
+      return error;
+  return receive_host_copy_.give_back();
+}
+
+int Execution::test_host() {
+  int done = 0;
+  const int error = PMPI_Test(&on_host_, &done, MPI_STATUS_IGNORE);
+  return error || done ? error : unfinished;
+}
+
+void Execution::release() {
+  stage_ = Stage::idle;
+  send_staging_.release();
+  receive_staging_.release();
+  send_host_copy_.release();
+  receive_host_copy_.release();
+}
+
+std::int64_t Execution::staging_bytes(const Exchange& exchange) const {
+  const Blocks send = request_.sent(), receive = request_.received();
+  const bool bytes = exchange.needs_bytes(), sends = stages_send(bytes), receives = stages_receive(bytes);
+  std::int64_t all = 0;
+  for (Rank i = 0; i < ranks_; ++i) all += (sends ? send.bytes(i) : 0) + (receives ? receive.bytes(i) : 0);
+  return all;
+}
+
+}  // namespace swapmeet

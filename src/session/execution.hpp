@@ -1,0 +1,80 @@
+/// One exchange whose arguments outlive the call that gave them, as far as it is.
+#pragma once
+
+#include <optional>
+
+#include "buffers/host_copy.hpp"
+#include "buffers/owned_blocks.hpp"
+#include "buffers/staging.hpp"
+#include "exchange/exchange.hpp"
+#include "schedule/collective.hpp"
+
+namespace swapmeet {
+
+/// What is to be exchanged.
+struct Request {
+  Collective collective;
+  std::optional<OwnedBlocks> send;  ///< nothing: in place
+  OwnedBlocks receive;
+
+  Blocks sent() const { return send ? send->blocks() : receive.blocks(); }
+  Blocks received() const { return receive.blocks(); }
+};
+
+/// One thread at a time.
+class Execution {
+ public:
+  Execution(Request request, Rank ranks) : request_(std::move(request)), ranks_(ranks) {}
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  const Request& request() const { return request_; }
+
+  /// The next exchange is of plain blocks like those of the last one, which lie elsewhere.
+  void lie_at(const void* send, const void* receive) {
+    request_.send->lie_at(send);
+    request_.receive.lie_at(receive);
+  }
+  bool under_way() const { return stage_ != Stage::idle; }
+
+  /// Begins the exchange. What fails on this rank alone is no error of this: the exchange ends with it, on all ranks whose
+  /// data depend on this one. `packing`: to pack on.
+  void start(Exchange& exchange, Invocation call, MPI_Comm packing);
+
+  /// The same by the host MPI, on `comm`. Returns an error, and then it is not under way.
+  int start_on_host(MPI_Comm comm);
+
+  /// Does what can be done without waiting: `unfinished`, or it is over, with MPI_SUCCESS or an error.
+  int advance();
+
+  /// Bytes of staging that `exchange` makes it use.
+  std::int64_t staging_bytes(const Exchange& exchange) const;
+
+ private:
+  enum class Stage { idle, exchanging, on_host };
+
+  bool stages_send(bool needs_bytes) const { return !request_.send || (needs_bytes && !request_.sent().contiguous()); }
+  /// In place too: bytes that meet a derived type in one message are more than every MPI can do.
+  bool stages_receive(bool needs_bytes) const {
+    return (needs_bytes || !request_.send) && !request_.received().contiguous();
+  }
+
+  /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.
+  int stage_blocks();
+  int unstage_blocks();
+  void release();
+  int test_host();
+
+  Request request_;
+  Rank ranks_;
+  Stage stage_ = Stage::idle;
+  Exchange* exchange_ = nullptr;
+  MPI_Comm packing_ = MPI_COMM_NULL;
+  MPI_Request on_host_ = MPI_REQUEST_NULL;
+  HostCopy send_host_copy_, receive_host_copy_;
+  Staging send_staging_, receive_staging_;
+  std::optional<Blocks> send_, receive_;  ///< as the exchange sees them
+  bool as_they_lie_ = false;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,40 @@
+#include "session/explain.hpp"
+
+#include "mpi/report.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+std::string sizes(const Decision& decision) {
+  if (decision.most_bytes < 0) return "";
+  const std::string least = std::to_string(decision.least_bytes);
+  return decision.most_bytes == INT64_MAX
+             ? ", blocks from " + least + " B"
+             : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
+}
+
+/// How blocks of unequal size are exchanged in this call, whose agreement took so long.
+std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
+  const Agreed& agreed = plan.agreed();
+  std::string text = "; sizes " + std::string(sizes_names[static_cast<std::size_t>(plan.sizes())]);
+  if (agreed.direct_bytes != Direct::never)
+    text += agreed.direct_bytes == 0 ? ", all blocks directly"
+                                     : ", blocks above " + std::to_string(agreed.direct_bytes) + " B directly";
+  if (plan.agreement_bytes() == 0) return text + ", no agreement";
+  return text + ", agreed on by an allreduce of " + std::to_string(plan.agreement_bytes()) + " B in " +
+         std::to_string(time.count() / 1000) + " us";
+}
+
+}  // namespace
+
+void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
+             std::chrono::nanoseconds agreement, std::string_view how) {
+  if (communicator.rank() != 0) return;
+  say_once(std::string(name) + " on " + std::to_string(communicator.ranks()) +
+           (communicator.ranks() == 1 ? " rank" : " ranks") +
+           (collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
+           decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
+}
+
+}  // namespace swapmeet

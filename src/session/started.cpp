@@ -1,0 +1,262 @@
+#include "session/started.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/engine.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/progress.hpp"
+#include "session/communicator.hpp"
+#include "session/context.hpp"
+#include "session/explain.hpp"
+
+namespace swapmeet {
+
+/// An exchange, and the application's request for it.
+struct StartedQueue::One {
+  One(Request what, Rank ranks, std::shared_ptr<Idle> from)
+      : execution(std::move(what), ranks), returns_to(std::move(from)) {}
+
+  Collective collective() const { return execution.request().collective; }
+  std::int64_t block_bytes() const {
+    return of_unequal_blocks(collective()) ? 0 : execution.request().received().bytes(0);
+  }
+
+  /// That this rank sends.
+  std::uint64_t bytes(Rank ranks) const {
+    const Blocks sent = execution.request().sent();
+    std::uint64_t all = 0;
+    for (Rank i = 0; i < ranks; ++i) all += static_cast<std::uint64_t>(sent.bytes(i));
+    return all;
+  }
+
+  Execution execution;
+  MPI_Request request = MPI_REQUEST_NULL;
+  Decision* decision = nullptr;
+  int error = MPI_SUCCESS;
+  std::atomic<bool> over{false};
+  std::chrono::steady_clock::time_point begin{};
+  std::shared_ptr<Idle> returns_to;
+};
+
+/// Exchanges that are over, to be used again: their requests may outlive the communicator.
+struct StartedQueue::Idle {
+  static constexpr std::size_t most = 8;
+
+  explicit Idle(MPI_Comm comm) : user(comm) { all.reserve(most); }
+
+  /// Raises an error as one of the communicator, if it is still there.
+  void raise(int error) {
+    bool lives = false;
+    {
+      const std::lock_guard lock(baton);
+      lives = !closed;
+    }
+    if (lives) PMPI_Comm_call_errhandler(user, error);
+    return_next_error();
+  }
+
+  std::unique_ptr<One> take(std::int64_t send_count, MPI_Datatype send_type, std::int64_t receive_count,
+                            MPI_Datatype receive_type) {
+    const std::lock_guard lock(baton);
+    const auto alike = [&](const std::unique_ptr<One>& one) {
+      const Request& request = one->execution.request();
+      return request.send->is(send_count, send_type) && request.receive.is(receive_count, receive_type);
+    };
+    const auto found = std::ranges::find_if(all, alike);
+    if (found == all.end()) return nullptr;
+    std::unique_ptr<One> one = std::move(*found);
+    all.erase(found);
+    return one;
+  }
+
+  /// What would hold types of the application is not kept, nor what the host MPI does.
+  void give(std::unique_ptr<One> one) {
+    const Request& request = one->execution.request();
+    if (!request.send || !request.send->is_plain() || !request.receive.is_plain()) return;
+    const std::lock_guard lock(baton);
+    if (closed || !one->decision || !one->decision->plan) return;
+    if (all.size() == most) all.erase(all.begin());
+    all.push_back(std::move(one));
+  }
+
+  /// Decisions are made anew; or there will be none.
+  void forget(bool for_ever) {
+    const std::lock_guard lock(baton);
+    all.clear();
+    closed |= for_ever;
+  }
+
+  const MPI_Comm user;
+  Baton baton;
+  std::vector<std::unique_ptr<One>> all;
+  bool closed = false;
+};
+
+namespace {
+
+/// As those of the host MPI's own: of nothing, from nobody.
+void fill(MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+}
+
+/// Of a request that cannot be cancelled, as those of collectives.
+int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace
+
+StartedQueue::StartedQueue(Communicator& communicator)
+    : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
+  context().under_way->expect();
+}
+
+StartedQueue::~StartedQueue() {
+  idle_->forget(true);
+  context().under_way->forget();
+}
+
+void StartedQueue::decide_anew() { idle_->forget(false); }
+
+int StartedQueue::start(Request what, MPI_Request* request) {
+  return begin(std::make_unique<One>(std::move(what), communicator_.ranks(), idle_), request);
+}
+
+std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type,
+                                             void* receive, std::int64_t receive_count, MPI_Datatype receive_type,
+                                             MPI_Request* request) {
+  std::unique_ptr<One> one = idle_->take(send_count, send_type, receive_count, receive_type);
+  if (!one) return std::nullopt;
+  one->execution.lie_at(send, receive);
+  return begin(std::move(one), request);
+}
+
+/// Called by what completes the request.
+int StartedQueue::query(void* state, MPI_Status* status) {
+  const One& one = *static_cast<One*>(state);
+  fill(status);
+  if (one.error) one.returns_to->raise(one.error);
+  return one.error;
+}
+
+bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }
+
+int StartedQueue::free(void* state) {
+  std::unique_ptr<One> mine(static_cast<One*>(state));
+  const std::shared_ptr<Idle> idle = mine->returns_to;
+  return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
+}
+
+int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
+  if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
+  one->error = MPI_SUCCESS;
+  one->over.store(false, std::memory_order_relaxed);
+  communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
+  return context().under_way->start(*this, [&]() -> int {
+    waiting_.push_back(one.get());
+    const int error =
+        make_request(UnderWay::in_progress, {query, free, refuse_to_cancel, is_over}, one.get(), &one->request);
+    if (error) return waiting_.pop_back(), error;
+    *request = one.release()->request;
+    return MPI_SUCCESS;
+  });
+}
+
+std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
+  const Decision* const decision = communicator_.decided(collective, block_bytes);
+  if (communicator_.locked()) {  // what was decided, blocking calls have decided: so on all ranks
+    const bool ours = decision && decision->plan && decision->spec().intra != Transport::mpi;
+    if (!decision) communicator_.want(collective, block_bytes);
+    return ours ? std::nullopt : std::optional(communicator_.user());
+  }
+  if (UnderWay::has(*this) || !communicator_.ready() || !decision || decision->exchange) return std::nullopt;
+  return communicator_.ours();
+}
+
+void StartedQueue::finish() {
+  if (UnderWay::has(*this)) context().under_way->finish(*this);
+}
+
+void StartedQueue::advance() {
+  while (!waiting_.empty()) {
+    int error = MPI_SUCCESS;
+    const int thrown = guarded([&] { return error = advance_first(), MPI_SUCCESS; });
+    if (thrown) error = thrown;
+    if (error == unfinished) return;
+    over(error);
+  }
+}
+
+bool StartedQueue::rest() {
+  Neighbours* const neighbours = communicator_.neighbours();
+  if (neighbours) neighbours->rest();
+  return neighbours != nullptr;
+}
+
+int StartedQueue::advance_first() {
+  One& one = *waiting_.front();
+  if (!one.execution.under_way())
+    if (const int error = start_first(one)) return error;
+  return one.execution.advance();
+}
+
+int StartedQueue::start_first(One& one) {
+  if (!one.decision || preparing_) {
+    if (!preparing_ && communicator_.ready()) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!one.decision || one.decision->sized)
+      if (const int error = prepare(one)) return error;
+    if (one.block_bytes() > one.decision->unchecked_bytes)
+      one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
+                                                  one.block_bytes());
+  }
+  if (communicator_.options().explain)
+    explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision, {},
+            one.decision->exchange ? "; advanced in the host MPI's progress" : "");
+  if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
+  Invocation call = communicator_.next_exchange();
+  call.waits = false;
+  call.clock = nullptr;
+  one.execution.start(*one.decision->exchange, call, communicator_.packing());
+  return MPI_SUCCESS;
+}
+
+/// What the ranks must settle before `one`.
+int StartedQueue::prepare(One& one) {
+  const auto settle = [this, &one]() -> int {
+    communicator_.finish_setting_up();
+    communicator_.expect_calls();
+    one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    const Request& request = one.execution.request();
+    if (one.decision->sized &&
+        !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
+                                    communicator_.next_exchange()))
+      one.decision = &communicator_.decline(one.collective(), too_much_memory);
+    return MPI_SUCCESS;
+  };
+  if (!preparing_) {
+    try {
+      preparing_.emplace([settle, &one] { one.error = guarded(settle); });
+    } catch (const std::bad_alloc&) {
+      return unfinished;  // the other ranks wait: there may be memory later
+    }
+  }
+  if (!preparing_->resume()) return unfinished;
+  preparing_.reset();
+  return one.error;
+}
+
+/// The first is over.
+void StartedQueue::over(int error) {
+  One* const one = waiting_.front();
+  waiting_.pop_front();
+  one->error = error;
+  if (communicator_.options().statistics && one->decision)
+    one->decision->tally->add(one->bytes(communicator_.ranks()), std::chrono::steady_clock::now() - one->begin);
+  MPI_Request request = one->request;
+  one->over.store(true, std::memory_order_release);
+  PMPI_Grequest_complete(request);  // after which `one` may be gone
+}
+
+}  // namespace swapmeet

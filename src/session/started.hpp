@@ -1,0 +1,68 @@
+/// The non-blocking all-to-alls of one communicator. All ranks start them in the same order, and so each rank executes
+/// them: one after the other, as the blocking ones, on the same plans and in the same shared memory. What setting up needs
+/// of other ranks is the beginning of the first, and is waited for as that is: in the progress of the host MPI.
+///
+/// For the application each is a generalised request of the host MPI, which completes it in whatever call.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "mpi/coroutine.hpp"
+#include "session/execution.hpp"
+#include "session/under_way.hpp"
+
+namespace swapmeet {
+
+class Communicator;
+struct Decision;
+
+class StartedQueue final : public Ongoing {
+ public:
+  explicit StartedQueue(Communicator& communicator);
+  ~StartedQueue() override;
+
+  /// Starts an exchange, and makes the application's request. Local. Returns an error of MPI.
+  int start(Request what, MPI_Request* request);
+
+  /// The same for an MPI_Alltoall of predefined types that is like one before, whose memory serves again; nothing: none is.
+  std::optional<int> start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type, void* receive,
+                                 std::int64_t receive_count, MPI_Datatype receive_type, MPI_Request* request);
+
+  /// Whether such an exchange is to be started by the host MPI at once: on this communicator.
+  std::optional<MPI_Comm> goes_to_host(Collective collective, std::int64_t block_bytes);
+
+  /// What was decided holds no more. Requires that all that was started is over.
+  void decide_anew();
+
+  /// Waits until all that was started is over.
+  void finish();
+
+  bool under_way() const override { return !waiting_.empty(); }
+  void advance() override;
+  bool rest() override;
+
+ private:
+  struct One;
+  struct Idle;
+
+  static int query(void* state, MPI_Status* status);
+  static int free(void* state);
+  static bool is_over(void* state);
+  int begin(std::unique_ptr<One> one, MPI_Request* request);
+  // Each returns `unfinished`, or an error, with which the first is over.
+  int advance_first();
+  int start_first(One& one);
+  int prepare(One& one);
+  void over(int error);
+
+  Communicator& communicator_;
+  std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
+  std::optional<Coroutine> preparing_;
+  std::shared_ptr<Idle> idle_;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,88 @@
+/// What the application has started and not completed, all of it in the process. It moves on in the host MPI's progress
+/// where that calls others, and in our own calls that wait.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace swapmeet {
+
+/// A lock that its own thread may try to take again (and does not get): the host MPI's progress may come to us from
+/// calls that we make ourselves.
+class Baton {
+ public:
+  bool try_lock() { return !taken_.exchange(true, std::memory_order_acquire); }
+  void lock() {
+    while (!try_lock()) sched_yield();
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
+class Ongoing {
+ public:
+  Ongoing() = default;
+  virtual ~Ongoing() = default;
+  Ongoing(const Ongoing&) = delete;
+  Ongoing& operator=(const Ongoing&) = delete;
+
+  virtual bool under_way() const = 0;
+
+  /// Does what can be done without waiting. Lets no exception out.
+  virtual void advance() = 0;
+
+  /// Nothing could be done: lets others have the core if one of them is awaited there. False: that is not known.
+  virtual bool rest() { return false; }
+
+  Baton& baton() { return baton_; }  ///< guards all of it
+
+ private:
+  Baton baton_;
+};
+
+/// Thread-safe.
+class UnderWay {
+ public:
+  /// Something exists from now on that may be started: there is room for it. And no more.
+  void expect();
+  void forget();
+
+  /// Starts `one` by begin(), which returns an error if it is not under way, and moves it on once.
+  template <class Begin>
+  int start(Ongoing& one, Begin begin) {
+    const std::lock_guard lock(one.baton());
+    const bool before = one.under_way();
+    if (const int error = std::move(begin)()) return error;
+    if (!before) move_new(one);
+    return 0;
+  }
+
+  /// Moves everything on, but waits for nobody: what another thread moves is left to it. Returns whether `one` is over.
+  bool advance(Ongoing& one);
+
+  /// Until it is over.
+  void finish(Ongoing& one);
+
+  /// Whether `one` is under way.
+  static bool has(Ongoing& one);
+
+  /// As of begin_progress(), for all of the process.
+  static bool in_progress();
+
+ private:
+  void move_new(Ongoing& one);
+  void move(Ongoing& one);
+  void move_all_but(const Ongoing* one, bool rests);
+
+  std::mutex mutex_;               ///< guards what follows; the host MPI is never called under it
+  std::vector<Ongoing*> ongoing_;  ///< under way, each
+  std::size_t expected_ = 0;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,79 @@
+"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, as they are by default: advanced in the host MPI's progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SPECS = ["auto", "random-segmented(segment=8)", "shared-memory", "tuna", "padded-bruck", "leaders(per-node=1)", "native"]
+MODES = ["elsewhere", "opposite", "released", "many", "threads", "between"]
+
+
+@pytest.fixture
+def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
+    """Run a program; its standard output and error, and the algorithms of the calls that were counted."""
+
+    def started(program: str, ranks: int, *words: str, algorithm: str = "auto", **env: str):
+        statistics = tmp_path / "statistics.json"
+        argv = [compiled(wheel, program), *words]
+        env = {"SWAPMEET_STATS": str(statistics), **env}
+        done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
+        assert done.returncode == 0 and f"{program}: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+        tallied = {tally["algorithm"] for tally in tallies(statistics)} if statistics.exists() else set()
+        return done.stdout, done.stderr, tallied
+
+    return started
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("level", ["single", "multiple"])
+@pytest.mark.parametrize("mode", ["mixed", "persistent", "blocked", "freed"])
+def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: str) -> None:
+    """On one node it is shared memory that serves them, but for MPICH with threads, where nothing was set up before."""
+    _, complaints, algorithms = started("nonblocking", ranks, level, mode)
+    assert complaints == ""
+    if (wheel, level) != ("mpich", "multiple") and mode != "persistent":
+        assert any("intra=auto" in algorithm for algorithm in algorithms)
+
+
+@pytest.mark.parametrize("level", ["single", "multiple"])
+@pytest.mark.parametrize("mode", ["mixed", "persistent"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_kind_of_algorithm(started, spec: str, mode: str, level: str) -> None:
+    started("nonblocking", 3, level, mode, "12", algorithm=spec, SWAPMEET_NODES="2")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
+    """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program."""
+    started("nonblocking", ranks, "single", "wrong")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
+@pytest.mark.parametrize("mode", MODES)
+def test_legal_programs_end(started, mode: str, spec: str, ranks: int) -> None:
+    if mode == "many" and (spec != "auto" or ranks > 2):
+        pytest.skip("takes minutes where ranks share cores")
+    started("progress", ranks, mode, algorithm=spec)
+
+
+def test_the_status_is_that_of_the_host_mpi(launch, compiled, wheel: str) -> None:
+    argv = [compiled(wheel, "progress"), "status"]
+    raw, ours = (launch(2, argv, mpi=wheel, preload=preload, timeout=60).stdout for preload in (False, True))
+    assert "count 0, cancelled 0, null 1" in ours
+    assert wheel == "mpich" or raw == ours  # MPICH's own counts bytes of its last message
+
+
+def test_the_host_mpi_serves_them_where_it_is_asked_for(started) -> None:
+    assert started("nonblocking", 2, "single", "mixed", SWAPMEET_NONBLOCKING="native")[2] == set()
+
+
+def test_says_what_serves_them(started) -> None:
+    explained = started("progress", 2, "status", SWAPMEET_EXPLAIN="1")[1]
+    assert explained.count("Ialltoall on 2 ranks") == 1 and "advanced in the host MPI's progress" in explained
+
+
+def test_one_rank_is_left_alone(started) -> None:
+    assert started("nonblocking", 1, "single", "mixed")[2] == set()

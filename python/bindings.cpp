@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -192,6 +193,15 @@ Flow flow_of_rows(Rank ranks, Rank rank, const std::vector<FlowRow>& rows) {
 std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
   std::int64_t states = 0;
   Verdict verdict = search_orders(schedules, most_states, states);
+  return {std::move(verdict), states};
+}
+
+std::pair<Verdict, std::int64_t> search_rows_in_turn(Rank ranks, std::uint32_t rows, std::uint32_t lead,
+                                                     std::uint32_t exchanges, std::int64_t most_states) {
+  if (ranks < 1 || ranks > 8 || !std::has_single_bit(rows))
+    throw std::invalid_argument("1 to 8 ranks, and 1, 2, 4, ... rows");
+  std::int64_t states = 0;
+  Verdict verdict = search_rows(ranks, {rows, lead}, exchanges, most_states, states);
   return {std::move(verdict), states};
 }
 
@@ -430,6 +440,8 @@ void bind_verifier(nb::module_& m) {
         "Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike.");
   m.def("verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a);
   m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000);
+  m.def("search_rows", &search_rows_in_turn, "ranks"_a, "rows"_a = RowsInTurn{}.rows, "lead"_a = RowsInTurn{}.lead,
+        "exchanges"_a = 4, "most_states"_a = 1000000);
   m.def("proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a);
 }
 

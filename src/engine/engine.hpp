@@ -94,6 +94,7 @@ class Engine {
         if (next_send_ == round.send_count && next_receive_ == round.receive_count) break;
         const auto phase = fabric_.transferring();
         if (const int error = fill_all(round)) return error;
+        if (next_send_ == round.send_count) fabric_.posted();
         if (!std::exchange(copied_, true)) payload_.copy(round_);
         if (active_ == 0 && !sliding_) end_batch();
         continue;

@@ -117,6 +117,8 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     offset_ = 0;
   }
 
+  std::size_t equal_bytes() const { return 0; }  ///< of each block, as all ranks know; 0: they do not
+
   /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
   bool next_pass() {
     if (this->schedule_.segment_bytes == 0) return false;
@@ -195,6 +197,8 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     base_[2] = scratch;
   }
 
+  const Rows& rows() const { return *rows_; }
+  std::size_t equal_bytes() const { return static_cast<std::size_t>(rows_->block_bytes); }
   bool next_pass() const { return false; }
 
   /// Blocks side by side.

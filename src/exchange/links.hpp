@@ -23,6 +23,7 @@ namespace swapmeet {
 struct Local {
   Neighbours* neighbours = nullptr;  ///< nullptr: as all others
   SingleCopy single_copy{};
+  bool by_rows = false;  ///< each exchange is one of all ranks of a node, each with each
 };
 
 /// Where a message lies.
@@ -68,11 +69,12 @@ class Links {
       : slots_(slots), background_(background), buffers_(buffers), local_(local), tags_(tags), failure_(failure),
         passes_on_(passes_on) {}
 
-  /// Before each exchange. `call` stays until it is over.
-  void bind(const Invocation& call, Watching watch) {
+  /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
+  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0) {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
+    if (local_.by_rows) begin_row(block_bytes);
   }
 
   const Invocation& call() const { return *call_; }
@@ -113,6 +115,47 @@ class Links {
       sent = oversize.more_than(bytes_of(out));
     return host_is_mpich && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
+
+  /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
+  /// of them; out(i), in(i): where the i-th is. `late`: room for as many numbers as are received. Calls copy() meanwhile.
+  template <class Out, class In, class Copy>
+  int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
+                    std::span<std::uint32_t> late, Copy&& copy) {
+    Neighbours& all = *local_.neighbours;
+    NodeRows& rows = all.rows();
+    while (!rows.ready()) {
+      all.waits_for(*all.member(rows.late()));
+      if (all.broken()) return MPI_ERR_OTHER;
+      turn(false);
+    }
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      if (const Piece block = out(i); block.bytes > 0) rows.write(sends[i]->member, block);
+    rows.posted();
+    raise();
+    all.here();
+    copy();
+    std::size_t left = 0;
+    for (std::uint32_t i = 0; i < receives.size(); ++i)
+      if (const Piece block = in(i); block.bytes > 0 && !rows.read(receives[i]->member, block)) late[left++] = i;
+    while (left > 0) {
+      const std::size_t before = std::exchange(left, 0);
+      for (std::size_t i = 0; i < before; ++i) {
+        NodeLink& link = *receives[late[i]];
+        const Piece block = in(late[i]);
+        if (rows.read(link.member, block)) continue;
+        if (rows.is_up(link.member)) {
+          if (const int error = receive_by_row(link, block)) return error;
+          continue;
+        }
+        all.waits_for(link);
+        late[left++] = late[i];
+      }
+      if (all.broken()) return MPI_ERR_OTHER;
+      if (left > 0) turn(left < before);
+    }
+    return MPI_SUCCESS;
+  }
+  std::size_t row_block_bytes() const { return row_block_bytes_; }
 
   /// Sends what goes ahead of the message in `slot`, which is over when both are. By MPI.
   template <class Wire>
@@ -165,6 +208,13 @@ class Links {
     polls_ = failures_ = 0;
   }
 
+  /// All messages of the round have been started, or wait for a slot.
+  void posted() {
+    if (!local_.by_rows) return;
+    local_.neighbours->rows().posted();
+    raise();
+  }
+
   [[nodiscard]] auto transferring() const { return watch_.during(CallPhase::transfer); }
   [[nodiscard]] auto waiting() const { return watch_.during(CallPhase::wait); }
 
@@ -174,7 +224,7 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_;
+    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ && !row_is_due();
   }
 
   int finish_all() {
@@ -191,6 +241,8 @@ class Links {
   /// One look at what is in flight, `active` messages; done(slot) is called for each that is over.
   template <class Done>
   int poll(std::uint32_t active, bool& moved, Done&& done) {
+    if (row_is_due()) [[unlikely]]
+      moved |= raise();
     if (transfers_ > 0) {
       for (std::uint32_t slot = 0; slot < 2 * window_; ++slot) {
         if (!slots_.transfers[slot].link) continue;
@@ -217,6 +269,7 @@ class Links {
   }
 
   int finish_background() {
+    if (const int error = finish_row()) return error;
     if (background_used_ == 0) return MPI_SUCCESS;
     const auto phase = watch_.during(CallPhase::wait);
     const std::span<MPI_Request> all(background_->requests.data(), background_used_);
@@ -234,6 +287,15 @@ class Links {
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
     background_used_ = background_requests_ = 0;
+    return MPI_SUCCESS;
+  }
+
+  /// Others wait for this rank's row, even if it waits for nothing.
+  int finish_row() {
+    while (row_is_due() && !raise()) {
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (!turn(false)) return unfinished;
+    }
     return MPI_SUCCESS;
   }
 
@@ -304,6 +366,7 @@ class Links {
                       const Wire& wire, Started& started) {
     const Place place = wire.pieces(slots.pieces_of(slot));
     if (place.bytes == 0) return;
+    if (local_.by_rows && start_by_row<is_send>(slot, message, peer, kind, link, place, wire, started)) return;
     if (&slots == &slots_) take(slot, message);
     watch_.begins(&slots.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
                   static_cast<int>(kind));
@@ -326,6 +389,59 @@ class Links {
       return;
     }
     started = Started::underway;
+  }
+
+  void begin_row(std::size_t block_bytes) {
+    Neighbours& all = *local_.neighbours;
+    // what lies in a region is copied once
+    row_block_bytes_ = all.rows().block_bytes();
+    if (all.has_regions()) row_block_bytes_ = std::min(row_block_bytes_, local_.single_copy.of_region_bytes - 1);
+    all.rows().begin(call_->number, block_bytes <= row_block_bytes_ ? block_bytes : 0);
+  }
+
+  bool row_is_due() const { return local_.by_rows && !local_.neighbours->rows().raised(); }
+  bool raise() {
+    const bool raised = local_.neighbours->raise();
+    sent_ |= raised;
+    return raised;
+  }
+
+  /// What is not as this rank expects it.
+  [[gnu::noinline]] int receive_by_row(NodeLink& link, const Piece& block) {
+    Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call_->number);
+    while (true) {
+      const bool moved = local_.neighbours->advance(transfer);
+      if (transfer.done()) break;
+      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      turn(moved);
+    }
+    if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
+    return MPI_SUCCESS;
+  }
+
+  /// False: the message travels by the channel.
+  template <bool is_send, class Wire>
+  bool start_by_row(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, NodeLink& link, const Place& place,
+                    const Wire& wire, Started& started) {
+    NodeRows& rows = local_.neighbours->rows();
+    const bool marked = is_send && wire.marked(), writes = is_send && !marked && rows.ready();
+    if (is_send && !marked && place.bytes > row_block_bytes_) return rows.send_elsewhere(link.member), false;
+    watch_.begins(&slots_.requests[slot], is_send ? Direction::send : Direction::receive, peer, place.bytes,
+                  static_cast<int>(kind));
+    if (marked) rows.fail(link.member);
+    if (writes) rows.write(link.member, place.pieces.front());
+    if (marked || writes) {
+      watch_.done(&slots_.requests[slot]);
+      started = Started::finished;
+      return true;
+    }
+    if (is_send) rows.defer();
+    Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
+    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    take(slot, message);
+    begin_transfer(slots_, slot, transfer);
+    started = Started::underway;
+    return true;
   }
 
   /// Whether a message of so many bytes is offered for a single copy.
@@ -461,6 +577,7 @@ class Links {
   bool passes_on_;
   bool sent_ = false;
   [[no_unique_address]] Watching watch_{};
+  std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
   std::uint32_t background_used_ = 0, background_transfers_ = 0, background_requests_ = 0;

@@ -10,9 +10,10 @@ namespace swapmeet {
 /// One of
 ///   copy   the row of blocks `from` to the row `to`
 ///   swap   one message of blocks side by side, `from`, to rank `destination`, and one from rank `source`, `to`
+///   rows   the messages of a step, by rows of shared memory, if its blocks fit
 ///   step   whatever a step asks for
 struct Operation {
-  enum class Kind : std::uint8_t { copy, swap, step };
+  enum class Kind : std::uint8_t { copy, swap, rows, step };
   Kind kind = Kind::step;
   Run from{}, to{};
   Rank destination = 0, source = 0;

@@ -24,7 +24,9 @@ std::size_t most_pieces(const Schedule& schedule) {
 }  // namespace
 
 Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags)
-    : Exchange(spec, tags), schedule_(std::move(schedule)), local_{neighbours, single_copy(spec.intra)} {
+    : Exchange(spec, tags), schedule_(std::move(schedule)),
+      local_{neighbours, single_copy(spec.intra),
+             neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1);
@@ -32,7 +34,26 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   needs_bytes_ = segmented() || forwards() || neighbours;
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
+  if (local_.by_rows) list_rows();
   passes_ = std::make_unique<Passes>(*this);
+}
+
+/// Where all ranks share a node, the step that exchanges anything is an operation of its own.
+void Plan::list_rows() {
+  RowMessages sends, receives;
+  for (const auto& [messages, listed] :
+       {std::pair(&schedule_.sends, &sends), std::pair(&schedule_.receives, &receives)})
+    for (const Message& message : *messages) {
+      NodeLink* const link = local_.neighbours->link(message.peer);
+      if (!link) return;
+      listed->links.push_back(link);
+      listed->blocks.push_back(schedule_.runs[message.first].first);
+    }
+  for (Operation& operation : operations_)
+    if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows, row_step_ = operation.step;
+  late_rows_.resize(receives.links.size());
+  row_sends_ = std::move(sends);
+  row_receives_ = std::move(receives);
 }
 
 Plan::~Plan() = default;
@@ -45,6 +66,7 @@ struct Plan::Pass {
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
         links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()),
         engine(links, payload) {}
+  static constexpr bool watched = std::is_same_v<Watching, Watch>;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -53,7 +75,7 @@ struct Plan::Pass {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock));
+    links.bind(call, Watching(call.clock), payload.equal_bytes());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -127,6 +149,26 @@ template <class AnyPass>
   return ended(pass, pass.advance(), sent);
 }
 
+/// block_of(block, is_sent): where it is.
+template <class AnyPass, class BlockOf>
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, BlockOf block_of) {
+  const int error = pass.links.exchange_rows(
+      row_sends_.links, [&](std::size_t i) { return block_of(row_sends_.blocks[i], true); }, row_receives_.links,
+      [&](std::size_t i) { return block_of(row_receives_.blocks[i], false); }, late_rows_,
+      [&] { pass.payload.copy(row_step_); });
+  return error ? pass.engine.give_up(error) : MPI_SUCCESS;
+}
+
+/// Whether all blocks that this rank exchanges with others can be in rows.
+bool Plan::fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const {
+  const auto fit = [&](const Blocks& blocks, const RowMessages& messages) {
+    return std::ranges::all_of(messages.blocks, [&](std::int32_t block) {
+      return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes;
+    });
+  };
+  return fit(send, row_sends_) && fit(receive, row_receives_);
+}
+
 /// By the list of operations, which is as the schedule.
 template <class AnyPass>
 [[gnu::always_inline]] inline int Plan::run_operations(AnyPass& pass) {
@@ -147,11 +189,23 @@ template <class AnyPass>
         if (error) [[unlikely]]
           return pass.engine.give_up(error);
         break;
+      case Operation::Kind::rows: {
+        const Rows& rows = pass.payload.rows();
+        const auto bytes = static_cast<std::size_t>(rows.block_bytes);
+        if (AnyPass::watched || bytes > pass.links.row_block_bytes()) error = pass.engine.round(operation.step);
+        else
+          error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
+            return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, bytes};
+          });
+        break;
+      }
       case Operation::Kind::step: error = pass.engine.round(operation.step); break;
     }
     if (error) [[unlikely]]
       return error;
   }
+  if (const int error = pass.links.finish_row()) [[unlikely]]
+    return pass.engine.give_up(error);
   return pass.payload.over();
 }
 
@@ -174,7 +228,14 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
   if (forwards()) return sent = false, MPI_ERR_ARG;  // what is sent is not what is received: the host MPI is to say so
   const auto run_blocks = [&](auto& pass) {
     pass.begin(call, send, receive);
-    return ended(pass, pass.advance(), sent);
+    if (pass.watched || row_sends_.links.empty() || call.failure ||
+        !fit_rows(send, receive, pass.links.row_block_bytes()))
+      return ended(pass, pass.advance(), sent);
+    const int error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
+      const Blocks& blocks = is_sent ? send : receive;
+      return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block))};
+    });
+    return ended(pass, error ? error : pass.payload.over(), sent);
   };
   return call.clock ? run_blocks(passes_->watched_blocks) : run_blocks(passes_->blocks);
 }

@@ -66,11 +66,23 @@ class Plan final : public Exchange {
   template <class AnyPass>
   int go_on(AnyPass& pass);
 
+  void list_rows();
+  template <class AnyPass, class BlockOf>
+  int exchange_rows(AnyPass& pass, BlockOf block_of);
+  bool fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const;
+
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
 
   const Schedule schedule_;
   std::vector<Operation> operations_;  ///< of the schedule, unless it is cut
+  /// Of the step that is exchanged by rows: with whom, and which blocks. None: there is no such step.
+  struct RowMessages {
+    std::vector<NodeLink*> links{};
+    std::vector<std::int32_t> blocks{};
+  } row_sends_, row_receives_;
+  std::size_t row_step_ = 0;
+  std::vector<std::uint32_t> late_rows_;
   bool needs_bytes_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Local local_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/row_size.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -11,7 +13,14 @@ constexpr double us_of_ns = 1e-3;
 struct Size {
   double block_bytes;
   double passes;  ///< of all messages: segments of a block
+  bool rows;      ///< within nodes: see Work
 };
+
+/// How often a rank's core is busy with o, for its messages within its node, or with others.
+double overheads(const PhaseTraffic& traffic, bool within, Size size) {
+  const double messages = static_cast<double>(traffic.messages) * size.passes;
+  return within && size.rows && messages > 0 ? messages + 1 : 2 * messages;
+}
 
 /// Between nodes if any of the phase's messages are: ranks wait for the slowest.
 const MessageCost& slowest(const PhaseWork& phase, const MessageCost& within, const MessageCost& between) {
@@ -23,7 +32,9 @@ double bytes_us(const MessageCost& link, double bytes) { return bytes * link.byt
 Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, Size size) {
   Price price;
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
-    price.latency += link->start_us() * static_cast<double>(traffic->messages) * size.passes;
+    const bool near = traffic == &phase.within, at_once = near && size.rows && traffic->messages > 0;
+    const double starts = at_once ? 1 : static_cast<double>(traffic->messages) * size.passes;
+    price.latency += link->latency_us * starts + link->overhead_us * overheads(*traffic, near, size);
     price.bandwidth += bytes_us(*link, static_cast<double>(traffic->blocks) * size.block_bytes);
   }
   return price;
@@ -53,7 +64,7 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   double core = 0;
   for (const auto& [link, traffic] : {std::pair(&within, &phase.within), std::pair(&between, &phase.between)}) {
     const double share = static_cast<double>(traffic->messages) / all;
-    core += 2 * link->overhead_us * static_cast<double>(traffic->messages) * size.passes;
+    core += link->overhead_us * overheads(*traffic, traffic == &phase.within, size);
     for (const EqualMessages& equal : phase.by_size) {
       const double bytes = bytes_us(*link, equal.blocks * size.block_bytes / size.passes);
       const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
@@ -75,7 +86,7 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
     return static_cast<double>(traffic.messages) * size.passes;
   };
   const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
-  price.overhead = 2 * (within.overhead_us * messages(near) + between.overhead_us * messages(far));
+  price.overhead = within.overhead_us * overheads(near, true, size) + between.overhead_us * overheads(far, false, size);
   price.gap = within.gap_us * messages(near) +
               std::max(between.gap_us * messages(far), machine.node_message_us * far.node_messages * size.passes);
   price.bandwidth = std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))),
@@ -97,7 +108,8 @@ double copies_us(const Copies& copies, const Copying& cost, double block_bytes) 
 Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes) {
   const std::int64_t segment = work.segment_bytes;
   const std::int64_t passes = segment == 0 || block_bytes <= segment ? 1 : (block_bytes - 1) / segment + 1;
-  const Size size{static_cast<double>(block_bytes), static_cast<double>(passes)};
+  const Size size{static_cast<double>(block_bytes), static_cast<double>(passes),
+                  work.rows && block_bytes <= RowSize::most_block_bytes};
   const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;
   for (const PhaseWork& phase : work.phases) {

@@ -6,6 +6,8 @@
 ///             and at least 2·o·K, of the rank's core
 ///   max-rate  each batch: L; each message: 2o; of messages max(K·g, those that leave the node · its message time);
 ///             of bytes max(B·G, those that leave the node · its byte time); copies; the call
+/// Where blocks within a node travel by rows, a rank raises one flag for all of them: (K + 1)·o in place of 2o·K there, and
+/// hockney L + (K + 1)·o + B·G.
 /// With complete=any or test a batch's L (loggp: and 2o) is hidden behind what other messages take, but for the first.
 ///
 /// Source:  Hockney 1994; Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (max-rate)

@@ -416,6 +416,7 @@ void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
   work.phases.clear();
   work.packed = work.typed = {};
   work.shared = spec.intra != Transport::mpi;
+  work.rows = spec.intra == Transport::rows;
   work.sliding = spec.completion != Completion::all && spec.window != 0;
   work.segment_bytes = spec.segment_bytes;
   if (!has_closed_form(spec.family)) {

@@ -49,6 +49,7 @@ struct Work {
   Copies packed;                   ///< copied by us: packing, unpacking, rotations, the own block
   Copies typed;                    ///< gathered or scattered by MPI
   bool shared = false;             ///< messages within nodes do not go by MPI
+  bool rows = false;               ///< but by rows of shared memory, if blocks fit
   bool sliding = false;            ///< a batch need not end before the next message starts
   std::int64_t segment_bytes = 0;  ///< see Schedule
 };

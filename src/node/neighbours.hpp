@@ -23,7 +23,8 @@ namespace swapmeet {
 constexpr SingleCopy single_copy(Transport transport) {
   switch (transport) {
     case Transport::cma: return {0, 0};
-    case Transport::automatic: return {16 << 10, 4 << 10};  // docs/measurements/node.md
+    case Transport::automatic:
+    case Transport::rows: return {16 << 10, 4 << 10};  // docs/measurements/node.md
     default: return {};
   }
 }
@@ -60,8 +61,15 @@ class Neighbours {
     return member < 0 ? nullptr : &node_.link(static_cast<std::uint32_t>(member));
   }
 
+  NodeLink* member(std::uint32_t number) { return &node_.link(number); }
+
   bool advance(Transfer& transfer) { return node_.advance(transfer); }
   bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) { return node_.send_now(link, piece, call); }
+
+  NodeRows& rows() { return node_.rows(); }
+  bool raise() { return node_.raise(); }
+  void waits_for(const NodeLink& late) { node_.waits_for(late); }
+  bool has_regions() const { return node_.regions().any(); }
 
   /// Says where this rank is, for those that wait for it.
   void here() { node_.waiter().here(); }

@@ -176,18 +176,17 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
 
 std::size_t NodeLayout::bulk(std::uint32_t member) const {
   const auto whole_pages = [](std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; };
-  return whole_pages(acknowledgements(members)) +
-         member * whole_pages(std::size_t{members} * channel.cells * channel.bulk_bytes);
+  return whole_pages(acknowledgements(members)) + member * whole_pages(cell_bulk_bytes() + rows().bulks_bytes());
 }
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
   constexpr std::uint32_t line = 64, most_lines = 257;
-  NodeLayout layout{members, {2, most_lines * line}};
-  for (std::uint32_t lines = most_lines; layout.bytes() > most_bytes; layout.channel.bulk_bytes = lines * line) {
+  for (std::uint32_t lines = most_lines;; lines = (lines / 2) | 1) {
+    const NodeLayout layout{
+        members, {2, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
+    if (layout.bytes() <= most_bytes) return layout;
     if (lines == 1) return {members, {0, 0}};
-    lines = (lines / 2) | 1;
   }
-  return layout;
 }
 
 void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other) {
@@ -204,6 +203,14 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
   link.seat = reinterpret_cast<const Seat*>(memory + layout.seat(other));
 }
 
+NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me) {
+  if (layout.row_block_bytes == 0) return {};
+  std::vector<RowPlace> places;
+  for (std::uint32_t member = 0; member < layout.members; ++member)
+    places.push_back({memory + layout.row_heads(member), memory + layout.row_bulks(member)});
+  return {layout.rows(), me, std::move(places)};
+}
+
 Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
            const Regions& regions)
     : memory_(std::move(memory)), bytes_(memory_.address() ? layout.bytes() : 0), links_(layout.members),
@@ -212,14 +219,16 @@ Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::s
   for (std::uint32_t other = 0; other < layout.members; ++other) {
     connect(links_[other], layout, address, me, other);
     links_[other].process = processes[other];
+    links_[other].member = other;
   }
+  if (address) rows_ = rows_in(layout, address, me);
   if (address) waiter_ = Waiter({reinterpret_cast<Seat*>(address + layout.seat(0)), layout.members}, me);
 }
 
 Transfer Transfer::send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
                         std::uint16_t call) {
   Transfer transfer{
-      &link, pieces, bytes, true, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
+      &link, pieces, bytes, true, false, bytes >= single_copy.by_kernel_bytes, bytes >= single_copy.of_region_bytes};
   transfer.call = call;
   transfer.turn = link.sends.made++;
   return transfer;
@@ -232,7 +241,15 @@ Transfer Transfer::receive(NodeLink& link, std::span<const Piece> pieces, std::s
   return transfer;
 }
 
+Transfer Transfer::by_rows(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, bool outgoing,
+                           std::uint16_t call) {
+  Transfer transfer{&link, pieces, bytes, outgoing, true};
+  transfer.call = call;
+  return transfer;
+}
+
 void Node::forget() {
+  rows_.forget();
   for (NodeLink& link : links_) {
     link.sends.made = link.sends.done;
     link.receives.made = link.receives.done;
@@ -247,6 +264,41 @@ void Node::abandon() {
 bool Node::look_whether_broken() {
   if (memory_.address() && memory_.header().abandoned.load(std::memory_order_relaxed) != 0) broken_ = true;
   return broken_;
+}
+
+bool Node::advance_by_row(Transfer& transfer) {
+  NodeLink& link = *transfer.link;
+  if (transfer.outgoing) {
+    if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].seat), false;
+    rows_.write(link.member, transfer.pieces.front());
+    rows_.made_up();
+    transfer.state = Transfer::State::done;
+    return waiter_.moved(), true;
+  }
+  using State = NodeRows::Block::State;
+  // What is too large for a row need not wait for the flag. (A cell may also be of the sender's next exchange.)
+  const Cell* const cell = transfer.bytes > rows_.block_bytes() ? link.in.next() : nullptr;
+  const NodeRows::Block block = cell && cell->call() == transfer.call ? NodeRows::Block{State::elsewhere}
+                                                                      : rows_.look(link.member, transfer.call);
+  switch (block.state) {
+    case State::late: return waiter_.waits_for(*link.seat), false;
+    case State::out_of_step: return abandon(), false;
+    case State::elsewhere:
+      transfer.by_row = false;
+      transfer.turn = link.receives.made++;
+      return advance(transfer);
+    case State::failed: transfer.failed = true; break;
+    case State::here: {
+      transfer.cut = block.bytes > transfer.bytes;
+      if (!transfer.discards)
+        std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));
+      charge(block.bytes, true);
+      transfer.moved = block.bytes;
+    }
+  }
+  rows_.has_seen();
+  transfer.state = Transfer::State::done;
+  return waiter_.moved(), true;
 }
 
 bool Node::advance_further(Transfer& transfer) {

@@ -17,6 +17,7 @@
 #include "node/channel.hpp"
 #include "node/regions.hpp"
 #include "node/node_memory.hpp"
+#include "node/rows.hpp"
 #include "node/single_copy.hpp"
 #include "node/waiter.hpp"
 
@@ -37,6 +38,9 @@ struct Transfer {
   static Transfer send(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, const SingleCopy& single_copy,
                        std::uint16_t call = 0);
   static Transfer receive(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, std::uint16_t call = 0);
+  /// Of one piece, by rows; without a turn, for there is one each way in an exchange.
+  static Transfer by_rows(NodeLink& link, std::span<const Piece> pieces, std::size_t bytes, bool outgoing,
+                          std::uint16_t call = 0);
   bool done() const { return state == State::done; }
 
   /// A message of any_size has begun to arrive: `bytes` says how many it has, and waits for pieces that hold as many.
@@ -47,6 +51,7 @@ struct Transfer {
   std::span<const Piece> pieces{};  ///< unchanged until it is done
   std::size_t bytes = 0;            ///< of the pieces, not 0
   bool outgoing = false;
+  bool by_row = false;                                  ///< unless the row says that it travels by the channel
   bool copy_by_kernel = false, copy_of_region = false;  ///< offer it so, if it can be
   bool cut = false;                                     ///< a message of more bytes arrived
   bool failed = false;                                  ///< its sender has no data: none is sent
@@ -63,34 +68,48 @@ struct NodeLink {
   Outlet out;
   Inlet in;
   const Seat* seat = nullptr;
-  pid_t process = 0;  ///< whose memory can be read; 0: it cannot
+  std::uint32_t member = 0;  ///< the other one
+  pid_t process = 0;         ///< whose memory can be read; 0: it cannot
 
   struct Turns {
     std::uint32_t made = 0, done = 0;
   } sends{}, receives{};  ///< transfers
 };
 
-/// Where everything is in the memory of a node: its header; the seats of all ranks; for each rank the acknowledgements that it
-/// writes and the cells that it fills, for all the others; then for each rank the bulk of these cells.
+/// Where everything is in the memory of a node: its header; the seats of all ranks, and the heads of their rows; for each
+/// rank the acknowledgements that it writes and the cells that it fills, for all the others; then for each rank the bulk
+/// of these cells, and of its rows.
 struct NodeLayout {
   std::uint32_t members = 1;
   ChannelSize channel;
+  std::uint32_t row_block_bytes = 0;  ///< see RowSize
 
+  RowSize rows() const { return {members, row_block_bytes}; }
   static std::size_t seat(std::uint32_t member) { return sizeof(PartHeader) + member * sizeof(Seat); }
+  std::size_t row_heads(std::uint32_t member) const { return seat(members) + member * rows().heads_bytes(); }
   std::size_t acknowledgements(std::uint32_t member) const {
-    return seat(members) + std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
+    return row_heads(members) +
+           std::size_t{member} * members * (sizeof(Acknowledgement) + channel.cells * sizeof(Cell));
   }
   std::size_t cells(std::uint32_t member) const { return acknowledgements(member) + members * sizeof(Acknowledgement); }
   std::size_t bulk(std::uint32_t member) const;  ///< on a page boundary
+  std::size_t row_bulks(std::uint32_t member) const { return bulk(member) + cell_bulk_bytes(); }
   std::size_t bytes() const { return bulk(members); }
 
   /// Channels as large as they are useful, such that the whole takes `most_bytes` at most. Nothing fits: channel.cells
   /// is 0.
   static NodeLayout within(std::uint32_t members, std::size_t most_bytes);
+
+ private:
+  /// Of a rank.
+  std::size_t cell_bulk_bytes() const { return std::size_t{members} * channel.cells * channel.bulk_bytes; }
 };
 
 /// Gives `link`, which member `me` has to `other`, its cells in the segment mapped at `memory`.
 void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32_t me, std::uint32_t other);
+
+/// The rows of member `me` in the segment mapped at `memory`; none, if the layout has none.
+NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me);
 
 class Node {
  public:
@@ -100,6 +119,8 @@ class Node {
        const Regions& regions);
 
   NodeLink& link(std::uint32_t member) { return links_[member]; }
+  NodeRows& rows() { return rows_; }
+  const Regions& regions() const { return *regions_; }
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return bytes_; }
 
@@ -118,12 +139,23 @@ class Node {
 
   /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.
   bool advance(Transfer& transfer) {
+    if (transfer.by_row) return advance_by_row(transfer);
     NodeLink& link = *transfer.link;
     const bool nothing = !transfer.outgoing && !link.in.next();
     if (!nothing && advance_further(transfer)) return true;
     waiter_.waits_for(*link.seat);
     return false;
   }
+
+  /// Raises the flag of this rank's row. False: that cannot be yet.
+  bool raise() {
+    if (rows_.raise()) return true;
+    if (!rows_.ready()) waiter_.waits_for(*links_[rows_.late()].seat);
+    return false;
+  }
+
+  /// For a flag that is not up.
+  void waits_for(const NodeLink& late) { waiter_.waits_for(*late.seat); }
 
   /// Transfers have been given up: those that are not done; nothing of them has moved.
   void forget();
@@ -137,10 +169,12 @@ class Node {
 
  private:
   bool advance_further(Transfer& transfer);
+  bool advance_by_row(Transfer& transfer);
 
   NodeMemory memory_;
   std::size_t bytes_;  ///< of it
   std::vector<NodeLink> links_;
+  NodeRows rows_;
   const Regions* regions_;
   Waiter waiter_;
   bool broken_ = false;

@@ -28,6 +28,8 @@ class Regions {
   /// Forgets the region of which this is the own part, and gives its memory back. False: there is none.
   bool remove(const void* own);
 
+  bool any() const { return count_ > 0; }
+
   /// The region that all pieces lie in.
   RegionPlace find(std::span<const Piece> pieces) const;
 

@@ -73,8 +73,9 @@ enum class Transport : std::uint8_t {
   shm,        ///< through shared memory: two copies, no system call
   cma,        ///< the receiver reads the sender's memory: a single copy
   automatic,  ///< small messages through shared memory, large ones by a single copy, if that is possible
+  rows,       ///< the same, but small ones by a row of shared memory for each rank: direct exchanges of one round only
 };
-inline constexpr std::array<std::string_view, 4> transport_names{"mpi", "shm", "cma", "auto"};
+inline constexpr std::array<std::string_view, 5> transport_names{"mpi", "shm", "cma", "auto", "rows"};
 
 /// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
 /// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).

@@ -242,9 +242,10 @@ std::vector<Parameter> make_parameters() {
          return text == "all" ? (spec.leaders = 0, true) : read_number(text, 1, most_size, spec.leaders);
        },
        [](const Spec& spec) { return spec.leaders == 0 ? "all" : std::to_string(spec.leaders); }},
-      {"intra", "transport", "mpi, shm, cma or auto",
+      {"intra", "transport", "mpi, shm, cma, auto or rows",
        "how messages within a node travel: shm (through shared memory), cma (the receiver copies from the sender's "
-       "memory), auto (by size)",
+       "memory), auto (by size), rows (as auto, but each rank writes all its small blocks into one row: direct, "
+       "window=all)",
        scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
        [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
@@ -342,7 +343,7 @@ const std::vector<Alias>& aliases() {
        "two-phase in radix r", "tuna"},
       {"hybrid", "bruck(radix=root,layout=zero-rotation,window=all,complete=all,direct=auto)",
        "large blocks directly, the others through the radix schedule; the threshold is agreed at each call", ""},
-      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=auto)",
+      {"shared-memory", "direct(order=shift,window=all,complete=all,intra=rows)",
        "within a node without MPI: small blocks through shared memory, large ones by a single copy", ""},
       {"node-leaders", "leaders(window=all,complete=all,per-node=1,intra=auto)",
        "one rank of a node (or per-node=...) sends for all of it", ""},

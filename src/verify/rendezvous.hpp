@@ -96,6 +96,7 @@ class Rendezvous {
     }
     bool turn(bool) const { return false; }
     int finish_background() const { return 0; }
+    void posted() const {}
     void abandon() {}
   };
 

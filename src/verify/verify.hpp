@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/rows_in_turn.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
 
@@ -63,6 +64,12 @@ std::int64_t verify_memory_bytes(const Shape& shape);
 /// another message in flight reads or writes it. For a few ranks only. Independent of verify().
 /// Sets `states` to the number of states seen; reports a finding if there are more than `most_states`.
 Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_states, std::int64_t& states);
+
+/// Walks through every order in which ranks can do so many exchanges over rows that are used in turn, and reports a row
+/// that is overwritten while another rank reads it, or has yet to, or that no rank can go on. At most `most_states`
+/// states; `ranks` <= 8. Sets `states` as search_orders() does.
+Verdict search_rows(Rank ranks, const RowsInTurn& turns, std::uint32_t exchanges, std::int64_t most_states,
+                    std::int64_t& states);
 
 /// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: in
 /// full if P is small, or else if it looks alike from every rank (symmetry.hpp).

@@ -21,6 +21,7 @@ static const char *const specs[] = {
     "direct(order=random,window=2,complete=test,post=interleaved,sizes=padded,direct=100)",
     "direct(order=shift,window=all,intra=shm)",
     "direct(order=random,window=1,intra=cma)",
+    "direct(order=random,window=all,complete=any,intra=rows)",
     "direct(order=scatter,window=2,complete=any,intra=auto,segment=1KiB)",
     "bruck(radix=2,layout=basic,pack=memcpy,window=1)",
     "bruck(radix=3,layout=modified,pack=datatype,window=all,complete=any)",

@@ -222,6 +222,22 @@ def test_shared_memory_and_rendezvous() -> None:
     assert above - below == pytest.approx(15 * machine.between.rendezvous_us, rel=0.01)
 
 
+def test_rows_raise_one_flag() -> None:
+    """For all that a rank writes within its node, while blocks fit."""
+    costs = machines.load("polaris").costs
+    others, shared = 15, costs.shared
+    for model in ("hockney", "loggp", "max-rate"):
+        cells, rows = (price(f"direct(intra={intra})", 16, 64, costs, model, "16") for intra in ("auto", "rows"))
+        gain = (others - 1) * (shared.overhead_us + (shared.latency_us if model == "hockney" else 0))
+        assert rows <= cells
+        if model != "loggp":  # there its bytes may keep a rank longer than its core does
+            assert cells - rows == pytest.approx(gain)
+        large = [price(f"direct(intra={intra})", 16, 4097, costs, model, "16") for intra in ("auto", "rows")]
+        assert large[0] == large[1]
+    apart = [price(f"direct(intra={intra})", 16, 64, costs, "max-rate", "1") for intra in ("auto", "rows")]
+    assert apart[0] == apart[1], "each rank is on a node of its own"
+
+
 def test_refusals() -> None:
     work = _core.Work(_core.parse_spec("direct"), 4)
     with pytest.raises(ValueError, match="no model"):

@@ -31,7 +31,7 @@ PARAMETERS |= {
 }
 PARAMETERS |= {
     "per-node": st.just("all") | st.integers(1, 40).map(str),
-    "intra": st.sampled_from(("mpi", "shm", "cma", "auto")),
+    "intra": st.sampled_from(("mpi", "shm", "cma", "auto", "rows")),
 }
 FAMILIES = ("native", "direct", "bruck", "leaders")
 KEYS = {family: [p[0] for p in _core.parameters() if family in p[4] and p[0] in PARAMETERS] for family in FAMILIES}
@@ -58,7 +58,8 @@ def spec_texts(draw: st.DrawFn) -> str:
 
 def has_schedule(text: str) -> bool:
     spec = _core.parse_spec(text)
-    return spec.family != "native" and "sizes=" not in spec.unsuitable(1)
+    unsuitable = spec.unsuitable(64) if "intra=rows" in str(spec) else spec.unsuitable(1)
+    return spec.family != "native" and "sizes=" not in unsuitable and "intra=rows" not in unsuitable
 
 
 @st.composite

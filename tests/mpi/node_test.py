@@ -446,6 +446,7 @@ SPECS = [
     CMA,
     AUTO,
     "direct(order=random,window=2,complete=any,intra=auto)",
+    "direct(order=scatter,window=all,complete=any,intra=rows)",
     "direct(order=scatter,window=3,complete=test,intra=shm)",
     "direct(order=shift,window=1,segment=4KiB,intra=auto)",
     "bruck(radix=2,intra=shm)",

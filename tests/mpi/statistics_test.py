@@ -153,7 +153,7 @@ def test_ranks_of_a_node_share_memory_from_their_first_call(
     argv = [compiled(wheel, "calls"), "alltoall=5", "alltoallv=5", "ints=1000", "alltoall=5"]
     plain, vector = explanations(launch(RANKS, argv, mpi=wheel, algorithm="auto", env=env))
     for line in (plain, vector):
-        assert line.endswith("intra=auto) (rule: docs/measurements/node.md)")
+        assert line.endswith("intra=rows) (rule: docs/measurements/node.md)")
     calls = {(tally["collective"], tally["algorithm"] == "native"): tally["calls"] for tally in tallies(statistics)}
     assert calls == {("Alltoall", False): 10, ("Alltoallv", False): 5}
 

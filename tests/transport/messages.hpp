@@ -19,8 +19,10 @@ struct Settings {
   bool threads = false;                                                    ///< of one process, rather than processes
   std::uint32_t offered = 50;                                              ///< per cent of the messages
   enum class Readable { all, none, some, dead } readable = Readable::all;  ///< whose memory; dead: that of nobody
-  std::uint32_t cut = 10;          ///< per cent of the messages that are longer than expected
-  std::uint32_t first_number = 0;  ///< cells that went from member 0 to member 1 before
+  std::uint32_t cut = 10;             ///< per cent of the messages that are longer than expected
+  std::uint32_t first_number = 0;     ///< cells that went from member 0 to member 1 before
+  std::uint32_t row_block_bytes = 0;  ///< the largest block of a row; 0: messages travel by channels
+  std::uint32_t failing = 10;         ///< per cent of the members that have no data in a step by rows
 };
 
 /// Numbers without a state: a hash of where they are used.

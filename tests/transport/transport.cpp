@@ -2,6 +2,8 @@
 ///
 ///   transport exchange [members=N] [cells=N] [bulk=BYTES] [seed=N] [steps=N] [most=BYTES] [threads=1]
 ///             [offered=PERCENT] [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
+///             [rows=BYTES] [failing=PERCENT]
+///   transport lines members=N rows=BYTES most=BYTES
 ///   transport layout | segment | arenas | poll | wait
 ///   transport reserve BYTES
 #include <fcntl.h>
@@ -22,8 +24,11 @@
 #include <deque>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "member.hpp"
+#include "row_member.hpp"
 
 using namespace swapmeet;
 
@@ -89,13 +94,17 @@ Node make_node(const Settings& settings, const NodeLayout& layout, const Segment
   return Node(NodeMemory(std::move(segment)), layout, me, readable_processes(settings, meeting, me, dead), none);
 }
 
+int run_member(const Settings& settings, Node& node, std::uint32_t me) {
+  return settings.row_block_bytes > 0 ? RowMember(settings, node, me).run() : Member(settings, node, me).run();
+}
+
 int run_processes(const Settings& settings, const NodeLayout& layout, Segment& segment, Meeting& meeting, pid_t dead) {
   std::vector<pid_t> children;
   for (std::uint32_t me = 0; me < settings.members; ++me) {
     const pid_t child = fork();
     if (child == 0) {
       Node node = make_node(settings, layout, segment.name(), meeting, me, dead);
-      const int wrong = Member(settings, node, me).run();
+      const int wrong = run_member(settings, node, me);
       std::fflush(stdout);
       _exit(wrong != 0);
     }
@@ -134,12 +143,13 @@ int run_threads(const Settings& settings, const NodeLayout& layout, Segment& seg
     // ThreadSanitizer knows memory by its address, so threads have one mapping. (Else each member has its own.)
     for (std::uint32_t other = 0; other < settings.members; ++other)
       connect(nodes.back().link(other), layout, segment.memory(), me, other);
+    nodes.back().rows() = rows_in(layout, segment.memory(), me);
   }
   segment.unlink();
   count_up(nodes[0], nodes[1], settings.first_number);
   std::vector<std::thread> threads;
   for (std::uint32_t me = 0; me < settings.members; ++me)
-    threads.emplace_back([&, me] { wrong += Member(settings, nodes[me], me).run(); });
+    threads.emplace_back([&, me] { wrong += run_member(settings, nodes[me], me); });
   for (std::thread& thread : threads) thread.join();
   return wrong;
 }
@@ -168,6 +178,8 @@ Settings read_settings(int count, char** words) {
     else if (name == "offered") settings.offered = number;
     else if (name == "readable") settings.readable = readable(text);
     else if (name == "cut") settings.cut = number;
+    else if (name == "rows") settings.row_block_bytes = number;
+    else if (name == "failing") settings.failing = number;
     else if (name == "first") settings.first_number = number;
     else give_up("what is " + word + "?");
   }
@@ -175,7 +187,7 @@ Settings read_settings(int count, char** words) {
 }
 
 int exchange(const Settings& settings) {
-  const NodeLayout layout{settings.members, settings.channel};
+  const NodeLayout layout{settings.members, settings.channel, settings.row_block_bytes};
   Segment shared, segment;
   if (const std::string problem = shared.make(sizeof(Meeting), Segment::Naming::of_system); !problem.empty())
     give_up(problem);
@@ -188,6 +200,54 @@ int exchange(const Settings& settings) {
                                      : run_processes(settings, layout, segment, *meeting, dead);
   std::printf("transport: %d wrong\n", wrong);
   return wrong != 0;
+}
+
+/// Sends a block of as many bytes from each member to each other, by rows or by channels, and again so that most bytes
+/// change. Prints how many cache lines of shared memory that writes.
+int count_lines(const Settings& settings) {
+  const NodeLayout layout{settings.members, {2, 4160}, settings.row_block_bytes};
+  Segment segment;
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
+    give_up(problem);
+  static const Regions none;
+  const std::vector<pid_t> processes(settings.members, 0);
+  std::deque<Node> nodes;
+  for (std::uint32_t me = 0; me < settings.members; ++me) {
+    Segment opened;
+    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
+    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, processes, none);
+  }
+  std::vector<char> before, bytes(settings.most_bytes);
+  const Piece piece{bytes.data(), bytes.size()};
+  for (std::uint16_t call = 1; call <= 3; ++call) {
+    std::ranges::fill(bytes, static_cast<char>(call));
+    before.assign(segment.memory(), segment.memory() + layout.bytes());
+    std::vector<std::pair<Node*, Transfer>> transfers;
+    for (const bool outgoing : {true, false})
+      for (std::uint32_t me = 0; me < settings.members; ++me) {
+        if (outgoing && settings.row_block_bytes > 0) nodes[me].rows().begin(call, bytes.size());
+        for (std::uint32_t other = 0; other < settings.members; ++other) {
+          if (other == me) continue;
+          NodeLink& link = nodes[me].link(other);
+          const std::span pieces(&piece, 1);
+          if (settings.row_block_bytes == 0)
+            transfers.emplace_back(&nodes[me], outgoing ? Transfer::send(link, pieces, bytes.size(), {}, call)
+                                                        : Transfer::receive(link, pieces, bytes.size(), call));
+          else if (outgoing)
+            must(nodes[me].rows().ready(), "a row can be written"), nodes[me].rows().write(other, piece);
+          else transfers.emplace_back(&nodes[me], Transfer::by_rows(link, pieces, bytes.size(), false, call));
+        }
+        if (!outgoing || settings.row_block_bytes == 0) continue;
+        nodes[me].rows().posted();
+        must(nodes[me].raise(), "a flag is raised");
+      }
+    for (auto& [node, transfer] : transfers) must(node->advance(transfer) && transfer.done(), "all is there");
+  }
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at < layout.bytes(); at += 64)
+    lines += std::memcmp(&before[at], segment.memory() + at, 64) != 0;
+  std::printf("transport: %zu lines\n", lines);
+  return 0;
 }
 
 /// The largest channels that fit, in whole cache lines; or none.
@@ -204,6 +264,16 @@ int check_layouts() {
       must(layout.bulk(members - 1) % 4096 == 0, "each member has pages of its own");
       must(layout.cells(members - 1) + members * layout.channel.cells * sizeof(Cell) <= layout.bulk(0),
            "the cells fit in");
+      const RowSize rows = layout.rows();
+      must(layout.row_heads(members - 1) + rows.heads_bytes() <= layout.acknowledgements(0),
+           "the heads of rows fit in");
+      must(layout.row_bulks(members - 1) + rows.bulks_bytes() <= layout.bytes(), "and their bulk");
+      must(layout.row_heads(members / 2) % 64 == 0 && layout.row_bulks(0) % 64 == 0, "rows begin with a cache line");
+      for (std::size_t bytes = 1; bytes <= rows.block_bytes; bytes = bytes * 5 / 4 + 1) {
+        const std::size_t last = rows.spacing(bytes).offset(members < 2 ? 0 : members - 2) + bytes;
+        must(last <= rows.head_bytes() || rows.spacing(bytes).first >= rows.head_bytes(), "blocks are near or far");
+        must(last <= rows.head_bytes() + rows.bulk_bytes(), "blocks of one size fit in a row");
+      }
       must(layout.bulk(0) + members * layout.channel.cells * layout.channel.bulk_bytes <= layout.bulk(1),
            "and their bulk");
     }
@@ -388,6 +458,7 @@ int check_wait() {
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   if (what == "exchange") return exchange(read_settings(count - 2, words + 2));
+  if (what == "lines") return count_lines(read_settings(count - 2, words + 2));
   if (what == "layout") return check_layouts();
   if (what == "segment") return check_segments();
   if (what == "arenas") return check_arenas();

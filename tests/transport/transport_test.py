@@ -65,6 +65,33 @@ def test_threads_in_one_process(run: Run, channel: str) -> None:
     assert "0 wrong" in run("exchange", f"members=3 threads=1 {channel} readable=some steps=10 most=100000")
 
 
+ROWS = ["rows=64", "rows=512 bulk=4160", "rows=4096 bulk=16448 cells=2"]
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("members", [1, 2, 3, 7])
+def test_every_block_arrives_by_rows(run: Run, members: int, rows: str, threads: int) -> None:
+    """Of one size or of many, empty ones and such as travel by channels among them, from members without data too."""
+    words = f"members={members} {rows} seed={members} steps=300 most=20000 threads={threads}"
+    assert run("exchange", words) == "transport: 0 wrong\n"
+
+
+@pytest.mark.parametrize("members", [2, 4, 8])
+def test_cache_lines_that_an_exchange_writes(run: Run, members: int) -> None:
+    """Of channels: a cell and an acknowledgement for each pair of ranks, and what larger blocks take."""
+
+    def lines(block_bytes: int, rows: int) -> int:
+        return int(run("lines", f"members={members} rows={rows} most={block_bytes}").split()[1])
+
+    pairs = members * (members - 1)
+    assert lines(8, rows=0) == lines(48, rows=0) == 2 * pairs
+    assert lines(512, rows=0) == (2 + 8) * pairs
+    assert lines(8, rows=4096) == members  # the flag and all blocks
+    assert lines(64, rows=4096) == members + pairs
+    assert lines(512, rows=4096) == members + 8 * pairs
+
+
 @pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait"])
 def test_parts(run: Run, part: str) -> None:
     run(part)
@@ -107,7 +134,8 @@ def test_under_sanitizers(tmp_path: Path, sanitizers: str) -> None:
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     assert compiler
     root = source_tree()
-    files = [*root.glob("tests/transport/*.cpp"), *root.glob("src/transport/*.cpp")]
+    parts = ("node", "regions", "segment", "arenas", "single_copy")  # those that know no MPI
+    files = [*root.glob("tests/transport/*.cpp"), *(root / "src/node" / f"{part}.cpp" for part in parts)]
     path = tmp_path / "transport"
     flags = ["-std=c++20", "-g", "-O1", f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", f"-I{root}/src"]
     subprocess.run([compiler, *flags, *files, "-o", path, "-pthread", "-lrt"], check=True)
@@ -116,5 +144,9 @@ def test_under_sanitizers(tmp_path: Path, sanitizers: str) -> None:
             for readable in ("all", "none", "some", "dead"):
                 words = f"members=4 threads={threads} {channel} readable={readable} steps=15 most=100000"
                 assert "0 wrong" in output_of(path, "exchange", words, timeout=300)
+        for rows in ROWS:
+            assert "0 wrong" in output_of(
+                path, "exchange", f"members=4 threads={threads} {rows} steps=100", timeout=300
+            )
     for part in ("layout", "segment", "arenas", "poll", "wait"):
         output_of(path, part, timeout=300)

@@ -117,7 +117,7 @@ def test_what_an_mpi_lacks_is_told(tmp_path: Path) -> None:
         "rule for alltoallv, 2 to 9 ranks",
         "rule for alltoallw, 2 ranks or more",
     ]
-    assert told[0].endswith("openmpi has nothing like direct(order=shift,window=all,complete=all,intra=auto)")
+    assert told[0].endswith("openmpi has nothing like direct(order=shift,window=all,complete=all,intra=rows)")
     assert len(list(exporting.left_out([tuning], mpis.find("mpich")))) == 3  # it has a radix of 4
     path = write(tmp_path / "r.jsonl", specs=("shared-memory", "pairwise", "auto"), law=lambda *_: 1e-5)
     assert list(exporting.left_out([path], mpis.find("openmpi"))) == [

@@ -21,7 +21,7 @@ void put_back() {
   PMPI_Errhandler_free(&replaced);
 }
 
-bool advance() {
+Left advance() {
   if (replaced_one.load(std::memory_order_relaxed)) [[unlikely]]
     put_back();
   return advance_all.load(std::memory_order_relaxed)();
@@ -40,8 +40,8 @@ Register registrar() {
   return found;
 }
 
-/// Returns how much was completed, of which the host MPI knows.
-int poll() { return advance(), 0; }
+/// Returns how much was completed: where it is nothing, the host MPI may give its core away.
+int poll() { return advance() == Left::rested; }
 
 /// For ever: to take it out again would cost more than to leave it.
 void register_poll() {
@@ -71,10 +71,10 @@ std::atomic<bool> registered{false};
 int poll(void*) {
   constexpr std::uint32_t most_idle = 1000;
   static std::atomic<std::uint32_t> idle{0};
-  if (advance()) return idle.store(0, std::memory_order_relaxed), no_progress;
+  if (advance() != Left::nothing) return idle.store(0, std::memory_order_relaxed), no_progress;
   if (idle.fetch_add(1, std::memory_order_relaxed) < most_idle) return no_progress;
   registered = false;
-  return !advance() || registered.exchange(true) ? done : no_progress;
+  return advance() == Left::nothing || registered.exchange(true) ? done : no_progress;
 }
 
 void register_poll() {

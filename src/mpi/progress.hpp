@@ -7,13 +7,19 @@
 /// Nothing is registered before there is something to advance.
 #pragma once
 
+#include <cstdint>
+
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
 
-/// Does what can be done; returns whether more is to be done. Called in several threads at a time, perhaps, and within
-/// calls of the host MPI that it makes itself.
-using Advance = bool (*)();
+/// What is left to advance: nothing; something; or the host MPI should not give the core away, for something is complete, or
+/// it has waited a little in the way that suits the ranks of a node.
+enum class Left : std::uint8_t { nothing, something, rested };
+
+/// Does what can be done. Called in several threads at a time, perhaps, and within calls of the host MPI that it makes
+/// itself.
+using Advance = Left (*)();
 
 /// Whether the host MPI calls others in its progress. The same on all ranks of a job with one MPI.
 bool has_progress();

@@ -50,18 +50,20 @@ class Waiter {
 
   /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. `anyone`: others may be late
   /// of whom nobody knows where they are. Calls poll() every 64th time.
+  /// Returns whether it has given the core away.
   template <class Poll>
-  void turn(bool moved, bool anyone, Poll&& poll) {
+  bool turn(bool moved, bool anyone, Poll&& poll) {
     const bool polls = ++turns_ % turns_between_polls == 0;
     if (polls) poll();
     const bool wanted = std::exchange(late_here_, false);
-    if (moved) return;
+    if (moved) return false;
     ++idle_;
     const bool now_and_then = idle_ % some == 0;
     const bool for_long = crowded_ ? idle_ > several && now_and_then : idle_ > many && polls;
-    if (wanted || (anyone && idle_ > few) || (now_and_then && others_here()) || for_long) sched_yield();
-    else pause();
+    const bool yields = wanted || (anyone && idle_ > few) || (now_and_then && others_here()) || for_long;
+    yields ? static_cast<void>(sched_yield()) : pause();
     here();
+    return yields;
   }
 
  private:

@@ -50,10 +50,7 @@ void Planned::advance() {
   if (over_) over_(state_, error);
 }
 
-bool Planned::rest() {
-  if (executor_.neighbours) executor_.neighbours->rest();
-  return executor_.neighbours != nullptr;
-}
+Ongoing::Rest Planned::rest() { return rest_with(executor_.neighbours.get()); }
 
 std::optional<SentTraffic> Planned::traffic() const {
   if (on_host()) return std::nullopt;

@@ -42,7 +42,7 @@ class Planned final : public Ongoing {
   int start();
 
   void advance() override;
-  bool rest() override;
+  Rest rest() override;
 
   /// What the last exchange ended with, told once.
   int result() { return std::exchange(result_, MPI_SUCCESS); }

@@ -189,11 +189,7 @@ void StartedQueue::advance() {
   }
 }
 
-bool StartedQueue::rest() {
-  Neighbours* const neighbours = communicator_.neighbours();
-  if (neighbours) neighbours->rest();
-  return neighbours != nullptr;
-}
+Ongoing::Rest StartedQueue::rest() { return rest_with(communicator_.neighbours()); }
 
 int StartedQueue::advance_first() {
   One& one = *waiting_.front();

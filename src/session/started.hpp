@@ -43,7 +43,7 @@ class StartedQueue final : public Ongoing {
 
   bool under_way() const override { return !waiting_.empty(); }
   void advance() override;
-  bool rest() override;
+  Rest rest() override;
 
  private:
   struct One;

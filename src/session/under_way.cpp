@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "mpi/mpi.hpp"
-#include "mpi/progress.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
@@ -27,12 +26,17 @@ void UnderWay::forget() {
   --expected_;
 }
 
-bool UnderWay::in_progress() {
-  if (number.load(std::memory_order_relaxed) == 0) return false;
-  if (std::exchange(moving, true)) return true;
-  context().under_way->move_all_but(nullptr, true);
+Left UnderWay::in_progress() {
+  const int before = number.load(std::memory_order_relaxed);
+  if (before == 0) return Left::nothing;
+  if (std::exchange(moving, true)) return Left::something;
+  constexpr int most_looks = 4;  // where others had the core meanwhile: they may have moved
+  auto rested = Ongoing::Rest::yielded;
+  for (int looks = 0; looks < most_looks && rested == Ongoing::Rest::yielded; ++looks)
+    rested = context().under_way->move_all_but(nullptr, true);
   moving = false;
-  return number.load(std::memory_order_relaxed) > 0;
+  const bool completed = number.load(std::memory_order_relaxed) < before;
+  return completed || rested != Ongoing::Rest::unknown ? Left::rested : Left::something;
 }
 
 /// What has just begun, whose baton the caller holds.
@@ -59,7 +63,9 @@ void UnderWay::move(Ongoing& one) {
   number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
 }
 
-void UnderWay::move_all_but(const Ongoing* one, bool rests) {
+/// How it has rested, if it `may_rest`.
+Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool may_rest) {
+  auto rested = Ongoing::Rest::unknown;
   for (std::size_t i = 0;; ++i) {
     Ongoing* other = nullptr;
     {
@@ -67,9 +73,9 @@ void UnderWay::move_all_but(const Ongoing* one, bool rests) {
       for (; i < ongoing_.size() && !other; ++i)
         if (ongoing_[i] != one && ongoing_[i]->baton().try_lock()) other = ongoing_[i--];
     }
-    if (!other) return;
+    if (!other) return rested;
     move(*other);
-    if (rests && other->under_way()) other->rest();
+    if (may_rest && other->under_way()) rested = std::max(rested, other->rest());
     if (!other->under_way()) --i;  // the next is in its place
     other->baton().unlock();
   }
@@ -90,7 +96,7 @@ void UnderWay::finish(Ongoing& one) {
   for (int looks = 1; !advance(one); ++looks) {
     {
       const std::lock_guard lock(one.baton());
-      if (!one.rest() && looks >= patience) sched_yield();
+      if (one.rest() == Ongoing::Rest::unknown && looks >= patience) sched_yield();
     }
     int flag = 0;  // the host MPI's messages go on, too: see Neighbours::turn()
     if (looks % patience == 0) PMPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/progress.hpp"
+#include "node/neighbours.hpp"
+
 namespace swapmeet {
 
 /// A lock that its own thread may try to take again (and does not get): the host MPI's progress may come to us from
@@ -37,10 +40,18 @@ class Ongoing {
   /// Does what can be done without waiting. Lets no exception out.
   virtual void advance() = 0;
 
-  /// Nothing could be done: lets others have the core if one of them is awaited there. False: that is not known.
-  virtual bool rest() { return false; }
+  /// Nothing could be done: lets others have the core if one of them is awaited there; waits a moment if not.
+  enum class Rest : std::uint8_t { unknown, waited, yielded };
+  virtual Rest rest() { return Rest::unknown; }
 
   Baton& baton() { return baton_; }  ///< guards all of it
+
+ protected:
+  /// nullptr: all goes by MPI.
+  static Rest rest_with(Neighbours* neighbours) {
+    if (!neighbours) return Rest::unknown;
+    return neighbours->rest() ? Rest::yielded : Rest::waited;
+  }
 
  private:
   Baton baton_;
@@ -73,12 +84,12 @@ class UnderWay {
   static bool has(Ongoing& one);
 
   /// As of begin_progress(), for all of the process.
-  static bool in_progress();
+  static Left in_progress();
 
  private:
   void move_new(Ongoing& one);
   void move(Ongoing& one);
-  void move_all_but(const Ongoing* one, bool rests);
+  Ongoing::Rest move_all_but(const Ongoing* one, bool may_rest);
 
   std::mutex mutex_;               ///< guards what follows; the host MPI is never called under it
   std::vector<Ongoing*> ongoing_;  ///< under way, each

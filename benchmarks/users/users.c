@@ -2,7 +2,8 @@
  *
  *   users osu|imb MOST CALLS COLLECTIVE...
  *
- * COLLECTIVE is Alltoall or Alltoallv (of equal counts, as both have it). Sizes are bytes for each destination, in
+ * COLLECTIVE is Alltoall or Alltoallv (of equal counts, as both have it), or Ialltoall or Ialltoallv, started and waited
+ * for (what IMB-NBC calls pure). Sizes are bytes for each destination, in
  * powers of two up to MOST; all of them in one process, the smallest first. No size gets more than CALLS calls.
  *
  *   osu   MPI_COMM_WORLD; from 1 B; 1000 calls after 100 that do not count, from 16 KiB on 100 after 10
@@ -60,7 +61,22 @@ static void alltoallv(const Run *run, int bytes) {
                 run->comm);
 }
 
-static const Collective collectives[] = {{"Alltoall", alltoall}, {"Alltoallv", alltoallv}};
+static void ialltoall(const Run *run, int bytes) {
+  MPI_Request request;
+  MPI_Ialltoall(run->send, bytes, MPI_CHAR, run->receive, bytes, MPI_CHAR, run->comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void ialltoallv(const Run *run, int bytes) {
+  (void)bytes;
+  MPI_Request request;
+  MPI_Ialltoallv(run->send, run->counts, run->offsets, MPI_CHAR, run->receive, run->counts, run->offsets, MPI_CHAR,
+                 run->comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static const Collective collectives[] = {
+    {"Alltoall", alltoall}, {"Alltoallv", alltoallv}, {"Ialltoall", ialltoall}, {"Ialltoallv", ialltoallv}};
 
 static void osu_print(int bytes, int calls, double mean, double least, double greatest) {
   printf("%-10d %18.3f %18.3f %18.3f %12d\n", bytes, mean, least, greatest, calls);
@@ -78,7 +94,7 @@ static const Method methods[] = {
      imb_print}};
 
 static void fail(const char *what) {
-  fprintf(stderr, "users: %s\nusage: users osu|imb MOST CALLS Alltoall|Alltoallv...\n", what);
+  fprintf(stderr, "users: %s\nusage: users osu|imb MOST CALLS Alltoall|Alltoallv|Ialltoall|Ialltoallv...\n", what);
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
@@ -129,7 +145,7 @@ static const Method *method_named(const char *name) {
 static const Collective *collective_named(const char *name) {
   for (size_t i = 0; i < sizeof collectives / sizeof *collectives; ++i)
     if (strcmp(collectives[i].name, name) == 0) return &collectives[i];
-  fail("a collective is neither Alltoall nor Alltoallv");
+  fail("a collective is none of Alltoall, Alltoallv, Ialltoall and Ialltoallv");
   return NULL;
 }
 

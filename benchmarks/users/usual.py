@@ -129,6 +129,7 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("osu-alltoall", "osu", ["Alltoall"], osu and osu / "osu_alltoall", on_clusters=True),
         micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
         micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
+        micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform, application_cells),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks
         Benchmark("espresso", "Quantum ESPRESSO, silicon", silicon, espresso_cells, False, "openmpi-system", 4),

@@ -1,6 +1,7 @@
 #include "interpose/progressed.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -52,7 +53,7 @@ class Progressed final : public Persistent {
 
   std::unique_ptr<Planned> planned_;
   int tag_;
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
 };
 
 /// At the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF.

@@ -165,14 +165,15 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
 }
 
 std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
-  const Decision* const decision = communicator_.decided(collective, block_bytes);
   if (communicator_.locked()) {  // what was decided, blocking calls have decided: so on all ranks
+    const Decision* const decision = communicator_.decided(collective, block_bytes);
     const bool ours = decision && decision->plan && decision->spec().intra != Transport::mpi;
     if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
-  if (UnderWay::has(*this) || !communicator_.ready() || !decision || decision->exchange) return std::nullopt;
-  return communicator_.ours();
+  if (UnderWay::has(*this) || !communicator_.ready()) return std::nullopt;  // else another thread may be deciding
+  const Decision* const decision = communicator_.decided(collective, block_bytes);
+  return decision && !decision->exchange ? std::optional(communicator_.ours()) : std::nullopt;
 }
 
 void StartedQueue::finish() {

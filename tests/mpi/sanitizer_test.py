@@ -40,6 +40,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("threads_varying", [], "threads: 0 elements wrong"),
         ("node_threads", ["300"], "node: 0 calls wrong"),
         ("nonblocking", ["multiple", "mixed"], "nonblocking: right"),
+        ("progress", ["threads"], "progress: right"),
     ],
 )
 def test_no_races(

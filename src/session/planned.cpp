@@ -18,11 +18,11 @@ Rank blocks_on(MPI_Comm comm) {
 
 }  // namespace
 
-Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::uint16_t exchanges,
+Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
                  double expected_seconds)
     : execution_(std::move(request), blocks_on(comm)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
-      ranks_(blocks_on(comm)), exchanges_(exchanges), expected_seconds_(expected_seconds),
-      spec_text_(to_text(executor_.spec)) {
+      goes_on_in_progress_(!by_mpi || !progress_is_locked()), ranks_(blocks_on(comm)), exchanges_(exchanges),
+      expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   context().under_way->expect();
 }
 

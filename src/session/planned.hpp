@@ -26,8 +26,8 @@ struct Executor {
 class Planned final : public Ongoing {
  public:
   /// `comm`: of its own, which it frees, or the application's, with an executor that leaves everything to the
-  /// host MPI. `expected_seconds`: negative if nobody knows.
-  Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, std::uint16_t exchanges,
+  /// host MPI. `by_mpi`: some messages, or all. `expected_seconds`: negative if nobody knows.
+  Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
           double expected_seconds);
   ~Planned() override;
 
@@ -43,6 +43,7 @@ class Planned final : public Ongoing {
 
   void advance() override;
   Rest rest() override;
+  bool goes_on_in_progress() const override { return goes_on_in_progress_; }
 
   /// What the last exchange ended with, told once.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
@@ -58,7 +59,7 @@ class Planned final : public Ongoing {
   Execution execution_;
   Executor executor_;
   MPI_Comm comm_;
-  bool own_comm_;
+  bool own_comm_, goes_on_in_progress_;
   Rank ranks_;
   std::uint16_t exchanges_;
   double expected_seconds_;

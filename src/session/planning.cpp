@@ -136,7 +136,9 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
     expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm), buffer, comm);
   std::unique_ptr<Planned> planned;
   try {
-    planned = std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, exchanges, expected);
+    const bool by_mpi = !executor.exchange || executor.spec.intra == Transport::mpi || nodes() > 1;
+    planned =
+        std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, by_mpi, exchanges, expected);
   } catch (const std::bad_alloc&) {}
   error = planned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   if (!inter_ && most_of_any_rank(planned == nullptr, user_) != 0) error = MPI_ERR_NO_MEM;

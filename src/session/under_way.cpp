@@ -63,19 +63,21 @@ void UnderWay::move(Ongoing& one) {
   number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
 }
 
-/// How it has rested, if it `may_rest`.
-Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool may_rest) {
+/// `in_progress`: of the host MPI. Returns how it has rested there.
+Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
   auto rested = Ongoing::Rest::unknown;
   for (std::size_t i = 0;; ++i) {
     Ongoing* other = nullptr;
     {
       const std::lock_guard lock(mutex_);
       for (; i < ongoing_.size() && !other; ++i)
-        if (ongoing_[i] != one && ongoing_[i]->baton().try_lock()) other = ongoing_[i--];
+        if (ongoing_[i] != one && (!in_progress || ongoing_[i]->goes_on_in_progress()) &&
+            ongoing_[i]->baton().try_lock())
+          other = ongoing_[i--];
     }
     if (!other) return rested;
     move(*other);
-    if (may_rest && other->under_way()) rested = std::max(rested, other->rest());
+    if (in_progress && other->under_way()) rested = std::max(rested, other->rest());
     if (!other->under_way()) --i;  // the next is in its place
     other->baton().unlock();
   }

@@ -40,6 +40,9 @@ class Ongoing {
   /// Does what can be done without waiting. Lets no exception out.
   virtual void advance() = 0;
 
+  /// Whether it may be advanced in the progress of the host MPI: see progress_is_locked().
+  virtual bool goes_on_in_progress() const { return true; }
+
   /// Nothing could be done: lets others have the core if one of them is awaited there; waits a moment if not.
   enum class Rest : std::uint8_t { unknown, waited, yielded };
   virtual Rest rest() { return Rest::unknown; }
@@ -89,7 +92,7 @@ class UnderWay {
  private:
   void move_new(Ongoing& one);
   void move(Ongoing& one);
-  Ongoing::Rest move_all_but(const Ongoing* one, bool may_rest);
+  Ongoing::Rest move_all_but(const Ongoing* one, bool in_progress);
 
   std::mutex mutex_;               ///< guards what follows; the host MPI is never called under it
   std::vector<Ongoing*> ongoing_;  ///< under way, each

@@ -24,6 +24,7 @@ EAGER = (16 << 10) - 1  #: within nodes: a message of 16 KiB, with its header, i
 NODE = {"byte_ns": 0.25, "message_us": 0.2, "memory_byte_ns": 0.01}
 COPY = {"memcpy": (0.05, 0.004), "datatype": (0.07, 0.02)}
 CALL_US = 0.3
+PRICED = (*LIBRARY, "shared-memory")  #: by the model
 
 
 def truth(nodes: int) -> machines.Machine:
@@ -47,7 +48,7 @@ def seconds(part: Part, machine: machines.Machine, nodes: int) -> float:
     if part.what in COPY:
         byte, piece = COPY[part.what]
         return part.many * (1e-9 * byte * part.bytes + 1e-6 * piece)
-    if part.what in LIBRARY:
+    if part.what in PRICED:
         work = _core.Work(_core.parse_spec(part.what), RANKS, node_map(RANKS, nodes))
         return 1e-6 * work.price(machine.costs, "max-rate", part.bytes).total
     link, senders = LINK[part.what], part.pairs * (2 if part.what == "within" else 1)
@@ -116,7 +117,7 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
 def test_errors_are_those_of_the_predictions() -> None:
     machine = truth(1)
     some = list(held_out.exchanges(RANKS, ""))
-    exact = {one: [seconds(Part(one.spec, one.bytes), machine, 1)] for one in some if one.spec in LIBRARY}
+    exact = {one: [seconds(Part(one.spec, one.bytes), machine, 1)] for one in some if one.spec in PRICED}
     assert exact
     found = held_out.predictions([exact], RANKS, "", Pricing(machine))
     assert held_out.summary(found)["worst"] == pytest.approx(0)

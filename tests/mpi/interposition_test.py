@@ -92,7 +92,7 @@ CALLS = {"alltoall": 5, "alltoallv": 3, "alltoallw": 4, "nonblocking": 6}
 def check_calls_beside_a_tool(launch, argv: list[object], tmp_path: Path, mpi: str, seen: dict[str, int]) -> None:
     """Makes CALLS; the tool sees these, we serve those that block once each, and every answer is right."""
     statistics = tmp_path / "statistics.json"
-    env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_ALGORITHM": "pairwise"}
+    env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_ALGORITHM": "pairwise", "SWAPMEET_NONBLOCKING": "native"}
     words = [*argv, *(f"{name}={times}" for name, times in CALLS.items())]
     done = launch(2, words, mpi=mpi, preload=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -60,7 +60,7 @@ ONE_LARGE = ("small=8", f"large={LARGE_BYTES}", "from=1", "to=0")  #: in radix 2
 def test_one_large_block_among_small_ones(launch, compiled, tmp_path: Path, wheel: str, algorithm: str) -> None:
     """No rank uses more than twice what it must send and receive, and 1 MiB: as the library counts it."""
     done, reports = skewed(launch, compiled, tmp_path, wheel, 32, algorithm, *ONE_LARGE)
-    assert "B straight" in explained(done)[0]
+    assert "B directly" in explained(done)[0]
     for report in reports:
         assert report.tally["algorithm"].startswith("bruck(")
         assert 0 < report.tally["working_bytes"] <= 4096  # a few small blocks
@@ -145,7 +145,7 @@ def test_below_the_scratch_limit_less_is_passed_on(
     """With `direct` the limit lowers the threshold instead."""
     done, reports = skewed(launch, compiled, tmp_path, wheel, 5, algorithm, *SIXTEEN_KIB, SWAPMEET_SCRATCH_LIMIT="4KiB")
     [said] = explained(done)
-    [above] = re.findall(r"blocks above (\d+) B straight|(all blocks straight)", said)
+    [above] = re.findall(r"blocks above (\d+) B directly|(all blocks directly)", said)
     assert above[1] or int(above[0]) < 1000
     for report in reports:
         assert report.tally["algorithm"].startswith("bruck(")
@@ -170,16 +170,16 @@ def test_other_calls_stay_served(launch, compiled, tallies, tmp_path: Path, whee
     [
         ("two-phase-bruck", r"; sizes ahead, agreed on by an allreduce of 8 B in \d+ us\)$"),
         ("sloav", r"; sizes total, agreed on by an allreduce of 8 B in \d+ us\)$"),
-        ("bruck", r"; sizes combined, blocks above 32768 B straight, no agreement\)$"),
-        ("bruck(sizes=ahead,direct=100)", r"; sizes ahead, blocks above 100 B straight, no agreement\)$"),
-        ("bruck(direct=0)", r"; sizes combined, all blocks straight, no agreement\)$"),
-        ("hybrid", r"; sizes combined, .*straight, agreed on by an allreduce of 400 B in \d+ us\)$"),
+        ("bruck", r"; sizes combined, blocks above 32768 B directly, no agreement\)$"),
+        ("bruck(sizes=ahead,direct=100)", r"; sizes ahead, blocks above 100 B directly, no agreement\)$"),
+        ("bruck(direct=0)", r"; sizes combined, all blocks directly, no agreement\)$"),
+        ("hybrid", r"; sizes combined, .*directly, agreed on by an allreduce of 400 B in \d+ us\)$"),
         ("padded-bruck", r"; sizes padded, agreed on by an allreduce of 8 B in \d+ us\)$"),
         (
             "padded-alltoall",
             r": native\(sizes=padded,direct=never\) .*; sizes padded, agreed on by an allreduce of 8 B",
         ),
-        ("direct(sizes=padded)", r"; sizes padded, blocks above 32768 B straight, agreed on by an allreduce of 8 B"),
+        ("direct(sizes=padded)", r"; sizes padded, blocks above 32768 B directly, agreed on by an allreduce of 8 B"),
     ],
 )
 def test_explains_sizes_threshold_and_agreement(launch, compiled, wheel: str, algorithm: str, said: str) -> None:
@@ -244,7 +244,7 @@ def test_nothing_is_expected_but_something_is_sent(launch, compiled, wheel: str,
     raises=subprocess.TimeoutExpired, reason="a block whose ends see it on different sides of the threshold"
 )
 def test_less_is_expected_than_the_threshold(launch, compiled) -> None:
-    """The sender sends it straight; the receiver expects it with others, and for ever."""
+    """The sender sends it directly; the receiver expects it with others, and for ever."""
     sizes = ("sent=100000", "expected=60", "others=100")
     said = mismatch(launch, compiled, "openmpi", "bruck", 1, *sizes, timeout=10)
     assert "OVERRUN" not in said[1]

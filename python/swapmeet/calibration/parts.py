@@ -22,7 +22,9 @@ CROWDED = ((1, 8), (1 << 18, 1))  #: bytes and number of messages of several pai
 COPIES = ((1, 1 << 12), (64, 8), (64, 64), (64, 1 << 10), (1024, 8), (16, 1 << 14))  #: (pieces, bytes of each)
 WAYS = ("within", "between")
 MEANS = ("memcpy", "datatype")
-LIBRARY = ("shared-memory", "spread-out")
+#: by channels, message by message: rows, which `shared-memory` uses, raise one flag for all
+CELLS = "direct(order=shift,window=all,complete=all,intra=auto)"
+LIBRARY = (CELLS, "spread-out")
 LIBRARY_SIZES = (1, 64, *(1 << k for k in range(10, 17)), 1 << 18)
 LEAST_S = 2e-3  #: that one time is taken over
 MOST_CALLS = 20_000

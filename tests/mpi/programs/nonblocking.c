@@ -211,8 +211,8 @@ static void freed(int rounds) {
 static void mistaken(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  acquaint(comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  acquaint(comm);
   Exchange x;
   MPI_Request request;
   make(&x, UNEQUAL, comm);

@@ -21,7 +21,10 @@ PERSISTENT = {f"{name}_init" for name in ENTRIES}
 OTHERS = {
     f"{prefix}{name}"
     for prefix in ("MPI_", "PMPI_")
-    for name in ("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Start", "Startall", "Request_free")
+    for name in (
+        *("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Start", "Startall", "Request_free"),
+        *("Barrier", "Allreduce", "Allgather"),  # where ranks meet
+    )
 }
 FUNCTIONS = {f"swapmeet_{plan}{name}" for plan in ("", "plan_") for name in ("alltoall", "alltoallv", "alltoallw")}
 OURS = {

@@ -47,6 +47,15 @@ inline void require(int status) {
 }
 #endif
 
+/// By which calls of MPI. Programs that call Swapmeet plan their exchanges instead, whatever this says.
+enum class Calls { blocking, nonblocking, persistent };
+
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+constexpr bool persistent_calls = true;
+#else
+constexpr bool persistent_calls = false;
+#endif
+
 /// An exchange of two buffers that is made again and again. The buffers must outlive it, and stay where they are.
 class Exchange {
  public:
@@ -58,30 +67,58 @@ class Exchange {
 #endif
   }
 
-  Exchange(const void* send, Shares out, void* receive, Shares in, MPI_Datatype type, MPI_Comm comm)
-      : send_(send), receive_(receive), out_(std::move(out)), in_(std::move(in)), type_(type), comm_(comm) {
+  /// `calls`: persistent only where persistent_calls.
+  Exchange(const void* send, Shares out, void* receive, Shares in, MPI_Datatype type, MPI_Comm comm,
+           Calls calls = Calls::blocking)
+      : send_(send), receive_(receive), out_(std::move(out)), in_(std::move(in)), type_(type), comm_(comm),
+        calls_(calls) {
 #ifdef PLANNED
     require(swapmeet_plan_alltoallv(send, out_.counts(), out_.begins(), type, receive, in_.counts(), in_.begins(), type,
                                     comm, nullptr, &plan_));
+#elif MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+    if (calls_ == Calls::persistent)
+      MPI_Alltoallv_init(send, out_.counts(), out_.begins(), type, receive, in_.counts(), in_.begins(), type, comm,
+                         MPI_INFO_NULL, &request_);
 #endif
   }
 
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
+  void run() { start(), wait(); }
+
 #ifdef PLANNED
   ~Exchange() { swapmeet_plan_free(&plan_); }
 
-  void run() {
+  /// Several may be under way; all ranks start those of a communicator in the same order.
+  void start() {
     const Timed timed;
     require(swapmeet_plan_start(plan_));
+  }
+
+  void wait() {
+    const Timed timed;
     require(swapmeet_plan_wait(plan_));
   }
 #else
-  void run() {
+  ~Exchange() {
+    if (calls_ == Calls::persistent) MPI_Request_free(&request_);
+  }
+
+  /// Several may be under way; all ranks start those of a communicator in the same order.
+  void start() {
     const Timed timed;
-    if (count_ >= 0) MPI_Alltoall(send_, count_, type_, receive_, count_, type_, comm_);
+    if (calls_ == Calls::persistent) MPI_Start(&request_);
+    else if (calls_ == Calls::nonblocking)
+      MPI_Ialltoallv(send_, out_.counts(), out_.begins(), type_, receive_, in_.counts(), in_.begins(), type_, comm_,
+                     &request_);
+    else if (count_ >= 0) MPI_Alltoall(send_, count_, type_, receive_, count_, type_, comm_);
     else MPI_Alltoallv(send_, out_.counts(), out_.begins(), type_, receive_, in_.counts(), in_.begins(), type_, comm_);
+  }
+
+  void wait() {
+    const Timed timed;
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
   }
 #endif
 
@@ -92,8 +129,11 @@ class Exchange {
   Shares out_{{}}, in_{{}};
   [[maybe_unused]] MPI_Datatype type_;
   [[maybe_unused]] MPI_Comm comm_;
+  [[maybe_unused]] Calls calls_ = Calls::blocking;
 #ifdef PLANNED
   swapmeet_plan* plan_ = nullptr;
+#else
+  MPI_Request request_ = MPI_REQUEST_NULL;
 #endif
 };
 

@@ -6,6 +6,9 @@
 ///   x / rows, y, z / columns        transform along y; exchange among the ranks of a column
 ///   x, y / rows, z / columns        transform along x
 ///
+/// With --parts K each exchange is made in K parts, cut along the axis that all its ranks share: a part is on its way while
+/// the next is transformed, if it was started by a call that does not block (--calls).
+///
 /// Source:  fft, section 4 (distributed FFTs); L. Dalcin et al., J. Parallel Distrib. Comput. 128 (2019) 137-150
 #include <fftw3.h>
 
@@ -14,6 +17,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <optional>
 
 #include "../exchange/program.hpp"
 #include "../exchange/random.hpp"
@@ -71,10 +75,23 @@ struct Pencils {
   }
 };
 
-/// From one way of sharing the grid out to another. Boxes are those of the ranks of `comm`.
+/// Transforms the lines of a part of a box along an axis, which it has whole.
+void transform_lines(const Box& box, const Box& part, int axis, std::vector<Complex>& numbers) {
+  if (part.size() == 0) return;
+  const Triple strides{box.extent(1) * box.extent(2), box.extent(2), 1};
+  const auto dimension = [&](int a) { return fftw_iodim{part.extent(a), strides[a], strides[a]}; };
+  const fftw_iodim line = dimension(axis), others[2] = {dimension(axis == 0 ? 1 : 0), dimension(axis == 2 ? 1 : 2)};
+  fftw_complex* const first = raw(numbers.data() + box.index(part.begin[0], part.begin[1], part.begin[2]));
+  const fftw_plan plan = fftw_plan_guru_dft(1, &line, 2, others, first, first, FFTW_FORWARD, FFTW_ESTIMATE);
+  fftw_execute(plan);
+  fftw_destroy_plan(plan);
+  computed(5.0 * part.size() * std::log2(part.extent(axis)));  // floating-point operations, of the usual count
+}
+
+/// From one way of sharing the grid out to another. Boxes are those of the ranks of a communicator.
 class Redistribution {
  public:
-  Redistribution(const std::vector<Box>& before, const std::vector<Box>& after, MPI_Comm comm) {
+  Redistribution(const std::vector<Box>& before, const std::vector<Box>& after, MPI_Comm comm, Calls calls) {
     int me = 0;
     MPI_Comm_rank(comm, &me);
     from_ = before[static_cast<std::size_t>(me)];
@@ -84,17 +101,25 @@ class Redistribution {
     out_.resize(static_cast<std::size_t>(from_.size()));
     in_.resize(static_cast<std::size_t>(to_.size()));
     exchange_ = std::make_unique<Exchange>(out_.data(), counts(leaving_), in_.data(), counts(coming_),
-                                           MPI_C_DOUBLE_COMPLEX, comm);
+                                           MPI_C_DOUBLE_COMPLEX, comm, calls);
   }
 
-  void run(const std::vector<Complex>& before, std::vector<Complex>& after) {
+  const Box& from() const { return from_; }
+  const Box& to() const { return to_; }
+
+  /// `box`: where the numbers lie, of which this is a part.
+  void start(const Box& box, const std::vector<Complex>& numbers) {
     Complex* next = out_.data();
-    for (const Box& box : leaving_)
-      box.for_each([&](int x, int y, int z) { *next++ = before[static_cast<std::size_t>(from_.index(x, y, z))]; });
-    exchange_->run();
+    for (const Box& block : leaving_)
+      block.for_each([&](int x, int y, int z) { *next++ = numbers[static_cast<std::size_t>(box.index(x, y, z))]; });
+    exchange_->start();
+  }
+
+  void finish(const Box& box, std::vector<Complex>& numbers) {
+    exchange_->wait();
     const Complex* come = in_.data();
-    for (const Box& box : coming_)
-      box.for_each([&](int x, int y, int z) { after[static_cast<std::size_t>(to_.index(x, y, z))] = *come++; });
+    for (const Box& block : coming_)
+      block.for_each([&](int x, int y, int z) { numbers[static_cast<std::size_t>(box.index(x, y, z))] = *come++; });
   }
 
  private:
@@ -110,18 +135,47 @@ class Redistribution {
   std::unique_ptr<Exchange> exchange_;
 };
 
-/// Transforms all lines of a box along an axis, which it has whole.
-void transform_lines(const Box& box, int axis, std::vector<Complex>& numbers) {
-  if (numbers.empty()) return;
-  const Triple strides{box.extent(1) * box.extent(2), box.extent(2), 1};
-  const auto dimension = [&](int a) { return fftw_iodim{box.extent(a), strides[a], strides[a]}; };
-  const fftw_iodim line = dimension(axis), others[2] = {dimension(axis == 0 ? 1 : 0), dimension(axis == 2 ? 1 : 2)};
-  const fftw_plan plan =
-      fftw_plan_guru_dft(1, &line, 2, others, raw(numbers.data()), raw(numbers.data()), FFTW_FORWARD, FFTW_ESTIMATE);
-  fftw_execute(plan);
-  fftw_destroy_plan(plan);
-  computed(5.0 * box.size() * std::log2(box.extent(axis)));  // floating-point operations, of the usual count
-}
+/// A transform along an axis and the redistribution after it, in parts: while one is on its way, the next is transformed.
+class Stage {
+ public:
+  /// `across`: the axis along which the parts are cut, of which all ranks of `comm` have the same share.
+  Stage(const std::vector<Box>& before, const std::vector<Box>& after, int axis, int across, int parts, MPI_Comm comm,
+        Calls calls)
+      : axis_(axis) {
+    int me = 0;
+    MPI_Comm_rank(comm, &me);
+    from_ = before[static_cast<std::size_t>(me)];
+    to_ = after[static_cast<std::size_t>(me)];
+    for (int part = 0; part < parts; ++part) {
+      const auto cut = [&](std::vector<Box> boxes) {
+        for (Box& box : boxes) {
+          const int begin = box.begin[across], extent = box.extent(across);
+          box.begin[across] = begin + extent * part / parts;
+          box.end[across] = begin + extent * (part + 1) / parts;
+        }
+        return boxes;
+      };
+      parts_.push_back(std::make_unique<Redistribution>(cut(before), cut(after), comm, calls));
+    }
+  }
+
+  /// `then`: the axis along which each part is transformed after it has come, if it is whole there.
+  void run(std::vector<Complex>& before, std::vector<Complex>& after, std::optional<int> then = std::nullopt) {
+    for (const auto& part : parts_) {
+      transform_lines(from_, part->from(), axis_, before);
+      part->start(from_, before);
+    }
+    for (const auto& part : parts_) {
+      part->finish(to_, after);
+      if (then) transform_lines(to_, part->to(), *then, after);
+    }
+  }
+
+ private:
+  int axis_;
+  Box from_, to_;
+  std::vector<std::unique_ptr<Redistribution>> parts_;
+};
 
 Complex value(const Triple& grid, int x, int y, int z) {
   const std::uint64_t i = (static_cast<std::uint64_t>(x) * grid[1] + y) * grid[2] + z;
@@ -164,15 +218,28 @@ std::pair<int, int> rows_and_columns(int ranks) {
   return {ranks / columns, columns};
 }
 
+Calls calls_of(const Program& program) {
+  const std::string name = program.option("--calls", "blocking");
+  if (name == "nonblocking") return Calls::nonblocking;
+  if (name == "persistent" && persistent_calls) return Calls::persistent;
+  if (name != "blocking")
+    program.refuse("--calls " + name + ": expected blocking, nonblocking or, where MPI has it, persistent");
+  return Calls::blocking;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Program program(argc, argv, "--x POINTS --y POINTS --z POINTS --repeat TIMES --check 0|1 --output FILE");
+  const Program program(argc, argv,
+                        "--x POINTS --y POINTS --z POINTS --parts PARTS --calls blocking|nonblocking|persistent "
+                        "--repeat TIMES --check 0|1 --output FILE");
   const bool check = program.number("--check", 1, 0, 1) != 0;
   const long long repeat = program.number("--repeat", 1, 1, 1LL << 40);
   const auto points = [&](const char* name, int standard) {
     return static_cast<int>(program.number(name, standard, 1, 2048));
   };
+  const int cuts = static_cast<int>(program.number("--parts", 1, 1, 64));
+  const Calls calls = calls_of(program);
   const auto [rows, columns] = rows_and_columns(program.ranks);
   const Pencils pencils{{points("--x", 20), points("--y", 18), points("--z", 15)}, rows, columns};
   if (1LL * pencils.grid[0] * pencils.grid[1] * pencils.grid[2] > 1 << 26) program.refuse("more than 2^26 points");
@@ -192,17 +259,14 @@ int main(int argc, char** argv) {
       along_x(static_cast<std::size_t>(by_x.size()));
   double seconds = 0;
   {
-    Redistribution z_to_y(first, second, in_row), y_to_x(third, fourth, in_column);
+    Stage z_to_y(first, second, 2, 0, cuts, in_row, calls), y_to_x(third, fourth, 1, 2, cuts, in_column, calls);
     for (long long i = repeat; i > 0; --i) {
       along_z.clear();
       by_z.for_each([&](int x, int y, int z) { along_z.push_back(value(pencils.grid, x, y, z)); });
       MPI_Barrier(MPI_COMM_WORLD);
       const double start = MPI_Wtime();
-      transform_lines(by_z, 2, along_z);
       z_to_y.run(along_z, along_y);
-      transform_lines(by_y, 1, along_y);
-      y_to_x.run(along_y, along_x);
-      transform_lines(by_x, 0, along_x);
+      y_to_x.run(along_y, along_x, 0);
       seconds += MPI_Wtime() - start;
     }
   }

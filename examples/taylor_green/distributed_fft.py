@@ -17,6 +17,8 @@ Source:  L. Dalcin, M. Mortensen, D. E. Keyes, Fast parallel multidimensional FF
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -26,17 +28,29 @@ from scipy import fft
 X, Y, Z = -3, -2, -1  # axes, counted from the end so that fields may be stacked in front
 
 
-Exchange = Callable[[MPI.Intracomm, tuple[NDArray, Sequence[int]], tuple[NDArray, Sequence[int]], bool], None]
+#: Starts an exchange of blocks, each buffer given with its counts; the last argument: whether all blocks of all ranks
+#: are equal. Returns what waits for it. Ranks start the exchanges of a communicator in the same order.
+Exchange = Callable[
+    [MPI.Intracomm, tuple[NDArray, Sequence[int]], tuple[NDArray, Sequence[int]], bool], Callable[[], object]
+]
 
 
 def by_mpi(
     comm: MPI.Intracomm, send: tuple[NDArray, Sequence[int]], receive: tuple[NDArray, Sequence[int]], equal: bool
-) -> None:
-    """Exchange blocks, each buffer given with its counts; `equal`: all blocks of all ranks are."""
+) -> Callable[[], object]:
+    """Exchange by the calls that block: there is nothing left to wait for."""
     if equal:
         comm.Alltoall(send[0], receive[0])
     else:
         comm.Alltoallv(send, receive)
+    return lambda: None
+
+
+def without_blocking(
+    comm: MPI.Intracomm, send: tuple[NDArray, Sequence[int]], receive: tuple[NDArray, Sequence[int]], equal: bool
+) -> Callable[[], object]:
+    """Exchange by the calls that do not."""
+    return (comm.Ialltoall(send[0], receive[0]) if equal else comm.Ialltoallv(send, receive)).Wait
 
 
 class DistributedFFT:
@@ -51,17 +65,23 @@ class DistributedFFT:
     rows, columns : int
         Shape of the rank grid. rows <= N and columns <= N // 2 + 1, so that nobody is left empty.
     exchange : callable
-        What exchanges blocks: by MPI's calls, or as `planned_exchange` does.
+        What exchanges blocks: by MPI's calls, or as `kept_exchange` does.
+    parts : int
+        Each redistribution is made in so many parts, cut along the axis that it leaves alone: if `exchange` does not
+        block, one is on its way while the next is transformed.
 
     Attributes
     ----------
     exchange_seconds : float
-        Time that this rank has spent in all-to-all calls, waiting for other ranks included.
+        Time that this rank has spent in all-to-all calls, those that start and those that wait.
     """
 
-    def __init__(self, comm: MPI.Intracomm, grid: int, rows: int, columns: int, exchange: Exchange = by_mpi) -> None:
+    def __init__(
+        self, comm: MPI.Intracomm, grid: int, rows: int, columns: int, exchange: Exchange = by_mpi, parts: int = 1
+    ) -> None:
         self.comm = comm
         self.exchange = exchange
+        self.parts = parts
         self.grid = grid
         my_row, my_column = divmod(comm.rank, columns)
         self.row = comm.Split(color=my_row, key=my_column)
@@ -85,28 +105,50 @@ class DistributedFFT:
 
     def forward(self, fields: NDArray[np.float64]) -> NDArray[np.complex128]:
         """Return the Fourier coefficients, (..., kx, ky/rows, kz/columns), of physical fields."""
-        spectra = fft.rfft(fields, axis=Z, norm="forward")
-        spectra = self._exchange(self.row, spectra, split=Z, gather=Y, extent=self.grid)
-        spectra = fft.fft(spectra, axis=Y, norm="forward")
-        spectra = self._exchange(self.column, spectra, split=Y, gather=X, extent=self.grid)
-        return fft.fft(spectra, axis=X, norm="forward")
+        along_z = partial(fft.rfft, axis=Z, norm="forward")
+        along_y, along_x = (partial(fft.fft, axis=axis, norm="forward") for axis in (Y, X))
+        spectra = self._redistributed(self.row, fields, along_z, split=Z, gather=Y, extent=self.grid)
+        spectra = self._redistributed(self.column, spectra, along_y, split=Y, gather=X, extent=self.grid)
+        return along_x(spectra)
 
     def inverse(self, spectra: NDArray[np.complex128]) -> NDArray[np.float64]:
         """Return the physical fields, (..., x/rows, y/columns, z), of Fourier coefficients."""
-        fields = fft.ifft(spectra, axis=X, norm="forward")
-        fields = self._exchange(self.column, fields, split=X, gather=Y, extent=self.grid)
-        fields = fft.ifft(fields, axis=Y, norm="forward")
-        fields = self._exchange(self.row, fields, split=Y, gather=Z, extent=self.grid // 2 + 1)
+        along_x, along_y = (partial(fft.ifft, axis=axis, norm="forward") for axis in (X, Y))
+        fields = self._redistributed(self.column, spectra, along_x, split=X, gather=Y, extent=self.grid)
+        fields = self._redistributed(self.row, fields, along_y, split=Y, gather=Z, extent=self.grid // 2 + 1)
         return fft.irfft(fields, n=self.grid, axis=Z, norm="forward")
 
-    def _exchange(self, comm: MPI.Intracomm, local: NDArray, *, split: int, gather: int, extent: int) -> NDArray:
-        """Share out the whole axis `split` over `comm`, and make the shared axis `gather` whole.
+    def _redistributed(
+        self,
+        comm: MPI.Intracomm,
+        local: NDArray,
+        transform: Callable[[NDArray], NDArray],
+        *,
+        split: int,
+        gather: int,
+        extent: int,
+    ) -> NDArray:
+        """Transform, share out the whole axis `split` over `comm`, and make the shared axis `gather` whole.
 
-        `extent` is the length of the whole axis `gather`. If both axes divide evenly all blocks
-        are equal and MPI_Alltoall serves, else MPI_Alltoallv; all ranks come to the same answer.
+        `extent` is the length of the whole axis `gather`. All in parts, started one after the other.
+        """
+        (across,) = {X, Y, Z} - {split, gather}
+        waiting = [
+            self._start(comm, transform(part), split=split, gather=gather, extent=extent)
+            for part in np.array_split(local, min(self.parts, local.shape[across]), axis=across)
+        ]
+        return np.concatenate([wait() for wait in waiting], axis=across)
+
+    def _start(
+        self, comm: MPI.Intracomm, local: NDArray, *, split: int, gather: int, extent: int
+    ) -> Callable[[], NDArray]:
+        """Start one exchange; what waits for it returns what came.
+
+        If both axes divide evenly all blocks are equal and MPI_Alltoall serves, else MPI_Alltoallv; all ranks come to
+        the same answer.
         """
         if comm.size == 1:
-            return local
+            return lambda: local
         blocks = np.array_split(local, comm.size, axis=split)
         shapes = [list(blocks[comm.rank].shape) for _ in blocks]
         for shape, part in zip(shapes, part_sizes(extent, comm.size), strict=True):
@@ -115,14 +157,23 @@ class DistributedFFT:
         receive_counts = [int(np.prod(shape)) for shape in shapes]
         send = np.concatenate([block.ravel() for block in blocks])
         received = np.empty(sum(receive_counts), local.dtype)
-
-        start = MPI.Wtime()
         equal = local.shape[split] % comm.size == 0 and extent % comm.size == 0
-        self.exchange(comm, (send, send_counts), (received, receive_counts), equal)
-        self.exchange_seconds += MPI.Wtime() - start
+        wait = self._timed(lambda: self.exchange(comm, (send, send_counts), (received, receive_counts), equal))
 
-        pieces = np.split(received, np.cumsum(receive_counts)[:-1])
-        return np.concatenate([piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)], axis=gather)
+        def come() -> NDArray:
+            self._timed(wait)
+            pieces = np.split(received, np.cumsum(receive_counts)[:-1])
+            return np.concatenate(
+                [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)], axis=gather
+            )
+
+        return come
+
+    def _timed(self, call: Callable[[], Any]) -> Any:
+        start = MPI.Wtime()
+        result = call()
+        self.exchange_seconds += MPI.Wtime() - start
+        return result
 
     def gather(self, fields: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return whole physical fields, (..., N, N, N), on rank 0 and None elsewhere. Collective.

@@ -33,8 +33,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-from distributed_fft import DistributedFFT, by_mpi, rank_grid
+from distributed_fft import DistributedFFT, Exchange, by_mpi, rank_grid, without_blocking
 from early_time_series import enstrophy_series
+from kept_exchange import Kept, Persistent, planned
 from mpi4py import MPI
 from numpy.typing import NDArray
 from scipy.integrate import cumulative_simpson
@@ -46,6 +47,7 @@ ENERGY_BALANCE_TOLERANCE = 1e-6  # of the initial energy; measured values are in
 EARLY_TIME_TOLERANCE = 1e-6  # of the initial enstrophy
 EARLY_TIME_ORDER = 6
 EARLY_TIME_LAST_TERMS = 1e-5  # the series serves until its last two terms exceed this
+CALLS: dict[str, Exchange] = {"blocking": by_mpi, "nonblocking": without_blocking, "persistent": Kept(Persistent)}
 EXACT_TOLERANCE = 1e-10  # velocity of the 2-D flow, whose greatest initial value is 1
 
 
@@ -190,12 +192,8 @@ def check_exact_decay(deviation: float) -> Check:
 def run(arguments: argparse.Namespace, shape: tuple[int, int]) -> int:
     """Integrate, report on rank 0, and return the exit status, the same on every rank."""
     comm = MPI.COMM_WORLD
-    exchange = by_mpi
-    if arguments.plan is not None:
-        from planned_exchange import Plans
-
-        exchange = Plans(arguments.plan)
-    transform = DistributedFFT(comm, arguments.grid, *shape, exchange)
+    exchange = Kept(planned(arguments.plan)) if arguments.plan is not None else CALLS[arguments.calls]
+    transform = DistributedFFT(comm, arguments.grid, *shape, exchange, arguments.parts)
     solver = NavierStokes(transform, 1 / arguments.reynolds, arguments.dt)
     initial = taylor_green_velocity(arguments.flow, transform)
     if comm.rank == 0:
@@ -307,6 +305,13 @@ def parse_arguments() -> tuple[argparse.Namespace, tuple[int, int]]:
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--dt", type=float, default=0.05, help="time step")
     parser.add_argument("--reynolds", type=float, default=100.0, help="1 / viscosity")
+    parser.add_argument("--parts", type=int, default=1, metavar="K", help="of each exchange, one after the other")
+    parser.add_argument(
+        "--calls",
+        choices=list(CALLS),
+        default="blocking",
+        help="of MPI; while those that do not block exchange a part, the next is transformed",
+    )
     parser.add_argument("--plan", metavar="SPEC", help="call Swapmeet, with planned exchanges; auto: of its choice")
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="all digits, no timings")
     arguments = parser.parse_args()
@@ -326,6 +331,10 @@ def find_problem(arguments: argparse.Namespace, shape: tuple[int, int] | None, r
         return f"--grid {arguments.grid}: need at least 8 points per axis"
     if arguments.steps < 2:
         return f"--steps {arguments.steps}: need at least 2 (Simpson's rule of the energy balance)"
+    if arguments.parts < 1:
+        return f"--parts {arguments.parts}: need at least 1"
+    if arguments.calls == "persistent" and MPI.Get_version() < (4, 0):
+        return f"--calls persistent: MPI {MPI.Get_version()[0]} has none, need MPI 4"
     for name in ("dt", "reynolds"):
         value = getattr(arguments, name)
         if not (value > 0 and math.isfinite(value)):

@@ -104,6 +104,18 @@ def test_transforms_are_those_of_numpy(answer) -> None:
     numpy.testing.assert_allclose(box, numpy.fft.fftn(random_complex(3, 7 * 5 * 6).reshape(7, 5, 6)), atol=1e-13)
 
 
+@pytest.mark.parametrize("calls", ["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("ranks", [2, 6])
+def test_exchanges_in_parts(answer, ranks: int, calls: str) -> None:
+    """More parts than points, too; what is on its way while the next part is transformed comes right."""
+    numpy = pytest.importorskip("numpy")
+    words = ("--x", 7, "--y", 5, "--z", 6, "--repeat", 5, "--calls", calls)
+    for parts, preload in ((3, False), (3, True), (9, True)):
+        bytes_ = answer("fft3d", ranks, *words, "--parts", parts, preload=preload)
+        box = numpy.frombuffer(bytes_, complex).reshape(7, 5, 6)
+        numpy.testing.assert_allclose(box, numpy.fft.fftn(random_complex(3, 7 * 5 * 6).reshape(7, 5, 6)), atol=1e-13)
+
+
 def pairs(data: bytes) -> list[tuple[int, int]]:
     numbers = memoryview(data).cast("I").tolist()
     return list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -187,6 +199,7 @@ def test_keys_are_sorted(answer, kind: str, keys: int) -> None:
         ("fft1d", ["--rows", "4294967297"], "--rows 4294967297: expected a number from 1 to 8192"),
         ("fft3d", ["--x", "99999999999999999999"], "--x 99999999999999999999: expected a number from 1 to 2048"),
         ("fft3d", ["--x", "2048", "--y", "2048", "--z", "2048"], "more than 2^26 points"),
+        ("fft3d", ["--calls", "some"], "--calls some: expected blocking, nonblocking"),
         ("sample_sort", ["--keys", "many"], "--keys many: expected a number from 0"),
         ("sample_sort", ["--sorted", "yes"], "what is --sorted?"),
     ],

@@ -88,6 +88,19 @@ def test_planned_exchanges_give_the_same_bytes(launch, tmp_path, decomposition: 
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+@pytest.mark.parametrize("decomposition", ["slab", "pencil"])
+@pytest.mark.parametrize("calls", [["--calls", "nonblocking"], ["--calls", "persistent"], ["--plan", "auto"]])
+def test_exchanges_in_parts_give_the_same_flow(
+    launch, tmp_path, reference, calls: list[str], decomposition: str
+) -> None:
+    output = tmp_path / "run.json"
+    arguments = [*SMALL, *calls, "--parts", "4", "--decomposition", decomposition, "--output", str(output)]
+    completed = solve(launch, 4, *arguments)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    for sample, expected in zip(json.loads(output.read_text())["samples"], reference["samples"], strict=True):
+        assert sample == pytest.approx(expected, rel=1e-12, abs=0)
+
+
 def test_too_long_a_time_step_fails_the_checks(launch) -> None:
     completed = solve(launch, 2, *SMALL, "--dt", "1.0")
     assert completed.returncode == 1
@@ -99,6 +112,7 @@ def test_too_long_a_time_step_fails_the_checks(launch) -> None:
     [
         (2, ["--grid", "7"], "--grid 7: need at least 8"),
         (2, ["--flow", "4d"], "argument --flow"),
+        (2, ["--parts", "0"], "--parts 0: need at least 1"),
         (2, ["--plan", "nonsense"], 'unknown algorithm "nonsense"'),
         (2, ["--dt", "nan"], "--dt nan: must be positive and finite"),
         (9, ["--grid", "8"], "9 ranks do not fit, need at most 8 ranks"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
@@ -33,6 +34,7 @@ struct StartedQueue::One {
   Execution execution;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
+  const Decision* explained = nullptr;  ///< the last that was
   int error = MPI_SUCCESS;
   std::atomic<bool> over{false};
   std::chrono::steady_clock::time_point begin{};
@@ -208,7 +210,7 @@ int StartedQueue::start_first(One& one) {
       one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
                                                   one.block_bytes());
   }
-  if (communicator_.options().explain)
+  if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision, {},
             one.decision->exchange ? "; advanced in the host MPI's progress" : "");
   if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());

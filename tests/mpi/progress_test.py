@@ -69,6 +69,12 @@ def test_legal_programs_end(started, mode: str, spec: str, ranks: int) -> None:
     started("progress", ranks, mode, algorithm=spec)
 
 
+def test_blocking_calls_that_repeat_prepare_for_others(started) -> None:
+    """They are where ranks meet, too, though what repeats is not looked at again otherwise."""
+    _, told, _ = started("progress", 2, "after", SWAPMEET_EXPLAIN="1", SWAPMEET_STATS="0")
+    assert any("Ialltoall on 2 ranks" in line and "intra=rows" in line for line in told.splitlines())
+
+
 def test_the_status_is_that_of_the_host_mpi(launch, compiled, wheel: str) -> None:
     argv = [compiled(wheel, "progress"), "status"]
     raw, ours = (launch(2, argv, mpi=wheel, preload=preload, timeout=60).stdout for preload in (False, True))

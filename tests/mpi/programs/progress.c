@@ -7,6 +7,7 @@
  *   threads    four threads, each with a communicator
  *   crossed    a rank starts an exchange and then makes a communicator, the others do it the other way round
  *   between    blocking and non-blocking exchanges in turn, of sizes that nobody has met before
+ *   after      non-blocking exchanges between blocking ones that are all alike
  * It prints "progress: right", and in `status` what it was told. */
 #include <mpi.h>
 #include <pthread.h>
@@ -230,6 +231,20 @@ static void crossed(void) {
   free(out), free(in);
 }
 
+static void after(void) {
+  int *out = malloc((size_t)ranks * sizeof *out), *in = malloc((size_t)ranks * sizeof *in);
+  MPI_Request request;
+  for (int round = 0; round < 12; ++round) {
+    fill(out, in, 1, round);
+    MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD), check(in, 1, round);
+    if (round < 4) continue;
+    fill(out, in, 1, round);
+    MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE), check(in, 1, round);
+  }
+  free(out), free(in);
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   int all_wrong = 0, provided = MPI_THREAD_SINGLE;
@@ -243,6 +258,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(mode, "between") == 0) between();
   if (strcmp(mode, "crossed") == 0) crossed();
+  if (strcmp(mode, "after") == 0) after();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf(all_wrong ? "progress: %d wrong\n" : "progress: right\n", all_wrong);
   MPI_Finalize();

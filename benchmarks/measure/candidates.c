@@ -13,6 +13,10 @@ typedef int Alltoall(const void *, int, MPI_Datatype, void *, int, MPI_Datatype,
 typedef int Alltoallv(const void *, const int *, const int *, MPI_Datatype, void *, const int *, const int *,
                       MPI_Datatype, MPI_Comm);
 
+typedef int Ialltoall(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm, MPI_Request *);
+typedef int Ialltoallv(const void *, const int *, const int *, MPI_Datatype, void *, const int *, const int *,
+                       MPI_Datatype, MPI_Comm, MPI_Request *);
+
 enum { MOST_KEPT = 16 };
 
 typedef struct {
@@ -30,6 +34,8 @@ struct Candidates {
   MPI_Comm native, ours;
   Alltoall *alltoall; /* of the host MPI; NULL: its library was not found */
   Alltoallv *alltoallv;
+  Ialltoall *ialltoall;
+  Ialltoallv *ialltoallv;
   int (*set_algorithm)(MPI_Comm, const char *); /* NULL: libswapmeet.so is not preloaded */
 };
 
@@ -47,6 +53,8 @@ Candidates *candidates_begin(const World *world) {
   all->selected = -1;
   *(void **)&all->alltoall = underneath("PMPI_Alltoall");
   *(void **)&all->alltoallv = underneath("PMPI_Alltoallv");
+  *(void **)&all->ialltoall = underneath("PMPI_Ialltoall");
+  *(void **)&all->ialltoallv = underneath("PMPI_Ialltoallv");
   *(void **)&all->set_algorithm = dlsym(RTLD_DEFAULT, "swapmeet_set_algorithm");
   MPI_Comm_dup(MPI_COMM_WORLD, &all->native);
   MPI_Comm_dup(MPI_COMM_WORLD, &all->ours);
@@ -93,7 +101,7 @@ int candidates_add(Candidates *all, const char *spec, char *why, size_t why_byte
   const bool native = !strcmp(spec, "native");
   if (all->count == MOST_CANDIDATES)
     return snprintf(why, why_bytes, "there are %d candidates already", MOST_CANDIDATES), -1;
-  if (native && (!all->alltoall || !all->alltoallv))
+  if (native && !(all->alltoall && all->alltoallv && all->ialltoall && all->ialltoallv))
     return snprintf(why, why_bytes, "the library of the host MPI was not found"), -1;
   if (!native && !all->set_algorithm) return snprintf(why, why_bytes, "libswapmeet.so is not preloaded"), -1;
   if (!native) {
@@ -141,6 +149,22 @@ static void call(const Candidates *all, const Candidate *candidate, const Cell *
     Alltoall *const alltoall = candidate->native ? all->alltoall : MPI_Alltoall;
     error = alltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type,
                      comm);
+  }
+  if (error != MPI_SUCCESS) fail(candidate, error);
+}
+
+void candidates_start(const Candidates *all, int number, const Cell *cell, MPI_Request *request) {
+  const Candidate *const candidate = all->candidate[number];
+  const MPI_Comm comm = candidate->native ? all->native : all->ours;
+  int error;
+  if (cell->vector) {
+    Ialltoallv *const ialltoallv = candidate->native ? all->ialltoallv : MPI_Ialltoallv;
+    error = ialltoallv(cell->send, cell->send_counts, cell->send_places, cell->type, cell->receive,
+                       cell->receive_counts, cell->receive_places, cell->type, comm, request);
+  } else {
+    Ialltoall *const ialltoall = candidate->native ? all->ialltoall : MPI_Ialltoall;
+    error = ialltoall(cell->send, cell->send_counts[0], cell->type, cell->receive, cell->receive_counts[0], cell->type,
+                      comm, request);
   }
   if (error != MPI_SUCCESS) fail(candidate, error);
 }

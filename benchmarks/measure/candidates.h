@@ -31,6 +31,9 @@ void candidates_select(Candidates* all, int candidate, const Cell* cell);
 /* A call of the candidate that was selected last. Collective. */
 void candidates_call(const Candidates* all, int candidate, const Cell* cell);
 
+/* Starts the same without blocking, on that communicator; to be completed by MPI_Wait or MPI_Test. Collective. */
+void candidates_start(const Candidates* all, int candidate, const Cell* cell, MPI_Request* request);
+
 /* What was executed in the first call of `candidate` in this cell: a spec, "native", or "?" if that cannot be told.
  * Only on rank 0. `reason` is the library's, and may be empty. */
 const char* candidates_ran(const Candidates* all, int candidate, const char** reason);

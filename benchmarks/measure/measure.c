@@ -23,6 +23,7 @@
  *   limits                    lines "limit NAME SECONDS": what no exchange of as many bytes can beat (limits.h)
  *   phases NUMBER CALLS       lines "phase NAME SECONDS...": seconds a call of each rank
  *   trace NUMBER FILE         one call, traced into a file
+ *   overlap NUMBER CALLS TESTS    a line "overlap ...": non-blocking exchanges with computing in them (overlap.h)
  *   messages within|between PAIRS BYTES WINDOW CALLS    ok SECONDS POSTING (parts.h)
  *   copies memcpy|datatype PIECES BYTES CALLS           ok SECONDS
  *   quit
@@ -60,6 +61,7 @@
 #include <time.h>
 
 #include "inside.h"
+#include "overlap.h"
 #include "parts.h"
 #include "samples.h"
 
@@ -177,16 +179,26 @@ static bool about_candidate(Run *run, const char *name, char *words) {
   return true;
 }
 
+static void do_overlap(Run *run, const char *words) {
+  const char *rest = words;
+  const int candidate = whole(words, candidates_count(run->candidates) - 1, &rest);
+  const int calls = candidate >= 0 && *rest == ' ' ? whole(rest + 1, MOST_CALLS, &rest) : -1;
+  const int tests = calls > 0 && *rest == ' ' ? whole(rest + 1, MOST_TESTS, NULL) : -1;
+  if (tests < 0) answer(&run->world, "error overlap: expected NUMBER CALLS TESTS");
+  else answer_overlap(&run->world, run->candidates, candidate, run->cell, calls, tests);
+}
+
 /* Commands about the present cell. Returns whether `name` is one. */
 static bool about_cell(Run *run, const char *name, char *words) {
   if (!strcmp(name, "measure")) do_measure(run, words);
+  else if (!strcmp(name, "overlap")) do_overlap(run, words);
   else if (!strcmp(name, "limits") && !*words) answer_limits(&run->world, run->cell);
   else return about_candidate(run, name, words);
   return true;
 }
 
 static bool needs_cell(const char *name) {
-  static const char *const names[] = {"measure", "limits", "check", "ran", "estimate", "phases", "trace"};
+  static const char *const names[] = {"measure", "limits", "overlap", "check", "ran", "estimate", "phases", "trace"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
     if (!strcmp(name, names[i])) return true;
   return false;

@@ -13,7 +13,7 @@ import pytest
 
 from swapmeet.bench import campaign as campaigns
 from swapmeet.bench.campaign import Campaign, Settings
-from swapmeet.bench.cells import Cell
+from swapmeet.bench.cells import OVERLAP, Cell
 from swapmeet.bench.results import Results, Writer, read
 from swapmeet.bench.session import LaunchFailed, Ran, Refused, Sample, WrongData
 
@@ -80,6 +80,10 @@ class FakeSession:
 
     def phases(self, candidate: int, calls: int) -> dict[str, list[float]]:
         return {"wait": [1e-3] * self.ranks}
+
+    def overlap(self, candidate: int, calls: int, tests: int) -> dict[str, float]:
+        self.ask("overlap", (self.specs[candidate], calls, tests))
+        return dict.fromkeys(OVERLAP, 1e-6)
 
     def limits(self) -> dict[str, float]:
         return {"memcpy": 1e-6}
@@ -315,3 +319,9 @@ def test_phases_and_limits(tmp_path: Path) -> None:
     results = read(tmp_path / "r")
     assert {one.spec for one in results.phases} == set(SPECS) - {"native"}
     assert results.limits[0].seconds == {"memcpy": 1e-6}
+
+
+def test_overlap_is_measured_of_all_with_each_number_of_tests(tmp_path: Path) -> None:
+    run(tmp_path / "r", settings(launches=2, exchanges=EXCHANGES[:1], overlap=(0, 10)))
+    found = [(one.launch, one.tests, one.spec) for one in read(tmp_path / "r").overlaps]
+    assert sorted(found) == sorted((launch, tests, spec) for launch in (0, 1) for tests in (0, 10) for spec in SPECS)

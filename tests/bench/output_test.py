@@ -12,6 +12,7 @@ from rich.console import Console
 from swapmeet.bench import osu, table
 from swapmeet.bench.campaign import WRONG
 from swapmeet.bench.cells import Cell, bytes_text
+from swapmeet.bench.records import Overlap
 from swapmeet.bench.results import Results, Writer, read
 
 SMALL = Cell("fake 1.0", 4, "alltoall", "8")
@@ -77,6 +78,35 @@ def test_limits_stand_beside_the_times(tmp_path: Path, results: Results) -> None
         writer.limits(0, SMALL, {"memcpy": 1e-7, "memcpy-shared": 2e-7, "flag": 5e-7})
     (row,) = [line for line in printed(read(results.path)).splitlines() if "pairwise" in line and "2.00 (" in line]
     assert [word.strip() for word in row.split("│")][-5:-1] == ["0.1", "0.2", "0.5", "4.00"]
+
+
+def test_overlap_by_the_definitions_of_others(tmp_path: Path, results: Results) -> None:
+    """Three launches: medians. Alone 10 us, computing 8 us, both 12 us: OSU 1 - 4/10, IMB (10 + 8 - 12)/8."""
+    assert "tests" not in printed(results)
+    with Writer(results.path, {}, resume=True) as writer:
+        for factor in (0.5, 1, 3):
+            seconds = {"pure": 10, "computing": 8, "overlapped": 12, "start": 1, "tests": 0.5, "wait": 2.5}
+            scaled = {name: factor * 1e-6 * value for name, value in seconds.items()}
+            writer.overlap(0, SMALL, "pairwise", calls=10, tests=4, seconds=scaled)
+    (row,) = [line for line in printed(read(results.path)).splitlines() if "pairwise" in line and "60%" in line]
+    assert [word.strip() for word in row.split("│")][-10:-1] == [
+        "pairwise",
+        "4",
+        "10",
+        "1",
+        "0.5",
+        "2.5",
+        "4",
+        "60%",
+        "75%",
+    ]
+
+
+def test_overlap_is_a_share(results: Results) -> None:
+    seconds = {"pure": 1.0, "computing": 1.0, "overlapped": 3.0, "start": 0.0, "tests": 0.0, "wait": 0.0}
+    worse = Overlap(0, SMALL, "pairwise", 1, 0, seconds)
+    assert (worse.osu, worse.imb) == (0, 0)
+    assert Overlap(0, SMALL, "pairwise", 1, 0, {**seconds, "overlapped": 0.9}).imb == 1
 
 
 def test_osu_columns(results: Results) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.cells import Cell
+from swapmeet.bench.cells import OVERLAP, Cell
 from swapmeet.bench.results import SCHEMA, Writer, read
 
 CELL = Cell("openmpi 5.0.11", 4, "alltoall", "64")
@@ -66,6 +66,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             sample(writer, first, spec, 0, [1e-6])
         sample(writer, first, "native", 0, [1e-6], OTHER)
         writer.phases(first, CELL, "native", calls=50, seconds={"pack": [1e-6, 2e-6], "wait": [0, 0]})
+        writer.overlap(first, CELL, "native", calls=3, tests=0, seconds=dict.fromkeys(OVERLAP, 1e-6))
         writer.limits(first, CELL, {"memcpy": 1e-7})
         writer.finished(CELL, "converged")
         writer.problem(None, None, None, "no room")
@@ -89,6 +90,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert results.launches[0].environment == {"A": "1"}
     assert results.launches[0].notes == ("bound to cores",)
     assert results.phases[0].seconds["pack"].tolist() == [1e-6, 2e-6]
+    assert (results.overlaps[0].tests, results.overlaps[0].lost) == (0, pytest.approx(3e-6))
     assert results.limits[0].seconds == {"memcpy": 1e-7}
     assert results.finished == {CELL: "converged"}
     assert [problem.cell for problem in results.problems] == [None, OTHER]
@@ -235,6 +237,7 @@ def test_a_newer_schema_names_the_version(tmp_path: Path) -> None:
         (LAUNCH, '"launch" 0 is there twice'),
         ('{"type":"finished","cell":{},"why":"budget"}', '"cell"'),
         (f'{{"type":"phases","launch":0,"cell":{CELL_TEXT},"spec":"s","calls":1,"seconds":{{"wait":[-1]}}}}', '"wait"'),
+        (f'{{"type":"overlap","launch":0,"cell":{CELL_TEXT},"spec":"s","calls":1,"tests":0,"seconds":{{}}}}', '"pure"'),
         (f'{{"type":"limits","launch":0,"cell":{CELL_TEXT},"seconds":{{"memcpy":"x"}}}}', '"memcpy"'),
     ],
 )

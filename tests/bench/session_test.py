@@ -17,7 +17,7 @@ from limits import scaled
 from swapmeet import SwapmeetError, launch
 from swapmeet import mpi as mpis
 from swapmeet.bench import process
-from swapmeet.bench.cells import DATATYPES, Cell
+from swapmeet.bench.cells import DATATYPES, OVERLAP, Cell
 from swapmeet.bench.process import begun_at, descendants
 from swapmeet.bench.session import LaunchFailed, Ran, Refused, Sample, Session, Unavailable, WrongData, batch
 from swapmeet.library import library, program
@@ -226,6 +226,16 @@ def test_what_cannot_be_is_refused_and_the_session_goes_on(session: Session) -> 
     session.check(native)
 
 
+def test_overlap(session: Session) -> None:
+    for name, collective in (("native", "alltoall"), ("auto", "alltoall"), ("radix(r=2)", "alltoallv")):
+        session.call(cell(session, 128, collective))
+        found = session.overlap(session.candidate(name), 5, 3)
+        assert tuple(found) == OVERLAP
+        assert min(found.values()) > 0
+        assert found["start"] + found["tests"] + found["wait"] < found["overlapped"]
+        session.check(session.candidate(name))
+
+
 def test_limits_phases_and_traces(session: Session, tmp_path: Path) -> None:
     session.call(cell(session, 128, "alltoallv", "strided"))
     native = session.candidate("native")
@@ -353,6 +363,7 @@ def test_malformed_commands_and_the_end_of_input(target: mpis.Mpi) -> None:
         "ran x",
     ]
     lines += ["measure 0", "measure 0:", "measure 0:1 0:x", "measure 0:1:1", "phases 0", "phases 0 0", "trace 0"]
+    lines += ["overlap", "overlap 0 1", "overlap 0 0 0", "overlap 0 1 0 0", "overlap 0 1 999999999"]
     lines += ["measure", "check 0", "x" * 3000, "check 0"]
     if target.kind == "openmpi":  # its launcher does not pass on the end of the input
         lines += ["quit"]
@@ -370,7 +381,7 @@ def test_malformed_commands_and_the_end_of_input(target: mpis.Mpi) -> None:
     answers = [line.removeprefix("measure: ") for line in done.stdout.splitlines() if line.startswith("measure: ")]
     ends = [answer.split()[0] for answer in answers]
     ends = ends[ends.index("ready") + 1 :]
-    assert ends == ["error"] * 10 + ["ok"] * 2 + ["error"] * 12 + ["ok"] * 2 + ["error", "ok"]
+    assert ends == ["error"] * 10 + ["ok"] * 2 + ["error"] * 17 + ["ok"] * 2 + ["error", "ok"]
 
 
 def test_launchers(target: mpis.Mpi, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def samples(results: Results) -> dict[tuple[str, str, str], int]:
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("bench") / "both.jsonl"
-    bench(file, "auto", "tra(r=2:P)", *SHORT, "--mpi", "mpich,openmpi", "--phases", "--limits")
+    bench(file, "auto", "tra(r=2:P)", *SHORT, "--mpi", "mpich,openmpi", "--phases", "--limits", "--overlap", "2")
     return file
 
 
@@ -67,6 +67,7 @@ def test_phases_and_limits_are_those_of_the_library(measured: Path) -> None:
         if phases.spec == "tra(r=2)":
             assert phases.seconds["native"].sum() == 0
     assert all(set(limits.seconds) == {"memcpy", "memcpy-shared", "flag"} for limits in results.limits)
+    assert {(one.spec, one.tests) for one in results.overlaps} == {(s, 2) for s in ("native", "auto", "tra(r=2)")}
 
 
 def test_the_same_results_have_not_changed(measured: Path) -> None:

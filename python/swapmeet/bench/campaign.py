@@ -31,6 +31,7 @@ MOST_FAILURES = 3  #: launches of an MPI on so many ranks that may fail in a blo
 LEAST_ROUNDS = 6  #: in a visit, however little time is left: fewer have no interval
 EARLY_CALLS = 10  #: the automatic choice sets shared memory up after some calls
 TOO_SHORT = 1.5  #: times the budget that a campaign would take, before that is told
+LEAST_OVERLAPPED, MOST_OVERLAPPED = 20, 2000  #: non-blocking exchanges with computing in them, in a launch
 PHASE_S = 0.2  #: calls are profiled for about so long
 WRONG = "wrong data: "  #: what a problem begins with, if an exchange delivered what was not sent
 MEMORY_SHARE = 0.8  #: of what is available, that buffers may take
@@ -55,6 +56,7 @@ class Settings:
     validate: int = 50  #: every so many rounds, data are checked; 0: at the beginning of a visit only
     phases: bool = False
     limits: bool = False
+    overlap: tuple[int, ...] = ()  #: numbers of MPI_Test calls, with each of which overlap is measured
     touch: bool = False
     pin: bool = False
     launcher: str | None = None
@@ -313,7 +315,7 @@ class Visit:
             )
 
     def _besides(self) -> None:
-        """Phases and limits, where they are asked for."""
+        """Phases, overlap and limits, where they are asked for."""
         chosen, writer = self.campaign.settings, self.campaign.writer
         if chosen.phases:
             for spec, number in self._numbers.items():
@@ -324,6 +326,12 @@ class Visit:
                     writer.phases(self.launch, self.cell, spec, calls=calls, seconds=self.session.phases(number, calls))
                 except Unavailable as problem:
                     self.campaign._problem(self.launch, self.cell, spec, f"no phases: {problem}")
+        for tests in chosen.overlap:
+            for spec, number in self._numbers.items():
+                calls = self.session.batch(min(self.taken[spec]), PHASE_S)
+                calls = min(max(calls, LEAST_OVERLAPPED), MOST_OVERLAPPED)
+                seconds = self.session.overlap(number, calls, tests)
+                writer.overlap(self.launch, self.cell, spec, calls=calls, tests=tests, seconds=seconds)
         if chosen.limits:
             try:
                 writer.limits(self.launch, self.cell, self.session.limits())

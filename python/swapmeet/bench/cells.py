@@ -9,6 +9,9 @@ from swapmeet import _core
 NATIVE = "native"  #: the candidate that all others are compared with: the host MPI
 COLLECTIVES = ("alltoall", "alltoallv")
 DATATYPES = ("byte", "double", "strided")
+#: Times of non-blocking exchanges, in the order of the measuring program's answer: start and wait alone, the computing
+#: alone, both at once; of the last, the start, the calls of MPI_Test and the wait.
+OVERLAP = ("pure", "computing", "overlapped", "start", "tests", "wait")
 
 
 @dataclass(frozen=True, order=True)

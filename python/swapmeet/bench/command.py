@@ -59,6 +59,14 @@ def bench(
     percentiles: Annotated[bool, typer.Option("-z", help="With --osu: percentiles 50, 90 and 99 of samples.")] = False,
     phases: Annotated[bool, typer.Option("--phases", help="Also where the time of each candidate goes.")] = False,
     limits: Annotated[bool, typer.Option("--limits", help="Also what a node allows: memcpy, a flag.")] = False,
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TESTS",
+            help="Also how much of a non-blocking exchange computing hides, with so many "
+            "calls of MPI_Test in it, as in 0,10.",
+        ),
+    ] = None,
     touch: Annotated[bool, typer.Option("--touch", help="Rewrite send buffers before each call, untimed.")] = False,
     pin: Annotated[bool, typer.Option("--pin", help="Bind rank i to core i, in turn.")] = False,
     launcher: Launcher = None,
@@ -84,8 +92,8 @@ def bench(
         from swapmeet.bench.request import Request
     request = Request(
         specs, mpi, ranks, collective, sizes, doubling, workload, seeds, datatype, nodes, launches, samples, least,
-        most, precision, budget, warm_up, 10 if validate else None, phases or None, limits or None, touch or None,
-        pin or None, launcher, order_seed,
+        most, precision, budget, warm_up, 10 if validate else None, phases or None, limits or None, overlap,
+        touch or None, pin or None, launcher, order_seed,
     )  # fmt: skip
     columns = osu.Columns(full, validate, osu.PERCENTILES if percentiles else ()) if as_osu else None
     if report is not None:

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.records import Launch, Limits, Phases, Problem, Results, Series
+from swapmeet.bench.cells import OVERLAP, Cell
+from swapmeet.bench.records import Launch, Limits, Overlap, Phases, Problem, Results, Series
 from swapmeet.errors import SwapmeetError
 
 SCHEMA = 1  #: the highest that is read
@@ -121,9 +121,10 @@ def _take(results: Results, record: Record, cells: dict[object, Cell], launches:
         cell, spec = _cell(record, cells), _text(record, "spec")
         seconds = {str(k): np.array(_seconds(v, f'"seconds": "{k}"')) for k, v in _table(record, "seconds").items()}
         results.phases.append(Phases(_known(record, launches), cell, spec, _count(record, "calls", 1), seconds))
+    elif kind == "overlap":
+        results.overlaps.append(_overlap(record, cells, launches))
     elif kind == "limits":
-        limits = {str(k): float(_seconds([v], f'"seconds": "{k}"')[0]) for k, v in _table(record, "seconds").items()}
-        results.limits.append(Limits(_known(record, launches), _cell(record, cells), limits))
+        results.limits.append(Limits(_known(record, launches), _cell(record, cells), _times(record)))
     elif kind == "finished":
         results.finished[_cell(record, cells)] = _text(record, "why")
     elif kind == "problem":
@@ -133,6 +134,18 @@ def _take(results: Results, record: Record, cells: dict[object, Cell], launches:
         results.problems.append(Problem(launch, place, which, _message(record)))
     elif not isinstance(kind, str):
         raise _BadError('"type" is missing or no text')
+
+
+def _times(record: Record) -> dict[str, float]:
+    return {str(k): float(_seconds([v], f'"seconds": "{k}"')[0]) for k, v in _table(record, "seconds").items()}
+
+
+def _overlap(record: Record, cells: dict[object, Cell], launches: set[int]) -> Overlap:
+    cell, spec, seconds = _cell(record, cells), _text(record, "spec"), _times(record)
+    if missing := [name for name in OVERLAP if name not in seconds]:
+        raise _BadError(f'"seconds" has no "{missing[0]}"')
+    calls, tests = _count(record, "calls", 1), _count(record, "tests", 0)
+    return Overlap(_known(record, launches), cell, spec, calls, tests, seconds)
 
 
 def _take_samples(results: Results, record: Record, cells: dict[object, Cell], launches: set[int]) -> None:

@@ -65,6 +65,34 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Overlap:
+    """Non-blocking exchanges of one spec in one launch, alone and with as much computing in them."""
+
+    launch: int
+    cell: Cell
+    spec: str
+    calls: int
+    tests: int  #: calls of MPI_Test in the computing of one exchange
+    seconds: Mapping[str, float]  #: per call, by the names of OVERLAP
+
+    @property
+    def lost(self) -> float:
+        """Seconds that an exchange takes from a program that computes meanwhile: the start, the tests and the wait."""
+        return self.seconds["start"] + self.seconds["tests"] + self.seconds["wait"]
+
+    @property
+    def osu(self) -> float:
+        """Overlap as the OSU micro-benchmarks define it: 1 if the program loses nothing, 0 if all of the pure time."""
+        return max(0.0, 1 - (self.seconds["overlapped"] - self.seconds["computing"]) / self.seconds["pure"])
+
+    @property
+    def imb(self) -> float:
+        """Overlap as the Intel MPI benchmarks define it."""
+        pure, computing, both = (self.seconds[name] for name in ("pure", "computing", "overlapped"))
+        return max(0.0, min(1.0, (pure + computing - both) / min(pure, computing)))
+
+
+@dataclass(frozen=True)
 class Problem:
     """What could not be measured. Where `cell` or `spec` is None, it concerns all of them."""
 
@@ -93,6 +121,7 @@ class Results:
     campaigns: list[dict[str, Any]] = field(default_factory=list)  #: the first start and each resumption
     launches: list[Launch] = field(default_factory=list)
     phases: list[Phases] = field(default_factory=list)
+    overlaps: list[Overlap] = field(default_factory=list)
     limits: list[Limits] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     finished: dict[Cell, str] = field(default_factory=dict)  #: why nothing more is to be measured

@@ -50,6 +50,7 @@ class Request:
     validate: int | None = None
     phases: bool | None = None
     limits: bool | None = None
+    overlap: str | None = None
     touch: bool | None = None
     pin: bool | None = None
     launcher: str | None = None
@@ -158,6 +159,7 @@ class Request:
             "validate": _within("-c", self.validate, standard.validate, 0),
             "phases": bool(self.phases),
             "limits": bool(self.limits),
+            "overlap": tuple(_numbers(self.overlap, "--overlap")) if self.overlap is not None else (),
             "touch": bool(self.touch),
             "pin": bool(self.pin),
             "seed": standard.seed if self.order_seed is None else self.order_seed,

@@ -144,6 +144,13 @@ class Writer:
         place = {"type": "phases", "launch": launch, "cell": asdict(cell), "spec": spec}
         self._append({**place, "calls": calls, "seconds": times})
 
+    def overlap(
+        self, launch: int, cell: Cell, spec: str, *, calls: int, tests: int, seconds: Mapping[str, float]
+    ) -> None:
+        """Times of a non-blocking exchange, alone and with computing in it, in seconds a call."""
+        place = {"type": "overlap", "launch": launch, "cell": asdict(cell), "spec": spec}
+        self._append({**place, "calls": calls, "tests": tests, "seconds": dict(seconds)})
+
     def limits(self, launch: int, cell: Cell, seconds: Mapping[str, float]) -> None:
         """What the machine allows for this cell, in seconds, by name."""
         self._append({"type": "limits", "launch": launch, "cell": asdict(cell), "seconds": dict(seconds)})

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from swapmeet import _core
-from swapmeet.bench.cells import NATIVE, Cell
+from swapmeet.bench.cells import NATIVE, OVERLAP, Cell
 from swapmeet.bench.process import Process
 from swapmeet.errors import SwapmeetError
 from swapmeet.launch import command
@@ -241,6 +241,19 @@ class Session:
         expected = (calls + 1) * self._seconds.get(candidate, 0)
         answers = self.ask(f"phases {candidate} {calls}", PATIENCE * expected)
         return {words[1]: [float(word) for word in words[2:]] for words in answers if words[0] == "phase"}
+
+    def overlap(self, candidate: int, calls: int, tests: int) -> dict[str, float]:
+        """Seconds per call of non-blocking exchanges, alone and with as much computing in them, means over ranks.
+
+        Returns
+        -------
+        dict
+            The times of OVERLAP: start and wait in a loop; the computing alone; both at once, with `tests` calls of
+            MPI_Test in the computing; and of that the start, the tests and the wait.
+        """
+        expected = 4 * (calls + 1) * self._seconds.get(candidate, 0)
+        answers = self.ask(f"overlap {candidate} {calls} {tests}", PATIENCE * expected)
+        return dict(zip(OVERLAP, map(float, answers[0][1:]), strict=True))
 
     def trace(self, candidate: int, path: Path) -> None:
         """Trace one call on all ranks into a file, in Chrome's trace format.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
 
-from swapmeet.bench.cells import NATIVE, Cell, name, place, size
+from swapmeet.bench.cells import NATIVE, OVERLAP, Cell, name, place, size
+from swapmeet.bench.records import Overlap
 from swapmeet.bench.results import Results
 from swapmeet.bench.statistics import Estimate, Samples, differs, drift, geometric_mean, median, ratio, verdict
 
@@ -41,6 +43,8 @@ def tables(results: Results) -> Iterator[Table | str]:
                     table.caption = f"{MARK} times changed by more than {DRIFT:.0%} within launches"
             table.add_section()
         yield table
+    if results.overlaps:
+        yield _overlaps(results)
     if any(len(pairs) > 1 for pairs in ratios.values()):
         yield _means(ratios)
     launches = [len(runs) for cell in results.cells() if (runs := results.samples(cell, NATIVE))]
@@ -77,6 +81,24 @@ def _over(found: Estimate, limits: Mapping[str, float]) -> list[str]:
 
 def _drifts(times: Sequence[Samples]) -> bool:
     return differs(drift(times), DRIFT)
+
+
+def _overlaps(results: Results) -> Table:
+    """Medians over launches: what a program that computes meanwhile loses by an exchange."""
+    table = Table(title="non-blocking exchanges with as much computing in them, µs a call", title_justify="left")
+    left = ("cell", "spec")
+    for column in (*left, "tests", "alone", "start", "in tests", "wait", "lost", "overlap (OSU)", "overlap (IMB)"):
+        table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in left)
+    found: dict[tuple[Cell, int, str], list[Overlap]] = {}
+    for one in results.overlaps:
+        found.setdefault((one.cell, one.tests, one.spec), []).append(one)
+    for (cell, tests, spec), runs in found.items():
+        times = {key: _time(1e6 * statistics.median(run.seconds[key] for run in runs)) for key in OVERLAP}
+        lost = _time(1e6 * statistics.median(run.lost for run in runs))
+        shares = [f"{statistics.median(share):.0%}" for share in ([r.osu for r in runs], [r.imb for r in runs])]
+        first = (times["pure"], times["start"], times["tests"], times["wait"], lost)
+        table.add_row(name(cell), escape(spec), str(tests), *first, *shares)
+    return table
 
 
 def _means(ratios: Ratios) -> Table:

@@ -43,7 +43,7 @@ FULL = {
     "ranks": "2,4,8",
     "cluster": "4x4,8x4",
     "rounds": 5,
-    "benchmarks": "osu-alltoall,osu-alltoallv,imb,imb-nbc,fft3d,espresso",
+    "benchmarks": "osu-alltoall,osu-alltoallv,imb,imb-nbc,fft3d,fft3d-nonblocking,fft3d-persistent,espresso",
 }
 OPTIONS = ("most", "calls", "osu", "imb")  #: that change what a benchmark is
 

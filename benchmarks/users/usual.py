@@ -21,6 +21,7 @@ from swapmeet.mpi import Mpi
 
 LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
 STEPS = 20
+PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
@@ -116,8 +117,13 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
     fft = next(problem for problem in PROBLEMS if problem.name == "fft3d")
     grid = fft.strong(0)
 
-    def transform(mpi: Mpi, _: Sizes) -> list[str]:
-        return [*compiled(fft, mpi), *map(str, grid), "--repeat", str(STEPS)]
+    def transform(*more: str) -> Callable[[Mpi, Sizes], list[str]]:
+        return lambda mpi, _: [*compiled(fft, mpi), *map(str, grid), "--repeat", str(STEPS), *more]
+
+    def in_parts(calls: str) -> Benchmark:
+        title = f"3-D FFT, {STEPS} steps in {PARTS} parts, {calls}"
+        words = transform("--parts", str(PARTS), "--calls", calls)
+        return Benchmark(f"fft3d-{calls}", title, words, application_cells)
 
     def silicon(_: Mpi, __: Sizes) -> list[str]:
         where = shutil.which("pw.x")
@@ -130,7 +136,8 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
         micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
         micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
-        Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform, application_cells),
+        Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
+        *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks
         Benchmark("espresso", "Quantum ESPRESSO, silicon", silicon, espresso_cells, False, "openmpi-system", 4),
     ]

@@ -41,6 +41,25 @@ def test_fortran_calls_are_intercepted_once(
     assert all(tally["algorithm"].startswith("direct(") for tally in counted.values())
 
 
+@pytest.mark.parametrize("binding", ["mpif_h", "use_mpi", "use_mpi_f08"])
+def test_calls_that_do_not_block(launch, tallies, tmp_path: Path, mpif90: tuple[str, str], binding: str) -> None:
+    """Debian's MPICH 4.0.2 calls nobody in its progress: there they are its own."""
+    mpi, wrapper = mpif90
+    request = "type(MPI_Request)" if binding == "use_mpi_f08" else "integer"
+    body = f"{request} :: requests(2)\n  include 'nonblocking.inc'"
+    source, statistics = tmp_path / "nonblocking.f90", tmp_path / "statistics.json"
+    source.write_text((SOURCES / f"{binding}.f90").read_text().replace("include 'exchange.inc'", body))
+    words = [wrapper, "-fallow-argument-mismatch", "-w", f"-J{tmp_path}", f"-I{SOURCES}", source, "-o", tmp_path / "a"]
+    subprocess.run(words, check=True)
+    ranks = 2 if mpi == "mpich-system" else 3
+    env = {"SWAPMEET_STATS": str(statistics)}
+    done = launch(ranks, [tmp_path / "a"], mpi=mpi, algorithm="shared-memory", env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fortran: all answers right" in done.stdout
+    served = {tally["collective"] for tally in tallies(statistics)} if statistics.exists() else set()
+    assert served == ({"Alltoall", "Alltoallv"} if mpi == "openmpi-system" else set())
+
+
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory, mpif90: tuple[str, str], preloaded):
     """Compile a program that uses the module swapmeet, and link it with the library."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def test_the_status_is_that_of_the_host_mpi(launch, compiled, wheel: str) -> Non
     raw, ours = (launch(2, argv, mpi=wheel, preload=preload, timeout=60).stdout for preload in (False, True))
     assert "count 0, cancelled 0, null 1" in ours
     assert wheel == "mpich" or raw == ours  # MPICH's own counts bytes of its last message
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("spec", ["auto", "shared-memory", "tuna"])
+def test_by_mpi4py(launch, wheel: str, ranks: int, spec: str) -> None:
+    pytest.importorskip("mpi4py")
+    program = Path(__file__).parent / "programs" / "nonblocking_calls.py"
+    done = launch(ranks, [sys.executable, program], mpi=wheel, algorithm=spec, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "nonblocking_calls: right\n"
 
 
 def test_the_host_mpi_serves_them_where_it_is_asked_for(started) -> None:

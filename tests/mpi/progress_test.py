@@ -55,8 +55,9 @@ def test_every_kind_of_algorithm(started, spec: str, mode: str, level: str) -> N
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
-    """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program."""
-    started("nonblocking", ranks, "single", "wrong")
+    """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program.
+    Ordered, since Open MPI keeps its MPI_Ialltoallv, whose MPI_Wait crashes on such an error (5.0.10)."""
+    started("nonblocking", ranks, "single", "wrong", algorithm="shared-memory")
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -103,8 +103,7 @@ void bind_estimates(nb::module_& m) {
       .def_prop_rw(
           "eager_bytes", [](const NetworkCosts& c) { return c.between.eager_bytes; },
           [](NetworkCosts& c, std::int64_t value) { c.between.eager_bytes = value; });
-  nb::class_<Estimate>(m, "NetworkEstimate",
-                              "The load that an exchange puts on a network, and the time that takes.")
+  nb::class_<Estimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")
       .def(nb::new_(&estimate), "spec"_a, "ranks"_a, "per_node"_a, "network"_a, "costs"_a)
       .def(
           "time_us",

@@ -60,31 +60,35 @@ class Links {
     Load& load = load_[link];
     if (load.messages == 0) touched_.push_back(link);
     load.blocks += blocks, load.messages += messages;
-    if (next != nowhere) {
-      load.mixed |= load.next != nowhere && load.next != next;
-      load.next = next;
-    }
-    Busiest& most = outer ? hosts_ : load.mixed ? mixed_ : plain_;
+    if (load.next == nowhere) load.next = next;
+    if (next != nowhere) (next == load.next ? load.together : load.apart) += blocks;
+    Busiest& most = outer ? hosts_ : between_;
     most.blocks = std::max(most.blocks, load.blocks), most.messages = std::max(most.messages, load.messages);
   }
 
   /// Sets `traffic` to the most of any link, and begins anew.
   void take(Traffic& traffic) {
-    traffic.hosts = hosts_, traffic.plain = plain_, traffic.mixed = mixed_;
-    for (const std::size_t link : touched_) load_[link] = {};
+    traffic.hosts = hosts_, traffic.between = between_, traffic.mixed = {};
+    for (const std::size_t link : touched_) {
+      Load& load = load_[link];
+      const Mixed mixed{load.blocks, 2 * std::min(load.together, load.apart)};
+      if (mixed.apart > 0 && mixed.blocks + mixed.apart > traffic.mixed.blocks + traffic.mixed.apart)
+        traffic.mixed = mixed;
+      load = {};
+    }
     touched_.clear();
-    hosts_ = plain_ = mixed_ = {};
+    hosts_ = between_ = {};
   }
 
  private:
   struct Load {
     double blocks = 0, messages = 0;
     std::int32_t next = nowhere;
-    bool mixed = false;  ///< not all messages go on to the same link
+    double together = 0, apart = 0;  ///< blocks that go on to `next`, and to other links
   };
   std::vector<Load> load_;
   std::vector<std::size_t> touched_;
-  Busiest hosts_, plain_, mixed_;
+  Busiest hosts_, between_;
 };
 
 /// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node
@@ -197,8 +201,7 @@ class Loads final : public RoundReader {
     RoundLoad& round = steps_.back().rounds.back();
     Traffic& traffic = source_ == target_ ? round.within : round.between;
     traffic.largest = std::max(traffic.largest, blocks_);
-    if (source_ == target_)
-      add(now_within_, all_within_, static_cast<std::size_t>(source_), true, Links::nowhere, 1);
+    if (source_ == target_) add(now_within_, all_within_, static_cast<std::size_t>(source_), true, Links::nowhere, 1);
     for (std::size_t i = 0; i < path_.size(); ++i) {
       const Link& link = network_.links[static_cast<std::size_t>(path_[i])];
       const bool outer = network_.is_host(link.from) || network_.is_host(link.to);
@@ -222,7 +225,7 @@ class Loads final : public RoundReader {
   std::vector<std::int32_t> left_;             ///< messages to other nodes in all rounds
   std::vector<std::int32_t> waited_hops_, node_of_;
   std::span<const std::int32_t> path_;  ///< likewise
-  std::int32_t hops_ = nearby;  ///< likewise
+  std::int32_t hops_ = nearby;          ///< likewise
   std::int64_t round_far_ = 0, round_hops_ = 0;
   std::int32_t source_ = -1, target_ = -1;  ///< of the messages that are not added yet
   std::int64_t blocks_ = 0, count_ = 0;
@@ -241,14 +244,14 @@ struct Wire {
     share = traffic.share;
     latency_us = std::max(0.0, link.latency_us - costs.hop_us) + traffic.hops * costs.hop_us + link.startup_us(largest);
     const double waits = traffic.mean_hops > 1 ? 1 - 1 / traffic.mean_hops : 0;
-    const double mixed_ns = costs.link_byte_ns * (1 + (costs.contention - 1) * waits);
+    const double waiting = traffic.mixed.blocks + (costs.contention - 1) * waits * traffic.mixed.apart;
     const double node_ns = costs.node_byte_ns > 0 ? costs.node_byte_ns : link.byte_ns;
-    const auto most = [&](double Busiest::*what) {
-      return std::max({traffic.hosts.*what * node_ns, traffic.plain.*what * costs.link_byte_ns,
-                       traffic.mixed.*what * mixed_ns});
-    };
+    const double blocks_ns =
+        std::max(traffic.hosts.blocks * node_ns, std::max(traffic.between.blocks, waiting) * costs.link_byte_ns);
+    const double messages_ns =
+        std::max(traffic.hosts.messages * node_ns, traffic.between.messages * costs.link_byte_ns);
     one_us = (largest + envelope_bytes) * link.byte_ns * us_of_ns;
-    all_us = std::max(one_us, (most(&Busiest::blocks) * bytes + most(&Busiest::messages) * envelope_bytes) * us_of_ns);
+    all_us = std::max(one_us, (blocks_ns * bytes + messages_ns * envelope_bytes) * us_of_ns);
   }
 
   /// Within nodes.
@@ -281,8 +284,8 @@ struct Round {
   double alone_us() const {
     const double taken = eager ? m : 0;  // by a receive
     const double core = sends * m + receives * taken + handshakes;
-    const double longest = std::max(
-        {core, sends * m + latency_us() + one_us() + taken, m + latency_us() + all_us() + taken});
+    const double longest =
+        std::max({core, sends * m + latency_us() + one_us() + taken, m + latency_us() + all_us() + taken});
     return serial(longest, core);
   }
 

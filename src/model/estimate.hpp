@@ -15,8 +15,9 @@
 /// a round takes so much of the longest, and the rest of core and wire one after the other); the handshake of larger
 /// messages; the first fragment; peers that are not kept ready; derived datatypes; copies outside the cache; and links on
 /// which messages for several other links meet. Such a link serves up to `contention` times as slowly: a message waits at
-/// the head of a switch's queue while those behind it could go on (head-of-line blocking). A message's first hop is free
-/// of it, so with h hops the share of 1 - 1/h of the time is not.
+/// the head of a switch's queue while those behind it could go on (head-of-line blocking). It is so much slower where
+/// half of what it carries goes on to another link than the other half; and a message's first hop is free of it, so with
+/// h hops the share of 1 - 1/h of the time is not.
 ///
 /// Source:  Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (nodes); slimfly (links); Karol, Hluchyj, Morgan
 ///          1987 (head-of-line blocking)
@@ -52,13 +53,20 @@ struct Busiest {
   double blocks = 0, messages = 0;
 };
 
+/// On the link on which messages wait most for others: all blocks, and those in whose way others are. Of two groups that
+/// go on to different links the smaller is in the way of as much of the larger.
+struct Mixed {
+  double blocks = 0, apart = 0;
+};
+
 /// What a round puts on links, or on the memories of nodes.
 struct Traffic {
   std::int64_t largest = 0;  ///< blocks of a message
   Busiest hosts;             ///< links to hosts; or memories
-  Busiest plain, mixed;      ///< between switches: links whose messages all go on to the same link; to several
-  double hops = 0;           ///< links between switches, of the longest way to a rank: mean over ranks that receive
-  double mean_hops = 0;      ///< of all messages
+  Busiest between;           ///< links between switches
+  Mixed mixed;
+  double hops = 0;       ///< links between switches, of the longest way to a rank: mean over ranks that receive
+  double mean_hops = 0;  ///< of all messages
   /// of ranks that receive: those that wait for messages of this kind, the others being nearer
   double share = 0;
 };

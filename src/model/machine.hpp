@@ -70,7 +70,7 @@ struct Machine {
   double datatype_us = 0;      ///< for each message of a derived datatype: making it, and starting MPI's pack engine
   /// of a rank; more than that, of its send and receive buffers together, lies in memory
   double cache_bytes = std::numeric_limits<double>::infinity();
-  double call_us = 0;          ///< for each exchange
+  double call_us = 0;  ///< for each exchange
 };
 
 enum class Model : std::uint8_t {

@@ -112,8 +112,7 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
                     std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))),
                              bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
   const MessageCost& slow = slowest(phase, within, between);
-  price.latency =
-      waiting_us(phase, slow, size, [&](double bytes) { return slow.latency_us + slow.startup_us(bytes); });
+  price.latency = waiting_us(phase, slow, size, [&](double bytes) { return slow.latency_us + slow.startup_us(bytes); });
   if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
   return price;
 }

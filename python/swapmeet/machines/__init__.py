@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -36,7 +36,7 @@ LINK_NUMBERS = (
 )
 LINK_COUNTS = ("eager_bytes", "fragment_bytes", "cached_peers")
 RATIO = "ratios off by"  #: of "measured": "held_out"
-COPY_TIMES = ("byte_ns", "piece_us", "uncached_byte_ns")
+COPY_TIMES = ("byte_ns", "piece_us")
 COPIES = ("pack", "datatype")
 NODE = {
     "byte_ns": "node_byte_ns",
@@ -93,6 +93,8 @@ class Machine:
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
     costs: _core.Machine
     network: Network | None = None
+    system: str = ""  #: in published measurements that its numbers were fitted to (docs/validation.md)
+    fitted: Sequence[tuple[str, str, int]] = ()  #: (nodes, algorithm, bytes of a block) of the cells that they were
 
     def nodes(self, given: str) -> str:
         """The node map to count with."""
@@ -255,7 +257,7 @@ class _Reader:
             setattr(costs, NODE[key], self.number(node[key], f"node.{key}"))
         for name in COPIES:
             more = ("message_us",) if name in table and name == "datatype" else ()
-            copies = self.table(table.get(name, table.get("pack", {})), name, (*COPY_TIMES, *more))
+            copies = self.table(table.get(name, table.get("pack", {})), name, (*COPY_TIMES, "uncached_byte_ns", *more))
             for key in copies:
                 where, to = (costs, "datatype_us") if key in more else (getattr(costs, name), key)
                 setattr(where, to, self.number(copies[key], f"{name}.{key}"))
@@ -267,11 +269,22 @@ class _Reader:
             raise self.problem("name", f"has {len(title)} characters; {MOST_TITLE} at most")
         note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
         network = self.network(table["network"]) if "network" in table else None
-        off_by = self.ratios_off_by(table.get("measured", {}))
-        return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network)
+        measured = self.table(table.get("measured", {}), "measured", None)
+        off_by = self.ratios_off_by(measured)
+        system = self.text(measured.get("system", ""), "measured.system")
+        fitted = self.fitted(measured.get("fitted", []))
+        return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network, system, fitted)
 
-    def ratios_off_by(self, measured: Any) -> float:
-        tested = self.table(measured, "measured", None).get("held_out", {})
+    def fitted(self, cells: Any) -> Sequence[tuple[str, str, int]]:
+        kinds = [str, str, int]
+        if not isinstance(cells, list) or any(
+            not isinstance(cell, list) or [type(part) for part in cell] != kinds for cell in cells
+        ):
+            raise self.problem("measured.fitted", "expected a list of [nodes, algorithm, bytes of a block]")
+        return [tuple(cell) for cell in cells]
+
+    def ratios_off_by(self, measured: Mapping[str, Any]) -> float:
+        tested = measured.get("held_out", {})
         return self.plain(self.table(tested, "measured.held_out", None).get(RATIO, 1), f"measured.held_out.{RATIO}")
 
     def network(self, value: Any) -> Network:

@@ -6,20 +6,19 @@ import threading
 
 from swapmeet import __version__, _core
 from swapmeet.bench.cells import NATIVE
-from swapmeet.machines import Machine
 from swapmeet.simulation.job import Job, Outcome
 from swapmeet.simulation.platform import Platform, message_us
 from swapmeet.specs import parse_spec
 
 
-def costs_of(machine: Machine, per_node: int) -> _core.NetworkCosts:
-    """What SimGrid would be told of a machine with so many ranks on each node, as numbers; and what it cannot be told.
+def costs_of(platform: Platform) -> _core.NetworkCosts:
+    """What SimGrid would be told of the platform, as numbers; and what it cannot be told.
 
     That is what a description says of handshakes, first fragments, peers, datatypes, the cache, contention and overlap.
     """
-    costs = _core.NetworkCosts()
+    machine, costs = platform.machine, _core.NetworkCosts()
     costs.between, within = machine.costs.between, machine.costs.within
-    costs.message_us = message_us(machine, per_node)
+    costs.message_us = message_us(machine, platform.per_node)
     costs.node_byte_ns = machine.costs.node_byte_ns
     costs.within_latency_us, costs.within_byte_ns = within.latency_us, within.byte_ns
     costs.memory_byte_ns = machine.costs.memory_byte_ns
@@ -45,7 +44,7 @@ def estimate(platform: Platform, spec: str) -> _core.NetworkEstimate:
         platform.ranks,
         platform.per_node,
         platform.network,
-        costs_of(platform.machine, platform.per_node),
+        costs_of(platform),
     )
 
 

@@ -51,7 +51,7 @@ struct Estimate : NetworkEstimate {
 
 Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network, const NetworkCosts& costs) {
   if (per_node < 1) throw std::invalid_argument("a node has one rank at least");
-  const Shape shape = shape_to_count(spec, ranks, std::to_string(per_node));
+  const Shape shape = shape_to_schedule(spec, ranks, std::to_string(per_node));
   if ((ranks - 1) / per_node >= network.hosts)
     throw std::invalid_argument("the network has " + std::to_string(network.hosts) + " hosts: too few for " +
                                 std::to_string(ranks) + " ranks");

@@ -71,7 +71,8 @@ class Links {
     traffic.hosts = hosts_, traffic.between = between_, traffic.mixed = {};
     for (const std::size_t link : touched_) {
       Load& load = load_[link];
-      const Mixed mixed{load.blocks, 2 * std::min(load.together, load.apart)};
+      const double queued = load.messages > 1 ? 1 - 1 / load.messages : 0;  // all but the first wait
+      const Mixed mixed{load.blocks, queued * 2 * std::min(load.together, load.apart)};
       if (mixed.apart > 0 && mixed.blocks + mixed.apart > traffic.mixed.blocks + traffic.mixed.apart)
         traffic.mixed = mixed;
       load = {};

@@ -16,8 +16,8 @@
 /// messages; the first fragment; peers that are not kept ready; derived datatypes; copies outside the cache; and links on
 /// which messages for several other links meet. Such a link serves up to `contention` times as slowly: a message waits at
 /// the head of a switch's queue while those behind it could go on (head-of-line blocking). It is so much slower where
-/// half of what it carries goes on to another link than the other half; and a message's first hop is free of it, so with
-/// h hops the share of 1 - 1/h of the time is not.
+/// half of what it carries goes on to another link than the other half; a message's first hop is free of it, so with h
+/// hops the share of 1 - 1/h of the time is not; and so is the first of n messages, which leaves 1 - 1/n.
 ///
 /// Source:  Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (nodes); slimfly (links); Karol, Hluchyj, Morgan
 ///          1987 (head-of-line blocking)
@@ -54,7 +54,7 @@ struct Busiest {
 };
 
 /// On the link on which messages wait most for others: all blocks, and those in whose way others are. Of two groups that
-/// go on to different links the smaller is in the way of as much of the larger.
+/// go on to different links the smaller is in the way of as much of the larger; the first message waits for none.
 struct Mixed {
   double blocks = 0, apart = 0;
 };

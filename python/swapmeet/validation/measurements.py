@@ -55,6 +55,14 @@ class Measured:
         return *self.place, self.block_bytes
 
 
+def by_place(cells: Iterable[Measured]) -> dict[tuple[str, str, int], dict[int, dict[str, Measured]]]:
+    """By place, then by the size of a block, then by algorithm."""
+    found: dict[tuple[str, str, int], dict[int, dict[str, Measured]]] = {}
+    for one in cells:
+        found.setdefault(one.place, {}).setdefault(one.block_bytes, {})[one.algorithm] = one
+    return found
+
+
 def published() -> list[Measured]:
     """The measurements that come with this package (python/swapmeet/validation/data)."""
     return read([Path(str(files(__package__) / "data" / "alltoall.csv"))])

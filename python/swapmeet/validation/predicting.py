@@ -100,14 +100,20 @@ class Predictor:
         return found
 
     def link_bound_us(self, ranks: int, per_node: int, nodes: str, block_bytes: int) -> float | None:
-        """What the busiest link needs for all blocks at its full rate; None without a network."""
+        """What the busiest link between switches needs for all blocks, at the highest rate that the description allows.
+
+        None without a network.
+        """
         if self.machine.network is None:
             return None
-        free = replace(self.machine.network, contention=1, overlap=1, call_us=0, hop_us=0, message_us=0)
-        costs = _core.Machine()
-        costs.between.byte_ns, costs.node_byte_ns = self.machine.costs.node_byte_ns, self.machine.costs.node_byte_ns
-        bare = self.with_costs(replace(self.machine, network=free, costs=costs))
+        rate = self.machine.numbers["network.link_byte_ns"].low
+        free = replace(self.machine.network, link_byte_ns=rate, contention=1, overlap=1, call_us=0, hop_us=0)
+        bare = self.with_costs(replace(self.machine, network=free, costs=_core.Machine()))
         return bare.us(ESTIMATE, "spread-out", ranks, per_node, nodes, block_bytes)
+
+    def network_name(self, ranks: int, per_node: int, nodes: str) -> str:
+        """The topology that some nodes have. Requires a network."""
+        return self._platform(ranks, per_node, nodes).topology
 
     def _work(self, spec: str, ranks: int, per_node: int) -> _core.Work:
         key = (ranks, per_node, spec)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -101,6 +102,9 @@ class Machine:
         return given or ("" if self.ranks_per_node is None else str(self.ranks_per_node))
 
 
+_amendments: list[Callable[[Machine], None]] = []  #: those that `amended` applies now
+
+
 def names() -> list[str]:
     """Of the machines that are built in."""
     return sorted(entry.name[:-5] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
@@ -114,6 +118,23 @@ def load(name_or_file: str, option: str = "--machine") -> Machine:
     SwapmeetError
         If there is none, or the file says something else: with the place and the reason.
     """
+    machine = _load(name_or_file, option)
+    for change in _amendments:
+        change(machine)
+    return machine
+
+
+@contextmanager
+def amended(change: Callable[[Machine], None]) -> Iterator[None]:
+    """While it lasts, `change` is applied to the costs of each machine that is loaded: to ask what would be if."""
+    _amendments.append(change)
+    try:
+        yield
+    finally:
+        _amendments.remove(change)
+
+
+def _load(name_or_file: str, option: str) -> Machine:
     if name_or_file in names():
         return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file, option)
     path = Path(name_or_file)
@@ -300,7 +321,15 @@ class _Reader:
             raise self.problem("network.contention", f"expected 1 or more, not {numbers['contention']:g}")
         if numbers.get("overlap", 1) > 1:
             raise self.problem("network.overlap", f"expected a share from 0 to 1, not {numbers['overlap']:g}")
-        return Network(self.text(table["topology"], "network.topology"), **{"message_us": None} | numbers)
+        return Network(
+            self.text(table["topology"], "network.topology"),
+            numbers["link_byte_ns"],
+            numbers["hop_us"],
+            numbers.get("message_us"),
+            numbers.get("contention", 1),
+            numbers.get("overlap", 1),
+            numbers.get("call_us", 0),
+        )
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
         table = self.table(value, name, (*LINK_NUMBERS, *LINK_COUNTS))

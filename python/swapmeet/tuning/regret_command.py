@@ -80,7 +80,7 @@ def regret(
 
 def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
     from swapmeet import machines
-    from swapmeet.validation import algorithms, computing, measurements
+    from swapmeet.validation import algorithms, computing, measurements, predicting
 
     cells = measurements.published() if data == [Path(PUBLISHED)] else measurements.read(data)
     unknown = algorithms.unknown({one.algorithm for one in cells})
@@ -88,9 +88,11 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> 
         print(f"swapmeet: not known, so nobody chooses them: {', '.join(unknown)}", file=sys.stderr)
     given = machines.load(machine) if machine else None
     systems = dict.fromkeys(one.system for one in cells)
-    bare = [system for system in systems if given is None and computing.described(system) is None]
+    bare = [system for system in systems if given is None and predicting.described(system) is None]
     if bare:
-        print(f"swapmeet: no description of {', '.join(bare)}, so no choice by a model: give --machine", file=sys.stderr)
+        print(
+            f"swapmeet: no description of {', '.join(bare)}, so no choice by a model: give --machine", file=sys.stderr
+        )
     known = computing.predictors([one for one in cells if one.system not in bare], given)
     losses = computing.choices(cells, known)
     if not losses:

@@ -28,8 +28,8 @@ class Algorithm:
     default: bool = False
 
 
-#: Open MPI posts everything at once in `linear`. `linear_sync` keeps coll_tuned_alltoall_max_requests in flight, which are
-#: all unless a user sets it; the runs do not say that somebody did.
+#: Open MPI posts everything at once in `linear`. `linear_sync` keeps coll_tuned_alltoall_max_requests in flight, which
+#: are all unless a user sets it; the runs do not say that somebody did.
 AT_ONCE = Algorithm("spread-out", "every message at once")
 IN_TURN = Algorithm("pairwise", "one send and one receive at a time")
 #: Open MPI calls its algorithm 3 "modified_bruck"; it rotates twice, and packs by derived datatypes.

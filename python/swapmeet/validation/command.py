@@ -25,7 +25,7 @@ def validate(
         list[Path] | None,
         typer.Argument(
             metavar="[DATA]...",
-            help="CSV of ours or of PICO, text of osu_alltoall, JSON lines of swapmeet bench. Without: what was published.",
+            help="CSV of ours or PICO, text of osu_alltoall, JSON lines of swapmeet bench. Without: published ones.",
         ),
     ] = None,
     machine: Annotated[
@@ -49,8 +49,8 @@ def validate(
 ) -> None:
     """Hold models and estimates against measurements of real machines (docs/validation.md).
 
-    Prints for each cell what was measured and what `swapmeet model` and `--estimate` say. Names of algorithms that are not
-    known are listed.
+    Prints for each cell what was measured and what `swapmeet model` and `--estimate` say. Names of algorithms that are
+    not known are listed.
     """
     try:
         from swapmeet.validation import algorithms, computing, fitting, measurements
@@ -82,46 +82,43 @@ def validate(
 
 def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
     from swapmeet.plots.style import save
-    from swapmeet.reproduction.drawing import compact
     from swapmeet.validation import computing, drawing, page, store
 
-    rows = computing.everything(cells, simulated)
+    rows = computing.everything(cells, folder.parent / "reproduction", simulated)
+    if not rows[store.CLAIMS]:
+        raise SwapmeetError(f"{folder.parent / 'reproduction'} has no results: `swapmeet reproduce` makes them")
     for kind in store.KINDS:
         store.write(folder, kind, rows[kind])
     for system in dict.fromkeys(row["system"] for row in rows[store.CELLS]):
         some = [row for row in rows[store.CELLS] if row["system"] == system]
         file = folder / page.picture_name(system)
         save(drawing.against(some, f"{page.TITLES.get(system, system)}: predicted over measured"), file, "-o")
-        compact(file)
-    file = folder / page.picture_name("scale")
-    save(drawing.against(rows[store.SCALE], "512 nodes of Fugaku, described from 8"), file, "-o")
-    compact(file)
+    picture = drawing.against(rows[store.SCALE], "512 nodes of Fugaku, described from 8")
+    save(picture, folder / page.picture_name("scale"), "-o")
     print(f"{folder}: {sum(map(len, rows.values()))} results; swapmeet validate -o {folder} --markdown makes the page")
 
 
 def _print(found: Sequence[Sequence[Prediction]]) -> None:
     from swapmeet.bench.cells import bytes_text
-    from swapmeet.validation.judging import errors
+    from swapmeet.validation.judging import NEAR_FACTOR, errors
 
     if not any(found):
         raise SwapmeetError("nothing to predict: no algorithm that was measured is a point of our family")
     times = {(*one.measured.cell, one.measured.algorithm, one.by): one for some in found for one in some}
-    table = Table("system", "nodes", "algorithm", "spec", *(["block"]), title_justify="left")
+    table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
     for column in ("measured (us)", "model", "x", "estimate", "x", "fitted"):
         table.add_column(column, justify="right")
     for one in found[0]:
-        other = times.get((*one.measured.cell, one.measured.algorithm, "estimate"))
-        numbers = [f"{one.us:,.1f}", f"{one.ratio:.2f}", *((f"{other.us:,.1f}", f"{other.ratio:.2f}") if other else ("", ""))]
-        cell = one.measured
-        table.add_row(cell.system, cell.nodes, cell.algorithm, one.spec, bytes_text(cell.block_bytes), f"{cell.us:,.1f}",
-                      *numbers, "yes" if one.fitted else "")  # fmt: skip
+        cell, other = one.measured, times.get((*one.measured.cell, one.measured.algorithm, "estimate"))
+        where = [cell.system, cell.nodes, cell.algorithm, one.spec, bytes_text(cell.block_bytes)]
+        numbers = [f"{cell.us:,.1f}", f"{one.us:,.1f}", f"{one.ratio:.2f}"]
+        numbers += [f"{other.us:,.1f}", f"{other.ratio:.2f}"] if other else ["", ""]
+        table.add_row(*where, *numbers, "yes" if one.fitted else "")
     tables_console().print(table)
     for some in found:
         for system in dict.fromkeys(one.measured.system for one in some):
             held = [one for one in some if one.measured.system == system and not one.fitted]
             if held:
                 of = errors(held)
-                print(
-                    f"{system}, {held[0].by}: {of.cells} cells not fitted, median error {of.median:.1%}, {of.near:.0%} within a "
-                    f"factor of 1.6, x {of.low:.2f} to {of.high:.2f}"
-                )
+                error = f"median error {of.median:.1%}, {of.near:.0%} within a factor of {NEAR_FACTOR}"
+                print(f"{system}, {held[0].by}: {of.cells} cells not fitted, {error}, x {of.low:.2f} to {of.high:.2f}")

@@ -10,12 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from swapmeet import _core, machines, prices
+from swapmeet import machines, prices
 from swapmeet.errors import SwapmeetError
-from swapmeet.specs import parse_spec
-from swapmeet.validation import algorithms, fitting, judging, store
-from swapmeet.validation.measurements import Measured, by_place
 from swapmeet.simulation.deviation import LABEL
+from swapmeet.specs import parse_spec
+from swapmeet.validation import algorithms, fitting, judging, rejudging, store
+from swapmeet.validation.measurements import Measured, by_place
 from swapmeet.validation.predicting import (
     ESTIMATE,
     MODEL,
@@ -156,7 +156,9 @@ def orders(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[d
                 per_node = next(iter(there.values())).per_node
                 bound = predictor.link_bound_us(ranks, per_node, nodes, size)
                 own = [
-                    one for one in there.values() if algorithms.find(one.algorithm) in (algorithms.TORUS, algorithms.CHOICE)
+                    one
+                    for one in there.values()
+                    if algorithms.find(one.algorithm) in (algorithms.TORUS, algorithms.CHOICE)
                 ]
                 if bound is None or not own:
                     continue
@@ -224,8 +226,10 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
     return found
 
 
-def everything(cells: Sequence[Measured], simulated: Iterable[Prediction] = ()) -> dict[str, list[dict[str, Any]]]:
-    """All rows, by their kind."""
+def everything(
+    cells: Sequence[Measured], reproduction: Path, simulated: Iterable[Prediction] = ()
+) -> dict[str, list[dict[str, Any]]]:
+    """All rows, by their kind; `reproduction` is the folder of `swapmeet reproduce -o`."""
     known = predictors(cells)
     both = [one for by in (MODEL, ESTIMATE) for one in predictions(by, cells, known)]
     return {
@@ -246,4 +250,5 @@ def everything(cells: Sequence[Measured], simulated: Iterable[Prediction] = ()) 
         ],
         store.BEST: list(best(cells, known)),
         store.ORDERS: list(orders(cells, known)),
+        store.CLAIMS: list(rejudging.claims(reproduction)),
     }

@@ -1,8 +1,8 @@
 """From some measured cells to the numbers of a machine's description: `swapmeet validate --fit FILE`.
 
 A file says which cells, which numbers are free and where they start, and gives all others with their sources
-(python/swapmeet/validation/fits). The numbers make the logarithms of estimates over measured times small; a weak pull to
-where they start settles those of which the cells say nothing.
+(python/swapmeet/validation/fits). The numbers make the logarithms of estimates over measured times small; a weak pull
+to where they start settles those of which the cells say nothing.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def fit(path: Path, cells: Sequence[Measured]) -> dict[str, Any]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        wanted = json.loads(path.read_text(encoding="utf-8"))
+        wanted: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise SwapmeetError(f"--fit {path}: {problem.strerror}") from None
     except ValueError as problem:

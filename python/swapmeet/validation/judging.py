@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from swapmeet.validation.predicting import Prediction, by_cell
 NEAR_FACTOR = 1.6
 MOST_ERROR, LEAST_NEAR = 0.20, 0.90
 MOST_MEDIAN_LOSS, MOST_LOSS, LEAST_SHARE = 0.05, 0.25, 0.90
-RULES = {
-    "Bruck's algorithm, always": lambda ranks, size: "bruck-dt",
+MOST_SAMPLES = 30  #: of a cell, for `swapmeet tune`
+RULES: Mapping[str, Callable[[int, int], str]] = {
+    "Bruck's algorithm with datatypes, always": lambda ranks, size: "bruck-dt",
     "everything at once, always": lambda ranks, size: "spread-out",
     "pairwise, always": lambda ranks, size: "pairwise",
     "thakur2005: Bruck to 256 B, at once to 32 KiB, pairwise": lambda ranks, size: (
@@ -114,17 +116,22 @@ def data_losses(cells: Sequence[Measured], predicted: Mapping[str, Sequence[Pred
     for cell, some in whole.items():
         if (one := by_default(some)) is not None:
             found.append(loss(algorithms.OWN_CHOICE, some, one))
+        ours = {name: one for name, one in some.items() if (known := algorithms.find(name)) and known.spec}
+        if ours:
+            found.append(loss("the fastest point of our family that was measured", some, fastest(ours)))
         for name, rule in RULES.items():
             takes = of_spec(some, rule(cell[2], cell[3]))
             if takes is not None:
                 found.append(loss(name, some, takes))
     for name, predictions in predicted.items():
-        found += [loss(name, whole[one.cell], whole[one.cell][one.takes]) for one in predicted_choices(predictions, name)]
+        found += [
+            loss(name, whole[one.cell], whole[one.cell][one.takes]) for one in predicted_choices(predictions, name)
+        ]
     return found + tuned(cells)
 
 
 def tuned(cells: Sequence[Measured]) -> list[Loss]:
-    """What `swapmeet tune` would choose from the other sizes: each size but the first and last of a place left out once.
+    """What `swapmeet tune` would choose from the other sizes: each but the first and last of a place left out once.
 
     The host MPI is what the MPI chooses itself, so only places where that was measured count.
     """
@@ -137,7 +144,7 @@ def tuned(cells: Sequence[Measured]) -> list[Loss]:
         whole = by_cell(some)
         for size in sizes[1:-1]:
             choice = _tuned_choice([one for one in some if one.block_bytes != size], some[0], size)
-            cell = whole[(*some[0].place, size)]
+            cell = whole[some[0].system, some[0].nodes, some[0].ranks, size]
             takes = by_default(cell) if choice.partition("(")[0] == NATIVE else of_spec(cell, choice)
             if takes is not None:
                 found.append(loss("swapmeet tune --from, this size left out", cell, takes))
@@ -150,14 +157,16 @@ def _tuned_choice(known: Sequence[Measured], where: Measured, size: int) -> str:
 
     label = f"{where.system} {where.nodes}"
     results = as_results(known, label)
-    assert fit.measured([results], label)
     nodes = str(where.per_node) if where.ranks > where.per_node else ""
     choose = held_out.chooser(fit.rules([results], label), label)
     return choose(_core.Collective.alltoall, where.ranks, size, nodes)
 
 
 def as_results(cells: Sequence[Measured], label: str) -> Results:
-    """The same as results of `swapmeet bench`: three samples each, the quartiles and the median, in one launch."""
+    """The same as results of `swapmeet bench`, in one launch: as many samples as there were, 30 at most.
+
+    They are spread as median and quartiles say, and in an order of their own for each spec.
+    """
     first = cells[0]
     nodes = str(first.per_node) if first.ranks > first.per_node else ""
     launch = Launch(0, 0, label, "", first.ranks, nodes, (), {}, "", 0.0, ())
@@ -167,8 +176,21 @@ def as_results(cells: Sequence[Measured], label: str) -> Results:
         for name, one in some.items():
             algorithm = algorithms.find(name)
             spec = None if algorithm is None else NATIVE if algorithm.default else algorithm.spec
-            if spec is None or spec in by_spec and by_spec[spec][0].longest[1] <= 1e-6 * one.us:
+            if spec is None or spec in by_spec:  # of two names for one spec, the first
                 continue
-            samples = array("d", [1e-6 * us for us in (one.low_us, one.us, one.high_us)])
-            by_spec[spec] = {0: Series(array("q", [0, 1, 2]), array("q", [1] * 3), samples, samples[:], samples[:])}
+            samples = array("d", _spread(one, len(by_spec)))
+            rounds, calls = array("q", range(len(samples))), array("q", [1] * len(samples))
+            by_spec[spec] = {0: Series(rounds, calls, samples, samples[:], samples[:])}
     return results
+
+
+def _spread(one: Measured, order: int) -> list[float]:
+    """Seconds whose median and quartiles are about those of a cell, shuffled."""
+    many = min(one.samples, MOST_SAMPLES)
+    shares = [(i + 0.5) / many for i in range(many)]
+    us = [
+        one.us + (share - 0.5) * 4 * ((one.us - one.low_us) if share < 0.5 else (one.high_us - one.us))
+        for share in shares
+    ]
+    random.Random(order).shuffle(us)
+    return [1e-6 * max(value, 0.1 * one.us) for value in us]

@@ -4,7 +4,7 @@ Four forms are told apart by how a file begins (docs/validation.md):
 
 - our CSV, a line for each cell;
 - the summary of PICO (aggregated_results_summary.csv), whose times are in ns and whose buffer is for all ranks;
-- the text of osu_alltoall, with a line "# swapmeet system=... nodes=... ranks=... algorithm=..." that says what OSU does not;
+- the text of osu_alltoall, with a line "# swapmeet system=... nodes=... ranks=... algorithm=..." before it;
 - JSON lines of `swapmeet bench`.
 """
 
@@ -43,6 +43,7 @@ class Measured:
     us: float  #: median
     low_us: float  #: quartiles, or the median again where a file does not say
     high_us: float
+    samples: int = 1  #: that they are of; 1 where a file does not say
 
     @property
     def place(self) -> tuple[str, str, int]:
@@ -143,8 +144,8 @@ class _Row:
             raise _problem(self.path, self.line, f"a positive number in {name}, not {_brief(value)}")
         return number
 
-    def whole(self, name: str, most: int = MOST_RANKS) -> int:
-        number = self.number(name)
+    def whole(self, name: str, most: int = MOST_RANKS, default: float | None = None) -> int:
+        number = self.number(name, default)
         if not number.is_integer() or number > most:
             raise _problem(self.path, self.line, f"a whole number from 1 to {most} in {name}, not {number:g}")
         return int(number)
@@ -161,9 +162,7 @@ class _Row:
             raise _problem(self.path, self.line, f"at most {held} ranks on {nodes} nodes of {per_node}, not {ranks}")
 
 
-def _rows(
-    path: Path, lines: Sequence[str], take: Callable[[_Row], Measured | None]
-) -> Iterator[tuple[int, Measured]]:
+def _rows(path: Path, lines: Sequence[str], take: Callable[[_Row], Measured | None]) -> Iterator[tuple[int, Measured]]:
     reader = csv.DictReader(lines, strict=True)
     try:
         for values in reader:
@@ -185,7 +184,8 @@ def _own(row: _Row) -> Measured:
     if not low <= us <= high:
         raise _problem(row.path, row.line, f"q25_us <= median_us <= q75_us, not {low:g}, {us:g}, {high:g}")
     size = row.whole("block_bytes", 1 << 40)
-    return Measured(row.text("system"), nodes, per_node, ranks, row.text("algorithm"), size, us, low, high)
+    samples = row.whole("samples", default=1)
+    return Measured(row.text("system"), nodes, per_node, ranks, row.text("algorithm"), size, us, low, high, samples)
 
 
 def _pico(row: _Row) -> Measured | None:
@@ -198,7 +198,12 @@ def _pico(row: _Row) -> Measured | None:
     if buffer % ranks:
         raise _problem(row.path, row.line, f"a buffer_size that {ranks} ranks share, not {buffer}")
     low, high = (row.number(f"percentile_{q}", 1000 * us) / 1000 for q in (25, 75))
-    return Measured(row.text("system"), nodes, per_node, ranks, row.text("algo_name"), buffer // ranks, us, low, high)
+    if not low <= us <= high:
+        raise _problem(
+            row.path, row.line, f"percentile_25 <= median <= percentile_75, not {low:g}, {us:g}, {high:g} us"
+        )
+    size, samples = buffer // ranks, row.whole("n_iter", default=1)
+    return Measured(row.text("system"), nodes, per_node, ranks, row.text("algo_name"), size, us, low, high, samples)
 
 
 def _osu(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Measured]]:
@@ -243,9 +248,9 @@ def _bench(path: Path) -> Iterator[tuple[int, Measured]]:
             count = int(nodes) if nodes.isdecimal() else 1
             quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
             us = [1e6 * second for second in quartiles]
-            yield 1, Measured(
-                cell.mpi, str(count), -(-cell.ranks // count), cell.ranks, spec, cell.block_bytes, us[1], us[0], us[2]
-            )
+            per_node = -(-cell.ranks // count)
+            size, many = cell.block_bytes, len(seconds)
+            yield 1, Measured(cell.mpi, str(count), per_node, cell.ranks, spec, size, us[1], us[0], us[2], many)
 
 
 def _brief(text: str) -> str:

@@ -50,7 +50,7 @@ def described(system: str) -> Machine | None:
 
 
 def topology_of(machine: Machine, nodes: str) -> str | None:
-    """The network that `nodes` of a machine have, where that is another than its description has: a torus of their own."""
+    """The network that `nodes` of a machine have, where they are a torus of their own."""
     network = machine.network
     if network is None or "x" not in nodes or not network.topology.startswith("torus("):
         return None

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from swapmeet.errors import SwapmeetError
 
 Row: TypeAlias = Mapping[str, Any]
-CELLS, SCALE, CHOICES, BEST, ORDERS = "cells", "scale", "choices", "best", "orders"
-KINDS = (CELLS, SCALE, CHOICES, BEST, ORDERS)
+CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS = "cells", "scale", "choices", "best", "orders", "claims"
+KINDS = (CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS)
 
 
 def write(folder: Path, kind: str, rows: Sequence[Row]) -> None:

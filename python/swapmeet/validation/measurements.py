@@ -146,7 +146,7 @@ class _Row:
 
     def whole(self, name: str, most: int = MOST_RANKS, default: float | None = None) -> int:
         number = self.number(name, default)
-        if not number.is_integer() or number > most:
+        if not float(number).is_integer() or number > most:
             raise _problem(self.path, self.line, f"a whole number from 1 to {most} in {name}, not {number:g}")
         return int(number)
 

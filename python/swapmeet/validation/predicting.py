@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from swapmeet import _core, machines
+from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine
 from swapmeet.prices import STANDARD_MODEL
 from swapmeet.simulation.expecting import costs_of, estimate
@@ -75,7 +76,7 @@ class Predictor:
         return other
 
     def us(self, by: str, spec: str, ranks: int, per_node: int, nodes: str, block_bytes: int) -> float | None:
-        """Microseconds; None where it cannot be told."""
+        """Microseconds; None where the spec cannot serve the ranks, or the network has too few nodes."""
         try:
             if by == MODEL:
                 return self._work(spec, ranks, per_node).price(self.machine.costs, STANDARD_MODEL, block_bytes).total
@@ -83,7 +84,7 @@ class Predictor:
                 return None
             where = self._platform(ranks, per_node, nodes)
             return self._load(spec, where, nodes).time_us(block_bytes, costs_of(where))
-        except ValueError:
+        except (ValueError, SwapmeetError):
             return None
 
     def predict(self, by: str, cells: Iterable[Measured]) -> list[Prediction]:

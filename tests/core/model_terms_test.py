@@ -1,4 +1,4 @@
-"""Terms of prices and estimates that measurements asked for: what each adds, and that none adds anything if left out."""
+"""Terms of prices and estimates that measurements asked for, and what each adds."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +69,9 @@ def validate(
     for name in algorithms.unknown({one.algorithm for one in cells}):
         print(f'swapmeet: "{name}" is no algorithm that is known, and is not predicted', file=sys.stderr)
     if fit is not None:
-        print(json.dumps(fitting.fit(fit, cells), indent=2))
+        from swapmeet.calibration.description import text
+
+        sys.stdout.write(text(fitting.fit(fit, cells)))
     elif output is not None:
         _write(output, cells, computing.simulated(simulated or (), cells))
     else:
@@ -85,6 +86,7 @@ def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Predicti
     from swapmeet.validation import computing, drawing, page, store
 
     rows = computing.everything(cells, folder.parent / "reproduction", simulated)
+    rows[store.REFITS] = list(computing.refits(cells))
     if not rows[store.CLAIMS]:
         raise SwapmeetError(f"{folder.parent / 'reproduction'} has no results: `swapmeet reproduce` makes them")
     for kind in store.KINDS:

@@ -28,6 +28,7 @@ from swapmeet.validation.predicting import (
     topology_of,
 )
 
+REFITS = 20  #: random choices of the cells that a description is fitted to
 FROM_8 = "fugaku-from-8"
 SCALED_TO = "8x8x8"
 ORDER_TIME = "SWAPMEET_ORDER_TIME"
@@ -92,6 +93,28 @@ def scaled(cells: Sequence[Measured]) -> list[Prediction]:
     return [one for by in (MODEL, ESTIMATE) for one in Predictor(machine).predict(by, some)]
 
 
+def refits(cells: Sequence[Measured], seeds: int = REFITS) -> Iterator[dict[str, Any]]:
+    """How far estimates are off if descriptions are fitted to other cells, as many, chosen at random."""
+    for system in dict.fromkeys(one.system for one in cells):
+        machine = described(system)
+        if machine is None:
+            continue
+        some = [one for one in cells if one.system == system]
+        path = Path(str(files(__package__) / "fits" / f"{machine.name}.json"))
+        first = Predictor(machine)
+        for seed in range(seeds):
+            other = machines.parse(json.dumps(fitting.fit(path, cells, seed)), machine.name)
+            held = [one for one in first.with_costs(other).predict(ESTIMATE, some) if not one.fitted]
+            of = judging.errors(held)
+            yield {
+                "system": system,
+                "seed": seed,
+                "cells": of.cells,
+                "median": round(of.median, 4),
+                "near": round(of.near, 4),
+            }
+
+
 def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
     """What each choice loses in each cell."""
     by_name = {
@@ -110,7 +133,9 @@ def family(ranks: int, nodes: str, topology: str) -> Iterator[str]:
         specs += [f"bruck(dims={nodes},radix={radix},layout=zero-rotation,window=all)" for radix in ("2", "4", "all")]
         specs.append(f"direct(order=topology({topology}),window=1)")
     for spec in dict.fromkeys(str(parse_spec(spec)) for spec in specs):
-        if not parse_spec(spec).unsuitable(ranks, ""):
+        window = dict(parse_spec(spec).parameters).get("window", "all")
+        wide = window.isdecimal() and int(window) >= ranks - 1  # as window=all
+        if not wide and not parse_spec(spec).unsuitable(ranks, ""):
             yield spec
 
 

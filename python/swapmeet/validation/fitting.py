@@ -10,12 +10,14 @@ from __future__ import annotations
 import copy
 import json
 import math
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from swapmeet import machines
 from swapmeet.errors import SwapmeetError
+from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 from swapmeet.validation.predicting import ESTIMATE, Predictor
 
@@ -25,8 +27,17 @@ MOST_SHARE = 0.25  #: of the cells that can be predicted
 DIGITS = 3
 
 
-def fit(path: Path, cells: Sequence[Measured]) -> dict[str, Any]:
+def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> dict[str, Any]:
     """The description that a fit's file asks for, as a JSON document.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file.
+    cells : sequence of Measured
+        Of which it chooses.
+    at_random : int, optional
+        Fit to as many other cells, by this seed, to see how much depends on the choice.
 
     Raises
     ------
@@ -39,6 +50,9 @@ def fit(path: Path, cells: Sequence[Measured]) -> dict[str, Any]:
     wanted = _read(path)
     some = [one for one in cells if one.system == wanted["system"]]
     chosen = _chosen(path, wanted, some)
+    if at_random is not None:
+        known = [one for one in some if (algorithm := algorithms.find(one.algorithm)) and algorithm.spec]
+        chosen = random.Random(at_random).sample(known, len(chosen))
     draft, free, shared = _split(wanted["description"])
     if not free:
         raise SwapmeetError(f'{path}: no number has a "start": nothing is to be fitted')

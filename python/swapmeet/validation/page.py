@@ -32,6 +32,7 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
     yield _text("introduction")
     yield "\n".join(_targets(rows[store.CELLS]))
     yield _text("honesty")
+    yield "\n".join(_refits(rows[store.REFITS]))
     yield "## Errors"
     for system in _values(rows[store.CELLS], "system"):
         some = [row for row in rows[store.CELLS] if row["system"] == system]
@@ -123,6 +124,19 @@ def _targets(rows: Sequence[Row]) -> Iterator[str]:
                 f"{share:.0%} of {len(losses)}: {_verdict(share >= LEAST_SHARE)}",
             ]
             yield f"| {' | '.join(cells)} |"
+
+
+def _refits(rows: Sequence[Row]) -> Iterator[str]:
+    """How much depends on which cells were fitted."""
+    yield "| | random choices | median error: least, median, most | within the factor: least, median, most |"
+    yield "|---|---|---|---|"
+    for system in _values(rows, "system"):
+        some = [row for row in rows if row["system"] == system]
+        cells = [f"{TITLES.get(system, system)}, {WAYS[ESTIMATE]}", str(len(some))]
+        for key in ("median", "near"):
+            found = sorted(row[key] for row in some)
+            cells.append(f"{found[0]:.0%}, {statistics.median(found):.0%}, {found[-1]:.0%}")
+        yield f"| {' | '.join(cells)} |"
 
 
 def _errors(rows: Sequence[Row]) -> Iterator[str]:

@@ -11,7 +11,8 @@ from swapmeet.errors import SwapmeetError
 
 Row: TypeAlias = Mapping[str, Any]
 CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS = "cells", "scale", "choices", "best", "orders", "claims"
-KINDS = (CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS)
+REFITS = "refits"
+KINDS = (CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS, REFITS)
 
 
 def write(folder: Path, kind: str, rows: Sequence[Row]) -> None:

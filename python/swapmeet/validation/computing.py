@@ -22,6 +22,7 @@ from swapmeet.validation.predicting import (
     SIMULATION,
     Prediction,
     Predictor,
+    by_cell,
     described,
     error_bars,
     fitted_cells,
@@ -121,7 +122,28 @@ def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judg
         "ours, by swapmeet model": predictions(MODEL, cells, known),
         "ours, by --estimate": predictions(ESTIMATE, cells, known),
     }
-    return judging.data_losses(cells, by_name)
+    return judging.data_losses(cells, by_name) + estimated_rules(cells, known)
+
+
+def estimated_rules(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
+    """What the papers' rules would lose whose algorithms nobody measured there: estimated over the fastest measured."""
+    from swapmeet.tuning.held_out import PAPERS
+
+    found = []
+    for cell, some in by_cell(cells).items():
+        system, nodes, ranks, size = cell
+        per_node = next(iter(some.values())).per_node
+        for name, spec in PAPERS.items():
+            of_nodes = dict(parse_spec(spec).parameters).get("dims") == "nodes"
+            if system not in known or (of_nodes and per_node == 1) or judging.of_spec(some, spec) is not None:
+                continue
+            us = known[system].us(ESTIMATE, spec, ranks, per_node, nodes, size)
+            if us is not None:
+                best = judging.fastest(some)
+                found.append(
+                    judging.Loss(f"{name} (estimated)", cell, spec, best.algorithm, max(0.0, us / best.us - 1))
+                )
+    return found
 
 
 def family(ranks: int, nodes: str, topology: str) -> Iterator[str]:

@@ -35,7 +35,7 @@ struct Told final : RoundReader {
   using Message = std::tuple<Rank, Rank, std::int64_t>;
   std::vector<std::tuple<double, double, bool, std::vector<std::vector<Message>>>> steps;
 
-  void step(const Copies& copies, bool sliding) override {
+  void step(const Copies& copies, const TypedCopies&, bool sliding) override {
     steps.emplace_back(copies.blocks, copies.pieces, sliding, std::vector<std::vector<Message>>{});
   }
   void round() override { std::get<3>(steps.back()).emplace_back(); }
@@ -44,16 +44,20 @@ struct Told final : RoundReader {
   }
 };
 
-NetworkEstimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network,
-                          const NetworkCosts& costs) {
+/// An estimate, and what things cost if nobody says otherwise.
+struct Estimate : NetworkEstimate {
+  NetworkCosts costs;
+};
+
+Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network, const NetworkCosts& costs) {
   if (per_node < 1) throw std::invalid_argument("a node has one rank at least");
-  const Shape shape = shape_to_count(spec, ranks, std::to_string(per_node));
+  const Shape shape = shape_to_schedule(spec, ranks, std::to_string(per_node));
   if ((ranks - 1) / per_node >= network.hosts)
     throw std::invalid_argument("the network has " + std::to_string(network.hosts) + " hosts: too few for " +
                                 std::to_string(ranks) + " ranks");
   nb::gil_scoped_release release;
   const Routing routing = value_or_raise(Routing::make(network, Spread::destination));
-  return new NetworkEstimate(spec, shape, routing, per_node, costs);
+  return new Estimate{NetworkEstimate(spec, shape, routing, per_node), costs};
 }
 
 }  // namespace
@@ -73,30 +77,44 @@ void bind_estimates(nb::module_& m) {
       "(blocks, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step.");
   nb::class_<NetworkCosts>(m, "NetworkCosts", "What messages cost on a network.")
       .def(nb::init<>())
-      .def_rw("message_us", &NetworkCosts::message_us)
-      .def_rw("latency_us", &NetworkCosts::latency_us)
+      .def_rw("between", &NetworkCosts::between)
       .def_rw("hop_us", &NetworkCosts::hop_us)
-      .def_rw("byte_ns", &NetworkCosts::byte_ns)
       .def_rw("node_byte_ns", &NetworkCosts::node_byte_ns)
       .def_rw("link_byte_ns", &NetworkCosts::link_byte_ns)
       .def_rw("within_latency_us", &NetworkCosts::within_latency_us)
       .def_rw("within_byte_ns", &NetworkCosts::within_byte_ns)
       .def_rw("memory_byte_ns", &NetworkCosts::memory_byte_ns)
+      .def_rw("contention", &NetworkCosts::contention)
+      .def_rw("overlap", &NetworkCosts::overlap)
       .def_rw("copying", &NetworkCosts::copying)
-      .def_rw("eager_bytes", &NetworkCosts::eager_bytes);
-  nb::class_<NetworkEstimate>(m, "NetworkEstimate",
-                              "The load that an exchange puts on a network, and the time that takes.")
+      .def_rw("datatype", &NetworkCosts::datatype)
+      .def_rw("datatype_us", &NetworkCosts::datatype_us)
+      .def_rw("cache_bytes", &NetworkCosts::cache_bytes)
+      .def_rw("call_us", &NetworkCosts::call_us)
+      .def_prop_rw(
+          "message_us", [](const NetworkCosts& c) { return c.between.overhead_us; },
+          [](NetworkCosts& c, double value) { c.between.overhead_us = value; })
+      .def_prop_rw(
+          "latency_us", [](const NetworkCosts& c) { return c.between.latency_us; },
+          [](NetworkCosts& c, double value) { c.between.latency_us = value; })
+      .def_prop_rw(
+          "byte_ns", [](const NetworkCosts& c) { return c.between.byte_ns; },
+          [](NetworkCosts& c, double value) { c.between.byte_ns = value; })
+      .def_prop_rw(
+          "eager_bytes", [](const NetworkCosts& c) { return c.between.eager_bytes; },
+          [](NetworkCosts& c, std::int64_t value) { c.between.eager_bytes = value; });
+  nb::class_<Estimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")
       .def(nb::new_(&estimate), "spec"_a, "ranks"_a, "per_node"_a, "network"_a, "costs"_a)
       .def(
           "time_us",
-          [](const NetworkEstimate& e, std::int64_t block_bytes) {
+          [](const Estimate& e, std::int64_t block_bytes, const std::optional<NetworkCosts>& costs) {
             if (block_bytes < 0) throw std::invalid_argument("no block has a negative size");
-            return e.time_us(block_bytes);
+            return e.time_us(block_bytes, costs ? *costs : e.costs);
           },
-          "block_bytes"_a)
-      .def_prop_ro("messages", &NetworkEstimate::messages)
-      .def_prop_ro("operations", &NetworkEstimate::operations)
-      .def_prop_ro("rounds", [](const NetworkEstimate& e) {
+          "block_bytes"_a, "costs"_a = nb::none())
+      .def_prop_ro("messages", [](const Estimate& e) { return e.messages(); })
+      .def_prop_ro("operations", [](const Estimate& e) { return e.operations(); })
+      .def_prop_ro("rounds", [](const Estimate& e) {
         std::vector<std::size_t> rounds;
         for (const StepLoad& step : e.steps()) rounds.push_back(step.rounds.size());
         return rounds;

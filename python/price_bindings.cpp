@@ -69,11 +69,17 @@ void bind_machines(nb::module_& m) {
       .def_rw("byte_ns", &MessageCost::byte_ns)
       .def_rw("rendezvous_us", &MessageCost::rendezvous_us)
       .def_rw("eager_bytes", &MessageCost::eager_bytes)
+      .def_rw("handshake_trips", &MessageCost::handshake_trips)
+      .def_rw("fragment_byte_ns", &MessageCost::fragment_byte_ns)
+      .def_rw("fragment_bytes", &MessageCost::fragment_bytes)
+      .def_rw("cached_peers", &MessageCost::cached_peers)
+      .def_rw("cold_us", &MessageCost::cold_us)
       .def_prop_ro("start_us", &MessageCost::start_us, "a message without bytes: L + 2o");
   nb::class_<Copying>(m, "Copying", "What copies cost.")
       .def(nb::init<>())
       .def_rw("byte_ns", &Copying::byte_ns)
-      .def_rw("piece_us", &Copying::piece_us);
+      .def_rw("piece_us", &Copying::piece_us)
+      .def_rw("uncached_byte_ns", &Copying::uncached_byte_ns);
   nb::class_<Machine>(m, "Machine", "What messages, bytes and copies cost.")
       .def(nb::init<>())
       .def_rw("shared", &Machine::shared)
@@ -84,6 +90,8 @@ void bind_machines(nb::module_& m) {
       .def_rw("memory_byte_ns", &Machine::memory_byte_ns)
       .def_rw("pack", &Machine::pack)
       .def_rw("datatype", &Machine::datatype)
+      .def_rw("datatype_us", &Machine::datatype_us)
+      .def_rw("cache_bytes", &Machine::cache_bytes)
       .def_rw("call_us", &Machine::call_us);
   m.def("models", [] { return std::vector<std::string_view>(model_names.begin(), model_names.end()); });
 }
@@ -128,6 +136,7 @@ void bind_work(nb::module_& m) {
       .def_ro("phases", &Work::phases)
       .def_prop_ro("packed", [](const Work& w) { return std::pair(w.packed.blocks, w.packed.pieces); })
       .def_prop_ro("typed", [](const Work& w) { return std::pair(w.typed.blocks, w.typed.pieces); })
+      .def_ro("typed_messages", &Work::typed_messages)
       .def(
           "price",
           [](const Work& work, const Machine& machine, std::string_view model, std::int64_t block_bytes) {

@@ -674,6 +674,11 @@ class Link:
     byte_ns: float
     rendezvous_us: float
     eager_bytes: int
+    handshake_trips: float
+    fragment_byte_ns: float
+    fragment_bytes: int
+    cached_peers: int
+    cold_us: float
 
     def __init__(self) -> None: ...
     @property
@@ -685,6 +690,7 @@ class Copying:
 
     byte_ns: float
     piece_us: float
+    uncached_byte_ns: float
 
     def __init__(self) -> None: ...
 
@@ -699,6 +705,8 @@ class Machine:
     memory_byte_ns: float
     pack: Copying
     datatype: Copying
+    datatype_us: float
+    cache_bytes: float
     call_us: float
 
     def __init__(self) -> None: ...
@@ -770,6 +778,9 @@ class Work:
     @property
     def typed(self) -> tuple[float, float]:
         """(blocks, pieces) that MPI gathers or scatters, by datatypes."""
+    @property
+    def typed_messages(self) -> float:
+        """In which they are."""
     def price(self, machine: Machine, model: str, block_bytes: int) -> Price:
         """The time for blocks of so many bytes, by one of models()."""
 
@@ -805,16 +816,23 @@ def rounds(
 class NetworkCosts:
     """What messages cost on a network: microseconds, and nanoseconds for a byte. See src/model/estimate.hpp."""
 
+    between: Link  #: message_us, latency_us, byte_ns and eager_bytes are its o, L, G and eager_bytes
     message_us: float
     latency_us: float
     hop_us: float
     byte_ns: float
     node_byte_ns: float
     link_byte_ns: float
+    contention: float
+    overlap: float
     within_latency_us: float
     within_byte_ns: float
     memory_byte_ns: float
     copying: Copying
+    datatype: Copying
+    datatype_us: float
+    cache_bytes: float
+    call_us: float
     eager_bytes: int
 
     def __init__(self) -> None: ...
@@ -827,8 +845,8 @@ class NetworkEstimate:
     """
 
     def __init__(self, spec: Spec, ranks: int, per_node: int, network: Network, costs: NetworkCosts) -> None: ...
-    def time_us(self, block_bytes: int) -> float:
-        """Microseconds for blocks of so many bytes."""
+    def time_us(self, block_bytes: int, costs: NetworkCosts | None = None) -> float:
+        """Microseconds for blocks of so many bytes; by other costs than those that it was made with."""
     @property
     def messages(self) -> int:
         """Of all ranks."""

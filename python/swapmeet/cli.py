@@ -41,6 +41,7 @@ from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 from swapmeet.tuning.command import tune
 from swapmeet.tuning.regret_command import regret
+from swapmeet.validation.command import validate
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 BAD_INPUT = 2
@@ -203,6 +204,7 @@ app.command()(simulate)
 app.command()(reproduce)
 app.command()(tune)
 app.command()(regret)
+app.command()(validate)
 app.command()(explain)
 app.command("model")(model_command)
 

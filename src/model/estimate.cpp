@@ -5,6 +5,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "model/price.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -46,51 +48,64 @@ class Paths {
   std::vector<std::int32_t> links_, links_now_;
 };
 
-/// Blocks and messages, times ns for a byte of one, on each of some links; and the most of either.
+/// Blocks and messages on each of some links; and the most of either on any link of a kind.
 class Links {
  public:
-  explicit Links(std::size_t links) : blocks_(links), messages_(links) {}
+  /// In place of the link that messages go on to: there is none between switches, or it is of no interest.
+  static constexpr std::int32_t nowhere = -1;
 
-  void add(std::size_t link, double blocks, double messages) {
-    if (messages_[link] == 0) touched_.push_back(link);
-    most_blocks_ = std::max(most_blocks_, blocks_[link] += blocks);
-    most_messages_ = std::max(most_messages_, messages_[link] += messages);
+  explicit Links(std::size_t links) : load_(links) {}
+
+  void add(std::size_t link, bool outer, std::int32_t next, double blocks, double messages) {
+    Load& load = load_[link];
+    if (load.messages == 0) touched_.push_back(link);
+    load.blocks += blocks, load.messages += messages;
+    if (load.next == nowhere) load.next = next;
+    if (next != nowhere) (next == load.next ? load.together : load.apart) += blocks;
+    Busiest& most = outer ? hosts_ : between_;
+    most.blocks = std::max(most.blocks, load.blocks), most.messages = std::max(most.messages, load.messages);
   }
 
   /// Sets `traffic` to the most of any link, and begins anew.
   void take(Traffic& traffic) {
-    traffic.blocks_ns = most_blocks_, traffic.messages_ns = most_messages_;
-    for (const std::size_t link : touched_) blocks_[link] = messages_[link] = 0;
+    traffic.hosts = hosts_, traffic.between = between_, traffic.mixed = {};
+    for (const std::size_t link : touched_) {
+      Load& load = load_[link];
+      const double queued = load.messages > 1 ? 1 - 1 / load.messages : 0;  // all but the first wait
+      const Mixed mixed{load.blocks, queued * 2 * std::min(load.together, load.apart)};
+      if (mixed.apart > 0 && mixed.blocks + mixed.apart > traffic.mixed.blocks + traffic.mixed.apart)
+        traffic.mixed = mixed;
+      load = {};
+    }
     touched_.clear();
-    most_blocks_ = most_messages_ = 0;
+    hosts_ = between_ = {};
   }
 
  private:
-  std::vector<double> blocks_, messages_;
+  struct Load {
+    double blocks = 0, messages = 0;
+    std::int32_t next = nowhere;
+    double together = 0, apart = 0;  ///< blocks that go on to `next`, and to other links
+  };
+  std::vector<Load> load_;
   std::vector<std::size_t> touched_;
-  double most_blocks_ = 0, most_messages_ = 0;
+  Busiest hosts_, between_;
 };
 
 /// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node
 /// are one operation.
 class Loads final : public RoundReader {
  public:
-  Loads(const Shape& shape, const Routing& routing, Rank per_node, const NetworkCosts& costs,
-        std::vector<StepLoad>& steps)
-      : network_(routing.network()), costs_(costs), steps_(steps), nodes_((shape.ranks + per_node - 1) / per_node),
+  Loads(const Shape& shape, const Routing& routing, Rank per_node, std::vector<StepLoad>& steps)
+      : network_(routing.network()), steps_(steps), nodes_((shape.ranks + per_node - 1) / per_node),
         paths_(routing, nodes_), now_(network_.links.size()), all_(now_), sent_(static_cast<std::size_t>(shape.ranks)),
-        received_(sent_), waited_us_(sent_.size(), none) {
+        received_(sent_), left_(sent_), waited_hops_(sent_.size(), none) {
     for (Rank rank = 0; rank < shape.ranks; ++rank) node_of_.push_back(rank / per_node);
-    for (const Link& link : network_.links) {
-      const bool outer = network_.is_host(link.from) || network_.is_host(link.to);
-      const double byte_ns = outer ? (costs.node_byte_ns > 0 ? costs.node_byte_ns : costs.byte_ns) : costs.link_byte_ns;
-      byte_ns_.push_back(byte_ns / link.capacity);
-    }
   }
 
-  void step(const Copies& copies, bool sliding) override {
+  void step(const Copies& copies, const TypedCopies& typed, bool sliding) override {
     finish_step();
-    steps_.push_back({copies, sliding, {}, {}});
+    steps_.push_back({copies, typed, sliding, {}, {}});
   }
 
   void round() override {
@@ -105,8 +120,9 @@ class Loads final : public RoundReader {
                        target = node_of_[static_cast<std::size_t>(to)];
     if (source != source_ || target != target_ || blocks != blocks_) begin(source, target, blocks);
     ++count_;
-    double& waited_us = waited_us_[static_cast<std::size_t>(to)];
-    waited_us = std::max(waited_us, latency_us_);
+    left_[static_cast<std::size_t>(from)] += source != target;
+    std::int32_t& waited = waited_hops_[static_cast<std::size_t>(to)];
+    waited = std::max(waited, hops_);
   }
 
   void finish_step() {
@@ -119,7 +135,8 @@ class Loads final : public RoundReader {
         Traffic& all = step.all.*which;
         const Traffic& one = round.*which;
         all.largest = std::max(all.largest, one.largest);
-        all.latency_us = std::max(all.latency_us, one.latency_us), all.share = std::max(all.share, one.share);
+        all.hops = std::max(all.hops, one.hops), all.share = std::max(all.share, one.share);
+        all.mean_hops = std::max(all.mean_hops, one.mean_hops);
       }
     }
     if (step.all.between.largest > 0) step.all.within.share = 1 - step.all.between.share;
@@ -128,6 +145,7 @@ class Loads final : public RoundReader {
 
   std::int64_t messages() const { return messages_; }
   std::int64_t operations() const { return operations_; }
+  std::int64_t peers() const { return left_.empty() ? 0 : std::ranges::max(left_); }
 
  private:
   void finish_round() {
@@ -141,20 +159,20 @@ class Loads final : public RoundReader {
     take(now_, now_within_, round);
   }
 
-  /// Who waits for what. Latencies between nodes are positive, and kept so; those within are kept as -1.
+  /// Who waits for what.
   void wait(RoundLoad& round) {
-    double far_us = 0;
-    std::int64_t far = 0, near = 0;
-    for (double& waited_us : waited_us_) {
-      far += waited_us >= 0, near += waited_us == nearby;
-      far_us += std::max(0.0, waited_us);
-      waited_us = none;
+    std::int64_t far = 0, near = 0, hops = 0;
+    for (std::int32_t& waited : waited_hops_) {
+      far += waited >= 0, near += waited == nearby;
+      hops += std::max(0, waited);
+      waited = none;
     }
     if (far + near == 0) return;
     const auto all = static_cast<double>(far + near);
     round.between.share = static_cast<double>(far) / all, round.within.share = static_cast<double>(near) / all;
-    round.between.latency_us = far > 0 ? far_us / static_cast<double>(far) : 0;
-    round.within.latency_us = costs_.within_latency_us;
+    round.between.hops = far > 0 ? static_cast<double>(hops) / static_cast<double>(far) : 0;
+    if (round_far_ > 0) round.between.mean_hops = static_cast<double>(round_hops_) / static_cast<double>(round_far_);
+    round_far_ = round_hops_ = 0;
   }
 
   static void take(Links& links, Links& memories, RoundLoad& round) {
@@ -162,23 +180,21 @@ class Loads final : public RoundReader {
     memories.take(round.within);
   }
 
-  void add(Links& now, Links& all, std::size_t link, double byte_ns) {
+  void add(Links& now, Links& all, std::size_t link, bool outer, std::int32_t next, std::int32_t capacity) {
     ++operations_;
-    if (byte_ns == 0) return;
-    const double messages = static_cast<double>(count_) * byte_ns, blocks = messages * static_cast<double>(blocks_);
-    now.add(link, blocks, messages);
-    if (steps_.back().sliding) all.add(link, blocks, messages);
+    const double messages = static_cast<double>(count_) / capacity, blocks = messages * static_cast<double>(blocks_);
+    now.add(link, outer, next, blocks, messages);
+    if (steps_.back().sliding) all.add(link, outer, next, blocks, messages);
   }
 
   void begin(std::int32_t source, std::int32_t target, std::int64_t blocks) {
     flush();
     source_ = source, target_ = target, blocks_ = blocks;
     path_ = {};
-    latency_us_ = nearby;
+    hops_ = nearby;
     if (source == target) return;
     path_ = paths_(source, target);
-    latency_us_ =
-        std::max(0.0, costs_.latency_us - costs_.hop_us) + (static_cast<double>(path_.size()) - 2) * costs_.hop_us;
+    hops_ = static_cast<std::int32_t>(path_.size()) - 2;
   }
 
   void flush() {
@@ -186,26 +202,32 @@ class Loads final : public RoundReader {
     RoundLoad& round = steps_.back().rounds.back();
     Traffic& traffic = source_ == target_ ? round.within : round.between;
     traffic.largest = std::max(traffic.largest, blocks_);
-    if (source_ == target_) add(now_within_, all_within_, static_cast<std::size_t>(source_), costs_.memory_byte_ns);
-    for (const std::int32_t link : path_)
-      add(now_, all_, static_cast<std::size_t>(link), byte_ns_[static_cast<std::size_t>(link)]);
+    if (source_ == target_) add(now_within_, all_within_, static_cast<std::size_t>(source_), true, Links::nowhere, 1);
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+      const Link& link = network_.links[static_cast<std::size_t>(path_[i])];
+      const bool outer = network_.is_host(link.from) || network_.is_host(link.to);
+      const std::int32_t next = !outer && i + 2 < path_.size() ? path_[i + 1] : Links::nowhere;
+      add(now_, all_, static_cast<std::size_t>(path_[i]), outer, next, link.capacity);
+    }
+    if (source_ != target_) round_far_ += count_, round_hops_ += count_ * hops_;
     messages_ += count_;
     operations_ += count_;
     count_ = 0;
   }
 
-  static constexpr double none = -2, nearby = -1;  ///< instead of latencies
+  static constexpr std::int32_t none = -2, nearby = -1;  ///< instead of hops
 
   const Network& network_;
-  const NetworkCosts& costs_;
   std::vector<StepLoad>& steps_;
   std::int32_t nodes_;
   Paths paths_;
   Links now_, all_, now_within_{static_cast<std::size_t>(nodes_)}, all_within_{now_within_};
-  std::vector<std::int32_t> sent_, received_, node_of_;
-  std::vector<double> waited_us_, byte_ns_;
+  std::vector<std::int32_t> sent_, received_;  ///< in this round
+  std::vector<std::int32_t> left_;             ///< messages to other nodes in all rounds
+  std::vector<std::int32_t> waited_hops_, node_of_;
   std::span<const std::int32_t> path_;  ///< likewise
-  double latency_us_ = 0;
+  std::int32_t hops_ = nearby;          ///< likewise
+  std::int64_t round_far_ = 0, round_hops_ = 0;
   std::int32_t source_ = -1, target_ = -1;  ///< of the messages that are not added yet
   std::int64_t blocks_ = 0, count_ = 0;
   std::int64_t messages_ = 0, operations_ = 0;
@@ -215,51 +237,86 @@ class Loads final : public RoundReader {
 struct Wire {
   double share = 0, latency_us = 0, all_us = 0, one_us = 0;
 
-  Wire(const Traffic& traffic, double byte_ns, double bytes) {
+  /// Between nodes.
+  Wire(const Traffic& traffic, const NetworkCosts& costs, double bytes) {
+    if (traffic.largest == 0) return;
+    const MessageCost& link = costs.between;
+    const double largest = static_cast<double>(traffic.largest) * bytes;
+    share = traffic.share;
+    latency_us = std::max(0.0, link.latency_us - costs.hop_us) + traffic.hops * costs.hop_us + link.startup_us(largest);
+    const double waits = traffic.mean_hops > 1 ? 1 - 1 / traffic.mean_hops : 0;
+    const double waiting = traffic.mixed.blocks + (costs.contention - 1) * waits * traffic.mixed.apart;
+    const double node_ns = costs.node_byte_ns > 0 ? costs.node_byte_ns : link.byte_ns;
+    const double blocks_ns =
+        std::max(traffic.hosts.blocks * node_ns, std::max(traffic.between.blocks, waiting) * costs.link_byte_ns);
+    const double messages_ns =
+        std::max(traffic.hosts.messages * node_ns, traffic.between.messages * costs.link_byte_ns);
+    one_us = (largest + envelope_bytes) * link.byte_ns * us_of_ns;
+    all_us = std::max(one_us, (blocks_ns * bytes + messages_ns * envelope_bytes) * us_of_ns);
+  }
+
+  /// Within nodes.
+  Wire(const Traffic& traffic, double latency, double byte_ns, double memory_ns, double bytes) {
     if (traffic.largest == 0) return;
     share = traffic.share;
-    latency_us = traffic.latency_us;
+    latency_us = latency;
     one_us = (static_cast<double>(traffic.largest) * bytes + envelope_bytes) * byte_ns * us_of_ns;
-    all_us = std::max(one_us, (traffic.blocks_ns * bytes + traffic.messages_ns * envelope_bytes) * us_of_ns);
+    const Busiest& memory = traffic.hosts;
+    all_us = std::max(one_us, (memory.blocks * bytes + memory.messages * envelope_bytes) * memory_ns * us_of_ns);
   }
 };
 
 struct Round {
-  double sends, receives, m;
+  double sends, receives, m, overlap, handshakes = 0;
   bool eager;
   std::array<Wire, 2> wires;
 
-  Round(const RoundLoad& load, const NetworkCosts& costs, double bytes)
-      : sends(static_cast<double>(load.sends)), receives(static_cast<double>(load.receives)), m(costs.message_us),
-        eager(static_cast<double>(std::max(load.between.largest, load.within.largest)) * bytes <=
-              static_cast<double>(costs.eager_bytes)),
-        wires{Wire(load.between, costs.byte_ns, bytes), Wire(load.within, costs.within_byte_ns, bytes)} {}
+  Round(const RoundLoad& load, const NetworkCosts& costs, double bytes, double peers)
+      : sends(static_cast<double>(load.sends)), receives(static_cast<double>(load.receives)),
+        m(costs.between.overhead_us + load.between.share * (costs.between.core_us(peers) - costs.between.overhead_us)),
+        overlap(costs.overlap),
+        eager(costs.between.is_eager(static_cast<double>(std::max(load.between.largest, load.within.largest)) * bytes)),
+        wires{Wire(load.between, costs, bytes),
+              Wire(load.within, costs.within_latency_us, costs.within_byte_ns, costs.memory_byte_ns, bytes)} {
+    if (!eager) handshakes = load.between.share * costs.between.handshake_trips * (sends + receives) * m;
+  }
 
   /// With nothing else in flight.
   double alone_us() const {
     const double taken = eager ? m : 0;  // by a receive
-    return std::max({sends * m + receives * taken, sends * m + latency_us() + one_us() + taken,
-                     m + latency_us() + all_us() + taken});
+    const double core = sends * m + receives * taken + handshakes;
+    const double longest =
+        std::max({core, sends * m + latency_us() + one_us() + taken, m + latency_us() + all_us() + taken});
+    return serial(longest, core);
   }
 
   /// Behind another one.
-  double following_us() const { return std::max({sends * m, m + latency_us() + one_us(), all_us()}); }
+  double following_us() const {
+    const double core = sends * m + handshakes;
+    return serial(std::max({core, m + latency_us() + one_us(), all_us()}), core);
+  }
+
+  /// As far as the core's work and the network's do not overlap.
+  double serial(double longest, double core) const {
+    return overlap * longest + (1 - overlap) * (core + latency_us() + std::max(one_us(), all_us()));
+  }
 
   double latency_us() const { return wires[0].share * wires[0].latency_us + wires[1].share * wires[1].latency_us; }
   double one_us() const { return wires[0].share * wires[0].one_us + wires[1].share * wires[1].one_us; }
   double all_us() const { return std::max(wires[0].all_us, wires[1].all_us); }
 };
 
-double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes) {
-  double sum =
-      step.copies.blocks * bytes * costs.copying.byte_ns * us_of_ns + step.copies.pieces * costs.copying.piece_us;
+double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes, Rank ranks, double peers) {
+  double sum = copies_us(step.copies, costs.copying, bytes, ranks, costs.cache_bytes) +
+               copies_us(step.typed, costs.datatype, bytes, ranks, costs.cache_bytes) +
+               step.typed.messages * costs.datatype_us;
   if (step.sliding && !step.rounds.empty()) {
-    const Round all(step.all, costs, bytes);
+    const Round all(step.all, costs, bytes, peers);
     if (all.eager) return sum + all.alone_us();
     sum += all.latency_us();
   }
   for (const RoundLoad& load : step.rounds) {
-    const Round round(load, costs, bytes);
+    const Round round(load, costs, bytes, peers);
     sum += step.sliding ? round.following_us() : round.alone_us();
   }
   return sum;
@@ -267,26 +324,27 @@ double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes) {
 
 }  // namespace
 
-NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node,
-                                 const NetworkCosts& costs)
-    : costs_(costs), segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
-  Loads loads(shape, routing, per_node, costs_, steps_);
+NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node)
+    : ranks_(shape.ranks), segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
+  Loads loads(shape, routing, per_node, steps_);
   if (const std::string problem = report_rounds(spec, shape, loads); !problem.empty()) throw std::length_error(problem);
   loads.finish_step();
   messages_ = loads.messages();
   operations_ = loads.operations();
+  peers_ = static_cast<double>(loads.peers());
 }
 
-double NetworkEstimate::pass_us(std::int64_t bytes) const {
+double NetworkEstimate::pass_us(std::int64_t bytes, const NetworkCosts& costs) const {
   double sum = 0;
-  for (const StepLoad& step : steps_) sum += step_us(step, costs_, static_cast<double>(bytes));
+  for (const StepLoad& step : steps_) sum += step_us(step, costs, static_cast<double>(bytes), ranks_, peers_);
   return sum;
 }
 
-double NetworkEstimate::time_us(std::int64_t block_bytes) const {
-  if (segment_bytes_ == 0 || block_bytes <= segment_bytes_) return pass_us(block_bytes);
+double NetworkEstimate::time_us(std::int64_t block_bytes, const NetworkCosts& costs) const {
+  if (segment_bytes_ == 0 || block_bytes <= segment_bytes_) return costs.call_us + pass_us(block_bytes, costs);
   const std::int64_t whole = block_bytes / segment_bytes_, rest = block_bytes % segment_bytes_;
-  return static_cast<double>(whole) * pass_us(segment_bytes_) + (rest > 0 ? pass_us(rest) : 0);
+  return costs.call_us + static_cast<double>(whole) * pass_us(segment_bytes_, costs) +
+         (rest > 0 ? pass_us(rest, costs) : 0);
 }
 
 }  // namespace swapmeet

@@ -1,6 +1,7 @@
 #include "model/price.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/row_size.hpp"
 
@@ -14,6 +15,9 @@ struct Size {
   double block_bytes;
   double passes;  ///< of all messages: segments of a block
   bool rows;      ///< within nodes: see Work
+  double peers;   ///< of a rank, on other nodes, in all phases
+
+  double message_bytes(const EqualMessages& equal) const { return equal.blocks * block_bytes / passes; }
 };
 
 /// How often a rank's core is busy with o, for its messages within its node, or with others.
@@ -40,14 +44,27 @@ Price hockney(const PhaseWork& phase, const MessageCost& within, const MessageCo
   return price;
 }
 
-/// What all batches wait for: each for the latency of its first message, which is its largest.
-double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, double start_us) {
+/// What all batches wait for: each for `start_us` of its first message, which is its largest.
+template <class Start>
+double waiting_us(const PhaseWork& phase, const MessageCost& link, Size size, Start start_us) {
   double sum = 0;
   for (const EqualMessages& equal : phase.by_size) {
-    const bool rendezvous = equal.blocks * size.block_bytes / size.passes > static_cast<double>(link.eager_bytes);
-    sum += static_cast<double>(equal.firsts) * size.passes * (start_us + (rendezvous ? link.rendezvous_us : 0));
+    const double bytes = size.message_bytes(equal);
+    const double rendezvous_us = link.is_eager(bytes) ? 0 : link.rendezvous_us;
+    sum += static_cast<double>(equal.firsts) * size.passes * (start_us(bytes) + rendezvous_us);
   }
   return sum;
+}
+
+/// What the core is busy with besides o for messages between nodes: handshakes, and peers that are not kept ready.
+double core_us(const PhaseWork& phase, const MessageCost& between, Size size) {
+  const auto messages = static_cast<double>(phase.messages());
+  if (messages == 0) return 0;
+  double large = 0;
+  for (const EqualMessages& equal : phase.by_size)
+    if (!between.is_eager(size.message_bytes(equal))) large += static_cast<double>(equal.messages);
+  const double o = between.core_us(size.peers), far = static_cast<double>(phase.between.messages) * size.passes;
+  return 2 * far * (o - between.overhead_us + o * between.handshake_trips * large / messages);
 }
 
 /// The waiting of a window that slides: what `busy_us` of other messages do not hide, and that of the first in any
@@ -66,13 +83,13 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
     const double share = static_cast<double>(traffic->messages) / all;
     core += link->overhead_us * overheads(*traffic, traffic == &phase.within, size);
     for (const EqualMessages& equal : phase.by_size) {
-      const double bytes = bytes_us(*link, equal.blocks * size.block_bytes / size.passes);
+      const double bytes = bytes_us(*link, size.message_bytes(equal));
       const double apart = std::max(link->overhead_us, link->gap_us + bytes) - bytes;  // besides its bytes
       price.bandwidth += share * size.passes * static_cast<double>(equal.messages) * bytes;
       price.gap += share * size.passes * static_cast<double>(equal.messages - equal.lasts) * apart;
     }
   }
-  price.latency = waiting_us(phase, slow, size, slow.start_us());
+  price.latency = waiting_us(phase, slow, size, [&](double) { return slow.start_us(); });
   if (sliding) price.latency = hidden(phase, price.latency, price.bandwidth + price.gap, size);
   price.overhead = std::max(0.0, core - price.total());
   return price;
@@ -86,7 +103,8 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
     return static_cast<double>(traffic.messages) * size.passes;
   };
   const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
-  price.overhead = within.overhead_us * overheads(near, true, size) + between.overhead_us * overheads(far, false, size);
+  price.overhead = within.overhead_us * overheads(near, true, size) +
+                   between.overhead_us * overheads(far, false, size) + core_us(phase, between, size);
   price.gap = within.gap_us * messages(near) +
               std::max(between.gap_us * messages(far), machine.node_message_us * far.node_messages * size.passes);
   price.bandwidth = std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))),
@@ -94,22 +112,27 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
                     std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))),
                              bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
   const MessageCost& slow = slowest(phase, within, between);
-  price.latency = waiting_us(phase, slow, size, slow.latency_us);
+  price.latency = waiting_us(phase, slow, size, [&](double bytes) { return slow.latency_us + slow.startup_us(bytes); });
   if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
   return price;
 }
 
-double copies_us(const Copies& copies, const Copying& cost, double block_bytes) {
-  return block_bytes == 0 ? 0 : copies.blocks * block_bytes * cost.byte_ns * us_of_ns + copies.pieces * cost.piece_us;
-}
-
 }  // namespace
+
+double copies_us(const Copies& copies, const Copying& cost, double block_bytes, Rank ranks, double cache_bytes) {
+  if (block_bytes == 0) return 0;
+  const double byte_ns = cost.byte_ns_of(2 * block_bytes * static_cast<double>(ranks), cache_bytes);
+  return copies.blocks * block_bytes * byte_ns * us_of_ns + copies.pieces * cost.piece_us;
+}
 
 Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes) {
   const std::int64_t segment = work.segment_bytes;
   const std::int64_t passes = segment == 0 || block_bytes <= segment ? 1 : (block_bytes - 1) / segment + 1;
   const Size size{static_cast<double>(block_bytes), static_cast<double>(passes),
-                  work.rows && block_bytes <= RowSize::most_block_bytes};
+                  work.rows && block_bytes <= RowSize::most_block_bytes,
+                  std::accumulate(work.phases.begin(), work.phases.end(), 0.0, [](double sum, const PhaseWork& phase) {
+                    return sum + static_cast<double>(phase.between.messages);
+                  })};
   const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;
   for (const PhaseWork& phase : work.phases) {
@@ -122,8 +145,9 @@ Price price(const Work& work, const Machine& machine, Model model, std::int64_t 
     sum.bandwidth += one.bandwidth;
   }
   if (model != Model::max_rate) return sum;
-  sum.pack = copies_us(work.packed, machine.pack, size.block_bytes) +
-             copies_us(work.typed, machine.datatype, size.block_bytes);
+  sum.pack = copies_us(work.packed, machine.pack, size.block_bytes, work.ranks, machine.cache_bytes) +
+             copies_us(work.typed, machine.datatype, size.block_bytes, work.ranks, machine.cache_bytes) +
+             (block_bytes == 0 ? 0 : work.typed_messages * machine.datatype_us);
   sum.call = machine.call_us;
   return sum;
 }

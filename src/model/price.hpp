@@ -8,6 +8,9 @@
 ///             of bytes max(B·G, those that leave the node · its byte time); copies; the call
 /// Where blocks within a node travel by rows, a rank raises one flag for all of them: (K + 1)·o in place of 2o·K there, and
 /// hockney L + (K + 1)·o + B·G.
+/// max-rate in addition, where a machine's description says so: a larger message's handshake (o at both ends of each
+/// message, 2L a batch), a batch's first fragment, o of peers that are not kept ready, bytes copied outside the cache,
+/// and derived datatypes.
 /// With complete=any or test a batch's L (loggp: and 2o) is hidden behind what other messages take, but for the first.
 ///
 /// Source:  Hockney 1994; Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (max-rate)
@@ -20,14 +23,17 @@ namespace swapmeet {
 
 /// Microseconds.
 struct Price {
-  double latency = 0;    ///< L (hockney, loggp: L + 2o) and rendezvous
-  double overhead = 0;   ///< of cores
+  double latency = 0;    ///< L (hockney, loggp: L + 2o), rendezvous, the first fragment
+  double overhead = 0;   ///< of cores, for messages
   double gap = 0;        ///< between messages, of a rank or a node
   double bandwidth = 0;  ///< of bytes
   double pack = 0;
   double call = 0;
   double total() const { return latency + overhead + gap + bandwidth + pack + call; }
 };
+
+/// Of a rank of so many, for blocks of `block_bytes`.
+double copies_us(const Copies& copies, const Copying& cost, double block_bytes, Rank ranks, double cache_bytes);
 
 /// For blocks of `block_bytes`. O(phases); allocates nothing.
 Price price(const Work& work, const Machine& machine, Model model, std::int64_t block_bytes);

@@ -27,7 +27,7 @@ class InOrder {
   }
 
   void report(std::int32_t window, bool sliding) {
-    reader_.step({1, 1}, sliding);
+    reader_.step({1, 1}, {}, sliding);
     const Rank width = window == 0 || window >= ranks_ ? ranks_ : window;
     if (order_ == Order::scatter) return report_pairs(width);
     for (Rank first = order_ == Order::random ? 0 : 1; first < ranks_; first += width) {
@@ -81,7 +81,7 @@ void report_translated(const Spec& spec, const Shape& shape, const Arrangement& 
     way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
         static_cast<std::int32_t>(offset);
   for (const Step& step : schedule.steps) {
-    reader.step(copies_of(schedule, step), step.slides());
+    reader.step(copies_of(schedule, step), typed_copies_of(schedule, step), step.slides());
     const auto sends = schedule.sends_of(step);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       if (i % step.in_flight() == 0) reader.round();
@@ -100,6 +100,7 @@ struct Kept {
 
 struct KeptStep {
   Copies copies;
+  TypedCopies typed;
   bool sliding = false;
   std::vector<std::vector<Kept>> rounds;
 };
@@ -111,6 +112,10 @@ void keep(const Schedule& schedule, std::vector<KeptStep>& steps) {
     KeptStep& kept = steps[i];
     const Copies copies = copies_of(schedule, step);
     kept.copies = {std::max(kept.copies.blocks, copies.blocks), std::max(kept.copies.pieces, copies.pieces)};
+    const TypedCopies typed = typed_copies_of(schedule, step);
+    kept.typed.blocks = std::max(kept.typed.blocks, typed.blocks);
+    kept.typed.pieces = std::max(kept.typed.pieces, typed.pieces);
+    kept.typed.messages = std::max(kept.typed.messages, typed.messages);
     kept.sliding |= step.slides();
     const auto sends = schedule.sends_of(step);
     for (std::size_t sent = 0; sent < sends.size(); ++sent) {
@@ -133,7 +138,7 @@ std::string report_kept(const Spec& spec, const Shape& shape, RoundReader& reade
     keep(schedule, steps);
   }
   for (const KeptStep& step : steps) {
-    reader.step(step.copies, step.sliding);
+    reader.step(step.copies, step.typed, step.sliding);
     for (const std::vector<Kept>& round : step.rounds) {
       reader.round();
       for (const Kept& message : round) reader.message(message.from, message.to, message.blocks);

@@ -19,8 +19,9 @@ namespace swapmeet {
 class RoundReader {
  public:
   virtual ~RoundReader() = default;
-  /// Begins a step: its copies, of the rank that has the most; and whether a message starts whenever another is over.
-  virtual void step(const Copies& copies, bool sliding) = 0;
+  /// Begins a step: its copies, of the rank that has the most, ours and those that MPI makes in messages of scattered
+  /// blocks; and whether a message starts whenever another is over.
+  virtual void step(const Copies& copies, const TypedCopies& typed, bool sliding) = 0;
   /// Begins a round of the step.
   virtual void round() = 0;
   virtual void message(Rank from, Rank to, std::int64_t blocks) = 0;

@@ -188,8 +188,8 @@ void add_copies(const Spec& spec, const Move& move, bool no_packing, Work& work)
     const bool at_home = as_it_lies && (lands || (zero && whole && some.offsets * move.per_offset() == 1));
     if (!as_it_lies) add(work.packed);
     if (!at_home) add(work.packed);
-    if (scattered && !no_packing) add(work.typed);
-    if (scattered && !no_packing && at_home) add(work.typed);
+    for (const bool once : {scattered && !no_packing, scattered && !no_packing && at_home})
+      if (once) add(work.typed), work.typed_messages += messages;
   }
 }
 
@@ -342,8 +342,11 @@ class WorkReader : public RoundReader {
  public:
   WorkReader(const Shape& shape, const Nodes& nodes, Work& work) : work_(work), tally_(shape, nodes) {}
 
-  void step(const Copies& copies, bool) override {
+  void step(const Copies& copies, const TypedCopies& typed, bool) override {
     end();
+    work_.typed.blocks += typed.blocks;
+    work_.typed.pieces += typed.pieces;
+    work_.typed_messages += typed.messages;
     work_.packed.blocks += copies.blocks;
     work_.packed.pieces += copies.pieces;
   }
@@ -384,6 +387,18 @@ Copies copies_of(const Schedule& schedule, const Step& step) {
   return sum;
 }
 
+TypedCopies typed_copies_of(const Schedule& schedule, const Step& step) {
+  TypedCopies sum;
+  const auto add = [&](const Message& message) {
+    double blocks = 0, pieces = 0;
+    for (const Run& run : schedule.runs_of(message)) blocks += run.count, pieces += run.stride == 1 ? 1 : run.count;
+    if (pieces > 1) sum.blocks += blocks, sum.pieces += pieces, sum.messages += 1;
+  };
+  std::ranges::for_each(schedule.sends_of(step), add);
+  std::ranges::for_each(schedule.receives_of(step), add);
+  return sum;
+}
+
 Nodes::Nodes(const Shape& shape) {
   if (shape.hierarchy.empty() || shape.ranks == 1) {
     sizes_ = {shape.ranks};
@@ -415,6 +430,8 @@ Nodes::Nodes(const Shape& shape) {
 void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
   work.phases.clear();
   work.packed = work.typed = {};
+  work.typed_messages = 0;
+  work.ranks = shape.ranks;
   work.shared = spec.intra != Transport::mpi;
   work.rows = spec.intra == Transport::rows;
   work.sliding = spec.completion != Completion::all && spec.window != 0;

@@ -48,6 +48,8 @@ struct Work {
   std::vector<PhaseWork> phases;
   Copies packed;                   ///< copied by us: packing, unpacking, rotations, the own block
   Copies typed;                    ///< gathered or scattered by MPI
+  double typed_messages = 0;       ///< in which they are
+  Rank ranks = 0;                  ///< P
   bool shared = false;             ///< messages within nodes do not go by MPI
   bool rows = false;               ///< but by rows of shared memory, if blocks fit
   bool sliding = false;            ///< a batch need not end before the next message starts
@@ -57,6 +59,12 @@ struct Work {
 /// What the copies of a step are, as the executor makes them: a run whose blocks lie apart, at either end, is as many
 /// pieces as blocks; else it is one.
 Copies copies_of(const Schedule& schedule, const Step& step);
+
+/// What MPI gathers and scatters in the messages of a step whose blocks lie apart.
+struct TypedCopies : Copies {
+  double messages = 0;  ///< with such blocks, sent or received
+};
+TypedCopies typed_copies_of(const Schedule& schedule, const Step& step);
 
 /// How ranks lie on nodes; made once for many specs.
 class Nodes {

@@ -127,10 +127,43 @@ Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::i
   return std::move(network).finish();
 }
 
-Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts) {
+constexpr double most_routes = 1 << 23;
+
+/// At each switch of a torus, the neighbour that is next on the way to each host.
+void route_by_dimension(NetworkBuilder& network, const std::vector<std::int32_t>& sizes, std::int32_t hosts,
+                        const std::vector<Vertex>& at) {
+  const auto places = static_cast<std::int32_t>(at.size());
+  for (std::int32_t to = 0; to < places; ++to) {
+    // the sum of its coordinates: places next to each other are reached by different ways round
+    std::int32_t odd = 0, rest = to;
+    for (const std::int32_t size : sizes) odd += rest % size, rest /= size;
+    std::vector<Vertex> ends;
+    for (std::int32_t host = 0; host < hosts; ++host)
+      ends.push_back(*network.find("n" + std::to_string(to * hosts + host)));
+    for (std::int32_t from = 0; from < places; ++from) {
+      std::int32_t stride = 1;
+      for (const std::int32_t size : sizes) {
+        const std::int32_t here = from / stride % size, ahead = (to / stride % size - here + size) % size;
+        if (ahead == 0) {
+          stride *= size;
+          continue;
+        }
+        const bool up = 2 * ahead < size || (2 * ahead == size && odd % 2 == 0);
+        const std::int32_t next = (here + (up ? 1 : size - 1)) % size;
+        const Vertex neighbour = at[static_cast<std::size_t>(from + (next - here) * stride)];
+        for (const Vertex end : ends) network.route(at[static_cast<std::size_t>(from)], end, neighbour);
+        break;
+      }
+    }
+  }
+}
+
+Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts, bool ordered) {
   double places = 1;
   for (const std::int32_t size : sizes) places *= size;
   if (auto problem = too_large(places * (1.0 + hosts))) return *problem;
+  if (ordered && places * places * hosts > most_routes)
+    return Problem{"ordered=1 is for up to 8 million routes, a switch times a host each: leave it out"};
   NetworkBuilder network;
   std::int32_t count = 0;
   std::vector<Vertex> at;
@@ -149,6 +182,7 @@ Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts
     }
     stride *= size;
   }
+  if (ordered) route_by_dimension(network, sizes, hosts, at);
   return std::move(network).finish();
 }
 

@@ -29,7 +29,10 @@ Result<Network> fat_tree3(std::int32_t pods, std::int32_t leaves, std::int32_t h
 Result<Network> dragonfly(std::int32_t a, std::int32_t p, std::int32_t h, std::int32_t g);
 
 /// A switch at every place of a grid that wraps around; along a dimension of 2 places there is one link, not two.
-Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts);
+/// `ordered`: messages go along the first dimension as far as they have to, then along the second, and so on
+/// (dimension-order routing, as BlueGene and Tofu have it); where both ways round are as long, those to places with
+/// an odd sum of coordinates take the one and the others the other. Else they take any shortest path, as in all other networks.
+Result<Network> torus(const std::vector<std::int32_t>& sizes, std::int32_t hosts, bool ordered = false);
 
 /// A name such as slim-fly(q=5,hosts=4), as network_names() lists them.
 Result<Network> named_network(std::string_view text);

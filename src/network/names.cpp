@@ -37,9 +37,10 @@ const std::array<Rule, 5>& rules() {
       {{"dragonfly", "a, p, h, g=a*h+1", "g groups of a switches with p hosts and h links to other groups"},
        {{"a", required}, {"p", required}, {"h", required}, {"g", 0, 1}},
        [](const auto& v, const auto&) { return dragonfly(v[0], v[1], v[2], v[3]); }},
-      {{"torus", "dims, hosts=1", "a switch at every place of a grid, as in dims=4x4x8"},
-       {{"hosts", 1}},
-       [](const auto& v, const auto& sizes) { return torus(sizes, v[0]); }},
+      {{"torus", "dims, hosts=1, ordered=0",
+        "a switch at every place of a grid, as in dims=4x4x8; ordered=1: routes along one dimension after the other"},
+       {{"hosts", 1}, {"ordered", 0, 0}},
+       [](const auto& v, const auto& sizes) { return torus(sizes, v[0], v[1] != 0); }},
   }};
   return table;
 }

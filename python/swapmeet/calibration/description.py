@@ -37,7 +37,7 @@ def document(name: str, note: str, measured: Measured | None, numbers: Mapping[s
         (page.setdefault(table, {}) if table else page)[key] = _number(place, number)
     if "between" not in page and "within" in page:
         page["between"] = {key: value | {"source": SAME} for key, value in page["within"].items()}
-    return _text(page)
+    return text(page)
 
 
 def _number(place: str, number: Number) -> dict[str, Any]:
@@ -47,11 +47,12 @@ def _number(place: str, number: Number) -> dict[str, Any]:
     return {name: short(getattr(number, name)) for name in ("value", "low", "high")} | {"source": number.source}
 
 
-def _text(page: Mapping[str, Any]) -> str:
+def text(page: Mapping[str, Any]) -> str:
     """JSON with a number on each line, as the machines that are built in have it."""
     parts = []
     for key, value in page.items():
-        if isinstance(value, dict) and value and all(isinstance(inner, dict) for inner in value.values()):
+        inners = list(value.values()) if isinstance(value, dict) else []
+        if any(isinstance(inner, dict) for inner in inners) and all(isinstance(inner, dict | str) for inner in inners):
             lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(inner)}" for name, inner in value.items())
             parts.append(f"  {json.dumps(key)}: {{\n{lines}\n  }}")
         else:

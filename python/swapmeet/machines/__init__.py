@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -24,11 +25,26 @@ MOST_TITLE = 200  #: characters of a name
 MOST_VALUE = 1e9  #: of a number, in its unit
 MOST_RANKS_PER_NODE = 1 << 20
 LINKS = ("shared", "within", "between")  #: each is as the next one where a file leaves it out
-LINK_TIMES = ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us")
+LINK_NUMBERS = (
+    "latency_us",
+    "overhead_us",
+    "gap_us",
+    "byte_ns",
+    "rendezvous_us",
+    "handshake_trips",
+    "fragment_byte_ns",
+    "cold_us",
+)
+LINK_COUNTS = ("eager_bytes", "fragment_bytes", "cached_peers")
 RATIO = "ratios off by"  #: of "measured": "held_out"
 COPY_TIMES = ("byte_ns", "piece_us")
 COPIES = ("pack", "datatype")
-NODE = {"byte_ns": "node_byte_ns", "message_us": "node_message_us", "memory_byte_ns": "memory_byte_ns"}
+NODE = {
+    "byte_ns": "node_byte_ns",
+    "message_us": "node_message_us",
+    "memory_byte_ns": "memory_byte_ns",
+    "cache_bytes": "cache_bytes",
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,10 @@ class Network:
     link_byte_ns: float  #: between switches, of a capacity of 1
     hop_us: float  #: of each link between switches
     message_us: float | None  #: what a message costs either end where nodes are full; None: as the other numbers say
+    # For estimates alone:
+    contention: float = 1  #: so many times slower are links on which messages for several other links meet
+    overlap: float = 1  #: share of a core's work that goes on while the network works
+    call_us: float = 0  #: what each exchange takes besides
 
 
 @dataclass(frozen=True)
@@ -74,10 +94,15 @@ class Machine:
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
     costs: _core.Machine
     network: Network | None = None
+    system: str = ""  #: in published measurements that its numbers were fitted to (docs/validation.md)
+    fitted: Sequence[tuple[str, str, int]] = ()  #: (nodes, algorithm, bytes of a block) of the cells that they were
 
     def nodes(self, given: str) -> str:
         """The node map to count with."""
         return given or ("" if self.ranks_per_node is None else str(self.ranks_per_node))
+
+
+_amendments: list[Callable[[Machine], None]] = []  #: those that `amended` applies now
 
 
 def names() -> list[str]:
@@ -93,6 +118,23 @@ def load(name_or_file: str, option: str = "--machine") -> Machine:
     SwapmeetError
         If there is none, or the file says something else: with the place and the reason.
     """
+    machine = _load(name_or_file, option)
+    for change in _amendments:
+        change(machine)
+    return machine
+
+
+@contextmanager
+def amended(change: Callable[[Machine], None]) -> Iterator[None]:
+    """While it lasts, `change` is applied to the costs of each machine that is loaded: to ask what would be if."""
+    _amendments.append(change)
+    try:
+        yield
+    finally:
+        _amendments.remove(change)
+
+
+def _load(name_or_file: str, option: str) -> Machine:
     if name_or_file in names():
         return parse((files(__package__) / f"{name_or_file}.json").read_text(encoding="utf-8"), name_or_file, option)
     path = Path(name_or_file)
@@ -235,9 +277,11 @@ class _Reader:
         for key in node:
             setattr(costs, NODE[key], self.number(node[key], f"node.{key}"))
         for name in COPIES:
-            copies = self.table(table.get(name, table.get("pack", {})), name, COPY_TIMES)
+            more = ("message_us",) if name in table and name == "datatype" else ()
+            copies = self.table(table.get(name, table.get("pack", {})), name, (*COPY_TIMES, "uncached_byte_ns", *more))
             for key in copies:
-                setattr(getattr(costs, name), key, self.number(copies[key], f"{name}.{key}"))
+                where, to = (costs, "datatype_us") if key in more else (getattr(costs, name), key)
+                setattr(where, to, self.number(copies[key], f"{name}.{key}"))
         costs.call_us = self.number(table.get("call_us", 0), "call_us")
         ranks = table.get("ranks_per_node", 1)
         per_node = None if ranks is None else self.whole(ranks, "ranks_per_node", 1, MOST_RANKS_PER_NODE)
@@ -246,38 +290,58 @@ class _Reader:
             raise self.problem("name", f"has {len(title)} characters; {MOST_TITLE} at most")
         note, mpi, signature = (self.text(table.get(key, ""), key) for key in ("note", "mpi", "machine"))
         network = self.network(table["network"]) if "network" in table else None
-        off_by = self.ratios_off_by(table.get("measured", {}))
-        return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network)
+        measured = self.table(table.get("measured", {}), "measured", None)
+        off_by = self.ratios_off_by(measured)
+        system = self.text(measured.get("system", ""), "measured.system")
+        fitted = self.fitted(measured.get("fitted", []))
+        return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network, system, fitted)
 
-    def ratios_off_by(self, measured: Any) -> float:
-        tested = self.table(measured, "measured", None).get("held_out", {})
+    def fitted(self, cells: Any) -> Sequence[tuple[str, str, int]]:
+        kinds = [str, str, int]
+        if not isinstance(cells, list) or any(
+            not isinstance(cell, list) or [type(part) for part in cell] != kinds for cell in cells
+        ):
+            raise self.problem("measured.fitted", "expected a list of [nodes, algorithm, bytes of a block]")
+        return [tuple(cell) for cell in cells]
+
+    def ratios_off_by(self, measured: Mapping[str, Any]) -> float:
+        tested = measured.get("held_out", {})
         return self.plain(self.table(tested, "measured.held_out", None).get(RATIO, 1), f"measured.held_out.{RATIO}")
 
     def network(self, value: Any) -> Network:
-        known = ("topology", "link_byte_ns", "hop_us", "message_us", "source")
-        table = self.table(value, "network", known)
-        for key in known[:3]:
+        required = ("link_byte_ns", "hop_us")
+        optional = ("message_us", "contention", "overlap", "call_us")
+        table = self.table(value, "network", ("topology", *required, *optional, "source"))
+        for key in ("topology", *required):
             if key not in table:
                 raise self.problem(f"network.{key}", "is missing")
         self.text(table.get("source", ""), "network.source")
-        numbers = {key: self.number(table[key], f"network.{key}") for key in known[1:4] if key in table}
+        numbers = {key: self.number(table[key], f"network.{key}") for key in (*required, *optional) if key in table}
+        if numbers.get("contention", 1) < 1:
+            raise self.problem("network.contention", f"expected 1 or more, not {numbers['contention']:g}")
+        if numbers.get("overlap", 1) > 1:
+            raise self.problem("network.overlap", f"expected a share from 0 to 1, not {numbers['overlap']:g}")
         return Network(
             self.text(table["topology"], "network.topology"),
             numbers["link_byte_ns"],
             numbers["hop_us"],
             numbers.get("message_us"),
+            numbers.get("contention", 1),
+            numbers.get("overlap", 1),
+            numbers.get("call_us", 0),
         )
 
     def link(self, link: _core.Link, value: Any, name: str) -> None:
-        table = self.table(value, name, (*LINK_TIMES, "eager_bytes"))
+        table = self.table(value, name, (*LINK_NUMBERS, *LINK_COUNTS))
         for key in ("latency_us", "byte_ns"):
             if key not in table:
                 raise self.problem(f"{name}.{key}", "is missing")
-        for key in LINK_TIMES:
+        for key in LINK_NUMBERS:
             if key in table:
                 setattr(link, key, self.number(table[key], f"{name}.{key}"))
-        if "eager_bytes" in table:
-            link.eager_bytes = self.whole(table["eager_bytes"], f"{name}.eager_bytes", 0, MOST_VALUE)
+        for key in LINK_COUNTS:
+            if key in table:
+                setattr(link, key, self.whole(table[key], f"{name}.{key}", 0, MOST_VALUE))
         assert math.isfinite(link.start_us)
 
 

@@ -30,7 +30,8 @@ claims and criteria. Verdicts are computed:
 
 - **confirmed**, **partly** or **refuted**, by the criterion beside the claim, *here*: schedules are exact; times are
   of a model (docs/models.md) or a simulation (docs/simulation.md), of machines most of whose numbers are assumptions.
-  What these refute may well have been measured. Where the two disagree the verdict is "partly".
+  What these refute may well have been measured. docs/validation.md judges the model by measurements of two
+  supercomputers, and lists verdicts that change with what they teach. Where the two disagree the verdict is "partly".
 - **not reproducible here**, with the reason.
 
 A *cell* is a number of ranks with a size of blocks. "x times as fast" is the ratio of times; in simulations they are

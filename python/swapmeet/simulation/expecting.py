@@ -12,17 +12,22 @@ from swapmeet.specs import parse_spec
 
 
 def costs_of(platform: Platform) -> _core.NetworkCosts:
-    """What SimGrid would be told of the platform, as numbers."""
+    """What SimGrid would be told of the platform, as numbers; and what it cannot be told.
+
+    That is what a description says of handshakes, first fragments, peers, datatypes, the cache, contention and overlap.
+    """
     machine, costs = platform.machine, _core.NetworkCosts()
-    between, within = machine.costs.between, machine.costs.within
+    costs.between, within = machine.costs.between, machine.costs.within
     costs.message_us = message_us(machine, platform.per_node)
-    costs.latency_us, costs.byte_ns, costs.eager_bytes = between.latency_us, between.byte_ns, between.eager_bytes
     costs.node_byte_ns = machine.costs.node_byte_ns
-    costs.link_byte_ns = machine.network.link_byte_ns if machine.network else machine.costs.node_byte_ns
-    costs.hop_us = machine.network.hop_us if machine.network else 0.0
     costs.within_latency_us, costs.within_byte_ns = within.latency_us, within.byte_ns
     costs.memory_byte_ns = machine.costs.memory_byte_ns
-    costs.copying = machine.costs.pack
+    costs.copying, costs.datatype = machine.costs.pack, machine.costs.datatype
+    costs.datatype_us, costs.cache_bytes = machine.costs.datatype_us, machine.costs.cache_bytes
+    costs.link_byte_ns = machine.costs.node_byte_ns
+    if machine.network is not None:
+        for key in ("link_byte_ns", "hop_us", "contention", "overlap", "call_us"):
+            setattr(costs, key, getattr(machine.network, key))
     return costs
 
 
@@ -35,7 +40,11 @@ def estimate(platform: Platform, spec: str) -> _core.NetworkEstimate:
         If it is too long.
     """
     return _core.NetworkEstimate(
-        parse_spec(spec), platform.ranks, platform.per_node, platform.network, costs_of(platform)
+        parse_spec(spec),
+        platform.ranks,
+        platform.per_node,
+        platform.network,
+        costs_of(platform),
     )
 
 

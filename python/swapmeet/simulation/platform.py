@@ -113,7 +113,12 @@ def message_us(machine: Machine, per_node: int) -> float:
 
 
 def platform(
-    name: str, ranks: int, topology: str | None = None, per_node: int | None = None, jitter_us: float = 0
+    name: str,
+    ranks: int,
+    topology: str | None = None,
+    per_node: int | None = None,
+    jitter_us: float = 0,
+    machine: Machine | None = None,
 ) -> Platform:
     """The machine of that name, or file, with so many ranks on it.
 
@@ -128,13 +133,15 @@ def platform(
         Ranks on each host; None: as the description says.
     jitter_us : float, optional
         How much later than others a rank may begin, microseconds.
+    machine : Machine, optional
+        What goes by that name; None: it is to be loaded.
 
     Raises
     ------
     SwapmeetError
         If the description is malformed or has no network, or the machine is too small for the ranks.
     """
-    machine = machines.load(name, "--platform")
+    machine = machine or machines.load(name, "--platform")
     if topology is None and machine.network is None:
         raise SwapmeetError(
             f'--platform "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'

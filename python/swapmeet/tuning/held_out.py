@@ -178,18 +178,26 @@ def _without(results: Results, cells: set[Cell]) -> Results:
     return replace(results, series={cell: some for cell, some in results.series.items() if cell not in cells})
 
 
-def _by_library(rules: Sequence[Rule], mpi: str) -> Chooser:
-    """What the library chooses with a tuning file of these rules."""
+def chooser(rules: Sequence[Rule], mpi: str) -> Callable[[_core.Collective, int, int, str], str]:
+    """What the library chooses with a tuning file of these rules, by collective, ranks, bytes of a block and nodes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tuning"
         if rules:
             path.write_text(file.text(rules, mpi, _core.machine_signature(), ["measurements"], "today"))
         options = _core.read_options([f"SWAPMEET_TUNING_FILE={path if rules else 'none'}"], 1, mpi)
 
-    def choose(one: Known) -> str | None:
-        place = one.place
-        nodes = one.cell.nodes or (str(-(-place.ranks // place.nodes)) if place.nodes > 1 else "")
-        size = one.cell.block_bytes or 0
-        return str(_core.choose(COLLECTIVES[place.collective], place.ranks, size, options, nodes=nodes)[0])
+    def choose(collective: _core.Collective, ranks: int, block_bytes: int, nodes: str) -> str:
+        return str(_core.choose(collective, ranks, block_bytes, options, nodes=nodes)[0])
 
     return choose
+
+
+def _by_library(rules: Sequence[Rule], mpi: str) -> Chooser:
+    choose = chooser(rules, mpi)
+
+    def chosen(one: Known) -> str | None:
+        place = one.place
+        nodes = one.cell.nodes or (str(-(-place.ranks // place.nodes)) if place.nodes > 1 else "")
+        return choose(COLLECTIVES[place.collective], place.ranks, one.cell.block_bytes or 0, nodes)
+
+    return chosen

@@ -13,27 +13,52 @@ import typer
 from rich.table import Table
 
 from swapmeet.arguments import tables_console
+from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
 
+PUBLISHED = "published"  #: instead of a file: what comes with swapmeet.validation
+
 
 def regret(
-    files: Annotated[list[Path], typer.Argument(metavar="RESULTS...", help="Of `swapmeet bench` or `simulate`.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Of `swapmeet bench` or `simulate`.")
+    ] = None,
     mpi: Annotated[str | None, typer.Option(help='As the results say, as in "openmpi 5.0.11". Default: each.')] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Each choice in each cell.")] = False,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of RESULTS: published measurements, as `swapmeet validate` reads them; `published` for those "
+            "that come with it. May be repeated.",
+        ),
+    ] = None,
+    machine: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="With --data: the description of the systems in it.")
+    ] = None,
 ) -> None:
     """Show what choices lose against the fastest of all that was measured, those of `swapmeet tune` in cells held out.
 
     Beside them what the library does without a file, the papers' rules, and the MPIs' own choices (docs/tuning.md).
     """
+    if bool(files) == bool(data):
+        raise SwapmeetError("give either RESULTS or --data FILE")
+    if machine and not data:
+        raise SwapmeetError("--machine is for --data: RESULTS need no description")
     try:
         from swapmeet.bench.reading import read
         from swapmeet.tuning import held_out
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet regret needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
-    results = [read(path) for path in dict.fromkeys(path.resolve() for path in files)]
+    if data:
+        if mpi is not None:
+            raise SwapmeetError("--mpi is for RESULTS: published measurements do not say their MPI")
+        _regret_of_data(data, machine, as_csv)
+        return
+    results = [read(path) for path in dict.fromkeys(path.resolve() for path in files or ())]
     known = sorted({cell.mpi for one in results for cell in one.cells() if cell.collective == "alltoall"})
     if mpi is not None and mpi not in known:
         raise SwapmeetError(f'--mpi "{mpi}": measured are {", ".join(known) or "no all-to-alls"}')
@@ -51,6 +76,48 @@ def regret(
         return
     for name, losses in found.items():
         tables_console().print(table(name, losses))
+
+
+def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
+    from swapmeet import machines
+    from swapmeet.validation import algorithms, computing, measurements, predicting
+
+    cells = measurements.published() if data == [Path(PUBLISHED)] else measurements.read(data)
+    unknown = algorithms.unknown({one.algorithm for one in cells})
+    if unknown:
+        print(f"swapmeet: not known, so nobody chooses them: {', '.join(unknown)}", file=sys.stderr)
+    given = machines.load(machine) if machine else None
+    systems = dict.fromkeys(one.system for one in cells)
+    bare = [system for system in systems if given is None and predicting.described(system) is None]
+    if bare:
+        print(
+            f"swapmeet: no description of {', '.join(bare)}, so no choice by a model: give --machine", file=sys.stderr
+        )
+    known = computing.predictors([one for one in cells if one.system not in bare], given)
+    losses = computing.choices(cells, known)
+    if not losses:
+        raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
+    if as_csv:
+        writer = csv.writer(sys.stdout)
+        writer.writerow(["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret"])
+        for loss in losses:
+            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, loss.regret])
+        return
+    for system in systems:
+        some = [loss for loss in losses if loss.cell[0] == system]
+        shown = Table(title=f"{system}: time lost against the fastest that was measured", title_justify="left")
+        shown.add_column("choice")
+        for column in ("cells", "mean", "median", "90 %", "worst", "where"):
+            shown.add_column(column, justify="right")
+        for choice in dict.fromkeys(loss.choice for loss in some):
+            found = sorted((loss for loss in some if loss.choice == choice), key=lambda loss: loss.regret)
+            regrets = [loss.regret for loss in found]
+            numbers = [statistics.fmean(regrets), statistics.median(regrets)]
+            numbers += [regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))], regrets[-1]]
+            _, nodes, _, size = found[-1].cell
+            where = f"{nodes} nodes, {bytes_text(size)}"
+            shown.add_row(choice, str(len(found)), *(f"{number:.1%}" for number in numbers), where)
+        tables_console().print(shown)
 
 
 def table(mpi: str, losses: Sequence[Loss]) -> Table:

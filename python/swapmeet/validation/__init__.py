@@ -1,0 +1,1 @@
+"""`swapmeet validate`: models and estimates held against published measurements (docs/validation.md)."""

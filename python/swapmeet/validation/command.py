@@ -1,0 +1,126 @@
+"""The command `swapmeet validate`: its options, and what it prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from swapmeet.arguments import tables_console
+from swapmeet.errors import SwapmeetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from swapmeet.validation.measurements import Measured
+    from swapmeet.validation.predicting import Prediction
+
+
+def validate(
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="CSV of ours or PICO, text of osu_alltoall, JSON lines of swapmeet bench. Without: published ones.",
+        ),
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="The description of all systems. Default: the one that names each."),
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fit a description to the cells that FILE names, and print it."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Write all results and pictures there.")
+    ] = None,
+    simulated: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="With -o: results of `swapmeet simulate` too; may be repeated."),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="With -o: compute nothing, print the page of the results there.")
+    ] = False,
+) -> None:
+    """Hold models and estimates against measurements of real machines (docs/validation.md).
+
+    Prints for each cell what was measured and what `swapmeet model` and `--estimate` say. Names of algorithms that are
+    not known are listed.
+    """
+    try:
+        from swapmeet.validation import algorithms, computing, fitting, measurements
+        from swapmeet.validation.predicting import ESTIMATE, MODEL
+    except ImportError as problem:
+        raise SwapmeetError(f"swapmeet validate needs {problem.name}: `pip install 'swapmeet[bench,plot]'`") from None
+    if output is not None and (data or machine or fit):
+        raise SwapmeetError("-o is for what was published: leave DATA, --machine and --fit out")
+    if output is None and (markdown or simulated):
+        raise SwapmeetError(f"{'--markdown' if markdown else '--simulated'} needs -o FOLDER")
+    if markdown and output is not None:
+        from swapmeet.validation import page
+
+        print("\n\n".join(page.whole(output, output.name)))
+        return
+    cells = measurements.read(data) if data else measurements.published()
+    for name in algorithms.unknown({one.algorithm for one in cells}):
+        print(f'swapmeet: "{name}" is no algorithm that is known, and is not predicted', file=sys.stderr)
+    if fit is not None:
+        from swapmeet.calibration.description import text
+
+        sys.stdout.write(text(fitting.fit(fit, cells)))
+    elif output is not None:
+        _write(output, cells, computing.simulated(simulated or (), cells))
+    else:
+        from swapmeet import machines
+
+        known = computing.predictors(cells, machines.load(machine) if machine else None)
+        _print([computing.predictions(by, cells, known) for by in (MODEL, ESTIMATE)])
+
+
+def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
+    from swapmeet.plots.style import save
+    from swapmeet.validation import computing, drawing, page, store
+
+    rows = computing.everything(cells, folder.parent / "reproduction", simulated)
+    rows[store.REFITS] = list(computing.refits(cells))
+    if not rows[store.CLAIMS]:
+        raise SwapmeetError(f"{folder.parent / 'reproduction'} has no results: `swapmeet reproduce` makes them")
+    for kind in store.KINDS:
+        store.write(folder, kind, rows[kind])
+    for system in dict.fromkeys(row["system"] for row in rows[store.CELLS]):
+        some = [row for row in rows[store.CELLS] if row["system"] == system]
+        file = folder / page.picture_name(system)
+        save(drawing.against(some, f"{page.TITLES.get(system, system)}: predicted over measured"), file, "-o")
+    picture = drawing.against(rows[store.SCALE], "512 nodes of Fugaku, described from 8")
+    save(picture, folder / page.picture_name("scale"), "-o")
+    print(f"{folder}: {sum(map(len, rows.values()))} results; swapmeet validate -o {folder} --markdown makes the page")
+
+
+def _print(found: Sequence[Sequence[Prediction]]) -> None:
+    from swapmeet.bench.cells import bytes_text
+    from swapmeet.validation.judging import NEAR_FACTOR, errors
+
+    if not any(found):
+        raise SwapmeetError("nothing to predict: no algorithm that was measured is a point of our family")
+    times = {(*one.measured.cell, one.measured.algorithm, one.by): one for some in found for one in some}
+    table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
+    for column in ("measured (us)", "model", "x", "estimate", "x", "fitted"):
+        table.add_column(column, justify="right")
+    for one in found[0]:
+        cell, other = one.measured, times.get((*one.measured.cell, one.measured.algorithm, "estimate"))
+        where = [cell.system, cell.nodes, cell.algorithm, one.spec, bytes_text(cell.block_bytes)]
+        numbers = [f"{cell.us:,.1f}", f"{one.us:,.1f}", f"{one.ratio:.2f}"]
+        numbers += [f"{other.us:,.1f}", f"{other.ratio:.2f}"] if other else ["", ""]
+        table.add_row(*where, *numbers, "yes" if one.fitted else "")
+    tables_console().print(table)
+    for some in found:
+        for system in dict.fromkeys(one.measured.system for one in some):
+            held = [one for one in some if one.measured.system == system and not one.fitted]
+            if held:
+                of = errors(held)
+                error = f"median error {of.median:.1%}, {of.near:.0%} within a factor of {NEAR_FACTOR}"
+                print(f"{system}, {held[0].by}: {of.cells} cells not fitted, {error}, x {of.low:.2f} to {of.high:.2f}")

@@ -1,0 +1,209 @@
+"""Models held against measurements: the page and the descriptions come out of the commands, and say what is true."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli.command import refused, swapmeet
+
+from swapmeet import SwapmeetError, machines
+from swapmeet.validation import computing, fitting, judging, page, rejudging, store
+from swapmeet.validation.measurements import Measured, published
+from swapmeet.validation.predicting import ESTIMATE, MODEL, SIMULATION, Prediction, Predictor, described, fitted_cells
+
+ROOT = Path(__file__).parents[2]
+FITS = ROOT / "python" / "swapmeet" / "validation" / "fits"
+DOCS = ROOT / "docs"
+RESULTS = DOCS / "validation"
+SYSTEMS = {"mare_nostrum": "mare-nostrum-5", "fugaku": "fugaku"}
+
+
+@pytest.fixture(scope="module")
+def cells() -> list[Measured]:
+    return published()
+
+
+@pytest.mark.parametrize("name", SYSTEMS.values())
+def test_descriptions_come_out_of_their_fits(name: str, cells: list[Measured]) -> None:
+    made = machines.parse(json.dumps(fitting.fit(FITS / f"{name}.json", cells)), name)
+    built_in = machines.load(name)
+    assert made.fitted == built_in.fitted and made.numbers.keys() == built_in.numbers.keys()
+    for place, number in made.numbers.items():
+        assert number.value == pytest.approx(built_in.numbers[place].value, rel=0.02), place
+
+
+@pytest.mark.parametrize(("system", "name"), SYSTEMS.items())
+def test_at_most_a_quarter_was_fitted(system: str, name: str, cells: list[Measured]) -> None:
+    machine = described(system)
+    assert machine is not None and machine.name == name
+    found = Predictor(machine).predict(ESTIMATE, [one for one in cells if one.system == system])
+    assert sum(one.fitted for one in found) == len(fitted_cells(machine)) <= len(found) / 4
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_estimates_meet_their_targets(system: str, cells: list[Measured]) -> None:
+    known = computing.predictors([one for one in cells if one.system == system])
+    found = computing.predictions(ESTIMATE, [one for one in cells if one.system == system], known)
+    of = judging.errors(one for one in found if not one.fitted)
+    assert of.median <= judging.MOST_ERROR and of.near >= judging.LEAST_NEAR
+    regrets = [one.regret for one in judging.predicted_choices(found, "any")]
+    assert statistics.median(regrets) <= judging.MOST_MEDIAN_LOSS
+    assert sum(regret <= judging.MOST_LOSS for regret in regrets) / len(regrets) >= judging.LEAST_SHARE
+
+
+def test_committed_results_are_what_is_computed(cells: list[Measured]) -> None:
+    committed = store.read(RESULTS)
+    simulated = computing.simulated(sorted(RESULTS.glob("simulated-*.jsonl")), cells)
+    rows = computing.everything(cells, DOCS / "reproduction", simulated)
+    key = lambda row: (row["by"], row["system"], row["nodes"], row["algorithm"], row["bytes"])  # noqa: E731
+    for kind in (store.CELLS, store.SCALE):
+        ours, theirs = sorted(rows[kind], key=key), sorted(committed[kind], key=key)
+        assert [key(row) for row in ours] == [key(row) for row in theirs]
+        for mine, other in zip(ours, theirs, strict=True):
+            assert mine["us"] == pytest.approx(other["us"], rel=0.05) and mine["fitted"] == other["fitted"]
+    assert {row["by"] for row in rows[store.CELLS]} == {MODEL, ESTIMATE, SIMULATION}
+    assert rows[store.CHOICES] == committed[store.CHOICES]
+    assert rows[store.CLAIMS] == committed[store.CLAIMS]
+    assert [row["spec"] for row in rows[store.BEST]] == [row["spec"] for row in committed[store.BEST]]
+
+
+def test_the_page_is_of_the_committed_results() -> None:
+    text = "\n\n".join(page.whole(RESULTS, RESULTS.name)) + "\n"
+    assert (DOCS / "validation.md").read_text() == text
+    for picture in RESULTS.glob("*.png"):
+        assert f"]({RESULTS.name}/{picture.name})" in text and picture.stat().st_size < 200_000
+
+
+def cell(algorithm: str, us: float, size: int = 64) -> Measured:
+    return Measured("here", "8", 1, 8, algorithm, size, us, us, us, 30)
+
+
+def predicted(algorithm: str, spec: str, measured: float, us: float, fitted: bool = False) -> Prediction:
+    return Prediction(cell(algorithm, measured), spec, MODEL, us, fitted)
+
+
+def test_errors_are_told_both_ways() -> None:
+    of = judging.errors([predicted("pairwise", "pairwise", 10, us) for us in (5, 9, 10, 17)])
+    assert (of.cells, of.near, of.low, of.high) == (4, 0.5, 0.5, 1.7)
+    assert of.median == pytest.approx(0.3)
+    assert predicted("pairwise", "pairwise", 10, 5).factor == predicted("pairwise", "pairwise", 5, 10).factor == 2
+
+
+def test_a_choice_loses_what_was_measured_and_the_slower_of_two_names_counts() -> None:
+    found = [
+        predicted("linear_ompi", "spread-out", 10, 8),
+        predicted("linear_sync_ompi", "spread-out", 12, 8),
+        predicted("pairwise", "pairwise", 20, 9),
+    ]
+    (one,) = judging.predicted_choices(found, "ours")
+    assert (one.takes, one.fastest, one.regret) == ("linear_sync_ompi", "linear_ompi", pytest.approx(0.2))
+    wrong = [replace(found[0], us=10), replace(found[1], us=10), found[2]]
+    assert judging.predicted_choices(wrong, "ours")[0].regret == pytest.approx(1)
+
+
+def test_all_choices_of_data_are_against_the_fastest_of_all() -> None:
+    some = [cell("default_ompi", 20), cell("linear_ompi", 12), cell("pairwise_ompi", 60), cell("bine_over", 10)]
+    losses = {one.choice: one for one in judging.data_losses(some, {})}
+    assert losses["the MPI's own choice"].regret == pytest.approx(1)
+    assert losses["everything at once, always"].regret == pytest.approx(0.2)
+    assert losses["pairwise, always"].regret == pytest.approx(5)
+    assert losses["the fastest point of our family that was measured"].regret == pytest.approx(0.2)
+    assert {one.fastest for one in losses.values()} == {"bine_over"}
+    assert not any("Bruck" in choice and "thakur" not in choice for choice in losses)
+
+
+def test_tune_is_not_told_the_size_that_it_is_judged_on() -> None:
+    """Bruck is the fastest at one size alone: who does not see that size cannot know."""
+    some = []
+    for size in (8, 64, 512, 4096):
+        fast = 5.0 if size == 64 else 40.0
+        some += [cell("default_ompi", 20, size), cell("modified_bruck_ompi", fast, size)]
+    found = {one.cell[3]: one for one in judging.tuned(some)}
+    assert set(found) == {64, 512}
+    assert (found[64].takes, found[64].regret) == ("default_ompi", pytest.approx(3))
+
+
+def test_a_torus_of_its_own_is_asked_for() -> None:
+    fugaku = machines.load("fugaku")
+    predictor = Predictor(fugaku)
+    assert predictor.network_name(8, 1, "2x2x2") == "torus(dims=2x2x2,hosts=1,ordered=1)"
+    bound = predictor.link_bound_us(512, 1, "8x8x8", 1 << 20)
+    assert bound == pytest.approx(512 * (1 << 20) * 0.147e-3, rel=0.001)
+    assert predictor.us(ESTIMATE, "pairwise", 4096, 1, "8x8x8", 8) is None
+
+
+def test_amended_machines_are_as_they_were_afterwards() -> None:
+    before = machines.load("polaris").costs.between.handshake_trips
+    with rejudging._borrowed(True):
+        lent = machines.load("polaris").costs
+        assert lent.between.handshake_trips == 1 and lent.between.cold_us > 0 and lent.datatype_us > 0
+        assert machines.load("hockney").costs.between.handshake_trips == 0
+    assert machines.load("polaris").costs.between.handshake_trips == before == 0
+
+
+def fit_file(folder: Path, **changes: object) -> Path:
+    wanted = json.loads((FITS / "mare-nostrum-5.json").read_text()) | changes
+    path = folder / "fit.json"
+    path.write_text(json.dumps(wanted))
+    return path
+
+
+def test_fits_that_cannot_be_are_refused(tmp_path: Path, cells: list[Measured]) -> None:
+    with pytest.raises(SwapmeetError, match='"fitted" is missing or no list'):
+        fitting.fit(fit_file(tmp_path, fitted="all"), cells)
+    with pytest.raises(SwapmeetError, match=r"\['32', 'linear_ompi', 9\] of mare_nostrum was not measured"):
+        fitting.fit(fit_file(tmp_path, fitted=[["32", "linear_ompi", 9]]), cells)
+    sizes = (8, 64, 512, 4096, 32768, 262144, 2097152, 16777216)
+    many = [["32", f"{name}_ompi", size] for name in ("linear", "pairwise") for size in sizes]
+    with pytest.raises(SwapmeetError, match="16 cells are fitted of 32: a quarter at most"):
+        fitting.fit(fit_file(tmp_path, fitted=many), cells)
+    described = {"format": "swapmeet-machine", "version": 1, "between": {"latency_us": 1, "byte_ns": 1}}
+    with pytest.raises(SwapmeetError, match='no number has a "start"'):
+        fitting.fit(fit_file(tmp_path, description=described), cells)
+    (tmp_path / "no.json").write_text("{")
+    with pytest.raises(SwapmeetError, match="no JSON"):
+        fitting.fit(tmp_path / "no.json", cells)
+
+
+def test_a_fit_finds_what_times_were_made_of(tmp_path: Path, cells: list[Measured]) -> None:
+    """Times that a description predicts are fitted by its numbers again, though it starts elsewhere."""
+    truth = machines.load("mare-nostrum-5")
+    of = [one for one in cells if one.system == "mare_nostrum"]
+    made = [replace(one.measured, us=one.us) for one in Predictor(truth).predict(ESTIMATE, of)]
+    found = machines.parse(json.dumps(fitting.fit(FITS / "mare-nostrum-5.json", made)), "x")
+    for place in ("between.latency_us", "between.byte_ns", "between.overhead_us", "pack.byte_ns"):
+        assert found.numbers[place].value == pytest.approx(truth.numbers[place].value, rel=0.05), place
+
+
+def test_the_command_prints_each_cell_and_lists_unknown_names(tmp_path: Path) -> None:
+    data = tmp_path / "site.csv"
+    data.write_text(
+        "system,nodes,ranks_per_node,ranks,algorithm,block_bytes,median_us\n"
+        "fugaku,2x2x2,1,8,pairwise,64,20\nfugaku,2x2x2,1,8,secret,64,10\nfugaku,2x2x2,1,8,native,64,15\n"
+    )
+    done = swapmeet("validate", str(data))
+    assert done.returncode == 0 and '"secret" is no algorithm that is known' in done.stderr
+    assert re.search(r"fugaku\W+2x2x2\W+pairwise", done.stdout) and "fugaku, estimate: 1 cells" in done.stdout
+    regret = swapmeet("regret", "--data", str(data), "--csv")
+    assert regret.returncode == 0 and "secret" in regret.stderr
+    assert "the MPI's own choice,fugaku,2x2x2,8,64,native,secret,0.5" in regret.stdout
+    data.write_text(data.read_text().replace("fugaku", "elsewhere"))
+    done = swapmeet("validate", str(data))
+    assert done.returncode == 2 and 'no built-in machine describes "elsewhere": give --machine FILE' in done.stderr
+    assert swapmeet("validate", str(data), "--machine", "fugaku").returncode == 0
+    other = swapmeet("regret", "--data", str(data))
+    assert other.returncode == 0 and "no description of elsewhere" in other.stderr
+
+
+def test_options_that_contradict_are_refused(tmp_path: Path) -> None:
+    assert "--markdown needs -o FOLDER" in refused("validate", "--markdown")
+    assert "leave DATA" in refused("validate", "x.csv", "-o", str(tmp_path))
+    assert "cells.jsonl cannot be read" in refused("validate", "-o", str(tmp_path), "--markdown")
+    assert "give either RESULTS or --data" in refused("regret")
+    assert "give either RESULTS or --data" in refused("regret", "x.jsonl", "--data", "published")
+    assert "--machine is for --data" in refused("regret", "x.jsonl", "--machine", "fugaku")

@@ -149,8 +149,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   }
 
   Place pieces(const Message& message, Piece* all) const {
-    const Part part = block(this->schedule_.runs[message.first]);
-    *all = {static_cast<char*>(part.address), static_cast<std::size_t>(part.count)};
+    const Run& run = this->schedule_.runs[message.first];
+    const Part part = block(run);
+    const Datatype& type = as_bytes_ ? byte_type() : blocks_of(run).type(run.first);
+    *all = {static_cast<char*>(part.address), static_cast<std::size_t>(part.count * type.size), type.map};
     return {{all, 1}, all->bytes};
   }
 
@@ -163,9 +165,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     if (!fits || !sent.contiguous || !received.contiguous) {
       const Rank rank = this->schedule_.rank;
       const MPI_Comm comm = this->fabric_.call().comm;
-      const int error = this->fabric_.call().waits ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
-                        : fits                     ? Staging::copy(from, sent, to, received, comm)
-                                                   : MPI_ERR_TRUNCATE;
+      const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
+      const int error = by_mpi ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
+                        : fits ? Staging::copy(from, sent, to, received, comm)
+                               : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;
     }

@@ -380,7 +380,7 @@ class Links {
     Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, local_.single_copy, call_->number)
                                 : Transfer::receive(link, place.pieces, place.bytes, call_->number);
     transfer.failed = is_send && wire.marked();
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
     begin_transfer(slots, slot, transfer);
     if constexpr (is_send) {
       sent_ = true;
@@ -437,12 +437,15 @@ class Links {
     }
     if (is_send) rows.defer();
     Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
     take(slot, message);
     begin_transfer(slots_, slot, transfer);
     started = Started::underway;
     return true;
   }
+
+  /// Whether there is no room for what arrives there.
+  static bool discards(const Piece& piece) { return !piece.address && !piece.map; }
 
   /// Whether a message of so many bytes is offered for a single copy.
   bool offers(std::size_t bytes) const {

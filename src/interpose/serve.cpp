@@ -51,15 +51,14 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
       if (refused(error)) return error;
       failure = error;
     }
-  const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
-  if (as_they_lie && !call.in_place) {
+  const bool stage_send = call.in_place || !plan.takes(call.send, false);
+  const bool stage_receive = !plan.takes(call.receive, call.in_place);
+  if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
     return plan.run(call.send, call.receive, exchange, sent);
   }
-  // In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(), !call.receive.contiguous(),
-                         failure, sent);
+  return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }
 
 std::uint64_t bytes_of(const Call& call, Rank ranks) {

@@ -116,11 +116,12 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
   return MPI_SUCCESS;
 }
 
-int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm) {
+int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm,
+                  bool streams) {
   if (sent.mapped() && received.mapped()) {
     copied(from.count * sent.size);
-    copy_elements({static_cast<char*>(from.address), sent.map}, 0, {static_cast<char*>(to.address), received.map}, 0,
-                  from.count * sent.size);
+    copy_elements({static_cast<char*>(from.address), sent.map}, 0,
+                  {static_cast<char*>(to.address), received.map, streams}, 0, from.count * sent.size);
     return MPI_SUCCESS;
   }
   const std::unique_ptr<char[]> bytes(new (std::nothrow) char[static_cast<std::size_t>(from.count * sent.size)]);

@@ -80,6 +80,9 @@ class Links {
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
 
+  /// Whether some ranks are on this node, as far as anyone knows.
+  bool shares_node() const { return local_.neighbours != nullptr; }
+
   /// Whether anything was sent in this exchange.
   bool sent() const { return sent_; }
   bool local(Rank peer) const { return local_.neighbours && local_.neighbours->link(peer); }

@@ -110,9 +110,10 @@ bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call
 }
 
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallv of small blocks, on a node, takes less than to keep the
-/// arguments of ours (docs/measurements/nonblocking.md). Not where an algorithm is ordered.
+/// arguments of ours (docs/measurements/nonblocking.md), and so does its MPI_Ialltoallw, whose arguments are more. Not where
+/// an algorithm is ordered.
 bool faster_by_host(Collective collective, const Communicator& communicator) {
-  return collective == Collective::alltoallv && !host_is_mpich && !communicator.options().algorithm;
+  return of_unequal_blocks(collective) && !host_is_mpich && !communicator.options().algorithm;
 }
 
 template <class Call>

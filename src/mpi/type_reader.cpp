@@ -202,7 +202,8 @@ Tree pair(MPI_Datatype type) {
   int position = 0;
   if (PMPI_Pack(element, 1, type, packed, sizeof packed, &position, MPI_COMM_SELF) != MPI_SUCCESS || position != size)
     return std::nullopt;
-  gather(tree.map(extent)->view(), element, 0, size, ours);
+  const auto map = tree.map(extent);
+  gather({element, &map->view()}, 0, size, ours);
   if (!std::equal(ours, ours + size, packed)) return std::nullopt;
   return tree;
 }

@@ -72,8 +72,9 @@ bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
   RemoteData data{{pieces, head.count > 0 ? head.count : 1}};
   TypeMapView map;
   if (head.count == 0) {
-    std::memcpy(&map, pieces + 1, sizeof map);
-    map.loops = reinterpret_cast<const TypeLoop*>(reinterpret_cast<const char*>(pieces + 1) + sizeof map);
+    const auto* const theirs = reinterpret_cast<const TypeMapView*>(pieces + 1);
+    map = *theirs;
+    map.loops = reinterpret_cast<const TypeLoop*>(theirs + 1);
     data.map = &map;
   }
   if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
@@ -199,10 +200,12 @@ std::size_t NodeLayout::bulk(std::uint32_t member) const {
 }
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
-  constexpr std::uint32_t line = 64, most_lines = 257;
-  for (std::uint32_t lines = most_lines;; lines = (lines / 2) | 1) {
+  constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
+  constexpr std::uint32_t rank_bytes = 512 << 10;  // of the cells that a rank fills: they are to stay in its cache
+  const std::uint32_t fit = rank_bytes / (members * cells * line);
+  for (std::uint32_t lines = std::clamp(fit, least_lines, most_lines) | 1;; lines = (lines / 2) | 1) {
     const NodeLayout layout{
-        members, {2, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
+        members, {cells, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
     if (layout.bytes() <= most_bytes) return layout;
     if (lines == 1) return {members, {0, 0}};
   }

@@ -133,7 +133,7 @@ bool read_elements(Source& source, const Piece& to, std::int64_t bytes) {
   for (std::int64_t done = 0; done < bytes; done += between_bytes) {
     const std::int64_t part = std::min(between_bytes, bytes - done);
     if (!source.read(between, static_cast<std::size_t>(part))) return false;
-    scatter(*to.map, to.address, done, part, between);
+    scatter(to.elements(), done, part, between);
   }
   return true;
 }

@@ -16,8 +16,9 @@ struct Piece {
   char* address;
   std::size_t bytes;
   const TypeMapView* map = nullptr;
+  bool streams = false;  ///< as of Elements
 
-  Elements elements() const { return {address, map}; }
+  Elements elements() const { return {address, map, streams}; }
 
   /// Some of them, from byte `begin` on.
   void read(std::size_t begin, std::size_t some, char* to) const {

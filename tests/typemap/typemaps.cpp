@@ -72,7 +72,7 @@ bool gathers(Elements& one, Draw& draw) {
   const Bytes right = packed(one);
   Bytes ours(right.size() + 1, 'x');
   in_pieces(one.size, draw, [&](int first, int bytes) {
-    swapmeet::gather(one.map->view(), one.address(), first, bytes, ours.data() + first);
+    swapmeet::gather({one.address(), &one.map->view()}, first, bytes, ours.data() + first);
   });
   return ours.back() == 'x' && std::memcmp(ours.data(), right.data(), right.size()) == 0;
 }
@@ -85,7 +85,7 @@ bool scatters(Elements& one, Draw& draw) {
   MPI_Unpack(data.data(), one.size, &position, one.address(), count, one.type, MPI_COMM_SELF);
   const Bytes right = std::exchange(one.memory, Bytes(one.memory.size(), 0x5a));
   in_pieces(one.size, draw, [&](int first, int bytes) {
-    swapmeet::scatter(one.map->view(), one.address(), first, bytes, data.data() + first);
+    swapmeet::scatter({one.address(), &one.map->view(), draw.chance(50)}, first, bytes, data.data() + first);
   });
   return one.memory == right;
 }
@@ -96,7 +96,7 @@ bool copies(Elements& from, Elements& to, Draw& draw) {
   fill(from.memory, draw);
   const Bytes data = packed(from);
   std::memset(to.memory.data(), 0x5a, to.memory.size());
-  swapmeet::scatter(to.map->view(), to.address(), 0, bytes, data.data());
+  swapmeet::scatter({to.address(), &to.map->view()}, 0, bytes, data.data());
   const Bytes right = std::exchange(to.memory, Bytes(to.memory.size(), 0x5a));
   in_pieces(bytes, draw, [&](int first, int some) {
     swapmeet::copy_elements({from.address(), &from.map->view()}, first, {to.address(), &to.map->view()}, first, some);

@@ -96,9 +96,12 @@ void visit_parts(const TypeLoop* all, const TypeLoop& loop, char* at, std::int64
   if (begin > 0 && loop.parts > 1)
     part =
         std::prev(std::upper_bound(part, last, begin, [](std::int64_t b, const TypeLoop& p) { return b < p.before; }));
-  for (; part != last && part->before < end; ++part)
-    visit_loop(all, *part, at, std::max<std::int64_t>(0, begin - part->before),
-               std::min(end - part->before, part->total()), use);
+  for (; part != last && part->before < end; ++part) {
+    const std::int64_t from = begin - part->before, to = end - part->before, total = part->total();
+    if (part->is_run() && from <= 0 && to >= total) [[likely]]
+      use(at + part->offset, part->stride, part->count, part->bytes);
+    else visit_loop(all, *part, at, std::max<std::int64_t>(0, from), std::min(to, total), use);
+  }
 }
 
 template <class Use>

@@ -1,4 +1,4 @@
-"""Where the bytes of datatypes lie, as we read it of what MPI says they were made by, against MPI_Pack and MPI_Unpack."""
+"""Where the bytes of datatypes lie, read out of what they were made by: against MPI_Pack and MPI_Unpack."""
 
 from __future__ import annotations
 

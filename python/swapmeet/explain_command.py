@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core, machines, prices
+from swapmeet import _core, bounds, machines, prices
 from swapmeet import mpi as mpis
 from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
@@ -64,6 +64,8 @@ def explain(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
     )
     print(f"because: {reason}")
+    if spec.family != "native":
+        print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
     for other in _tried(collective, ranks, size, options, nodes):
         if other != spec:
             print(f"tried, where all-to-alls take long enough: {other}")

@@ -620,10 +620,12 @@ void bind_choice(nb::module_& m) {
       "Take an order of the topology that cannot be had out of the options; returns the warning.");
   m.def(
       "candidates",
-      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
-        return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
+         const Options& options) {
+        return candidates(collective, shape_of(ranks, nodes), block_bytes, options,
+                          Means{shared_memory, shared_memory, ""});
       },
-      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
+      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
       "What may be worth trying; ranks share a node unless `nodes` says otherwise");
   m.def(
       "tries",

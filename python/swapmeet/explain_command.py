@@ -88,7 +88,7 @@ def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []
-    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes)]
+    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes, options=options)]
 
 
 def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:

@@ -414,9 +414,10 @@ Certificate ceiling(const Spec& spec, const Shape& shape) {
 }
 
 std::int64_t early_bytes(const Certificate::Bounds& bounds, std::int64_t block_bytes) {
-  const std::int64_t most = bounds.early_messages * most_eager_bytes;
-  const bool all = bounds.early_blocks > 0 && block_bytes > most / bounds.early_blocks;
-  return (all ? most : bounds.early_blocks * block_bytes) + bounds.early_messages * early_entry_bytes;
+  const std::int64_t entries = bounds.early_messages * early_entry_bytes,
+                     most = bounds.early_messages * most_early_bytes;
+  const bool all = bounds.early_blocks > 0 && block_bytes >= (most - entries) / bounds.early_blocks;
+  return all ? most : entries + bounds.early_blocks * block_bytes;
 }
 
 }  // namespace swapmeet

@@ -39,12 +39,11 @@ Certificate certify(const Spec& spec, const Shape& shape);
 /// Upper bounds in closed form, for any number of ranks. O(what count() takes).
 Certificate ceiling(const Spec& spec, const Shape& shape);
 
-/// Room that messages which arrive early may take at a rank if blocks have so many bytes, in bytes. No MPI keeps more of
-/// a message than it sends eagerly, and each has an entry in a queue.
-std::int64_t early_bytes(const Certificate::Bounds& bounds, std::int64_t block_bytes);
+/// What an entry in a queue of unexpected messages takes, and what an entry takes with its data at most: MPIs send no more
+/// than that before the receive is posted (the largest standard limit of Open MPI is 64 KiB, of btl tcp).
+inline constexpr std::int64_t early_entry_bytes = 512, most_early_bytes = std::int64_t{64} << 10;
 
-/// The largest message of which MPIs keep the data before its receive is posted: 64 KiB is the largest standard limit of
-/// Open MPI's (btl tcp); and what an entry of the queue of such messages takes.
-inline constexpr std::int64_t most_eager_bytes = std::int64_t{64} << 10, early_entry_bytes = 512;
+/// Room that messages which arrive early may take, in bytes, if blocks have so many bytes.
+std::int64_t early_bytes(const Certificate::Bounds& bounds, std::int64_t block_bytes);
 
 }  // namespace swapmeet

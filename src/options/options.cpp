@@ -194,7 +194,9 @@ std::string unknown_option(std::string_view name, std::string_view value) {
   std::vector<std::string> names;
   for (const Option& option : option_table()) names.emplace_back(option.name);
   const std::string near = nearest(name, names);
-  return complaint(name, value, "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
+  const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+  return complaint(plain ? std::string(name) : quoted(name, 120), value,
+                   "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
                    "ignoring it (`swapmeet options` lists them)");
 }
 

@@ -24,14 +24,13 @@ end
 """
 SEEDS: dict[str, list[str]] = {
     "spec": [*SPECS, "direct(order=topology(slim-fly(q=5,hosts=4)),window=3)", "bruck(dims=2x3,radix=4-2/all)"],
-    "node map": ["", "8", "4+2", "cyclic:3", "0,1,0,2", "2/4", "3+1/6"],
+    "node map": ["", "8", "4+2", "cyclic:3", ",".join("0102" * 3), "2/4", "3+1/6"],
     "schedule": [str(_core.generate(_core.parse_spec(name), 5, 2)) for name in ("pairwise", "tra", "random-segmented")],
     "tuning": [TUNING],
     "workload": ["uniform:max=2KiB", "power-law:exponent=0.99,max=4KiB", "sparse:density=0.2,bytes=700"]
     + ["hot-spot:bytes=8,hot=256KiB,source=0,destination=1", "constant:bytes=0"],
     "network": [
-        str(_core.named_network("fat-tree(leaves=2,hosts=3,spines=2)")),
-        str(_core.named_network("slim-fly(q=3,hosts=1)")),
+        str(_core.named_network(name)) for name in ("fat-tree(leaves=2,hosts=3,spines=2)", "slim-fly(q=3,hosts=1)")
     ],
     "slots": ["swapmeet-slots 1\nkey 0123456789abcdef\nranks 3\nslots 2\nbound 2\n- 0 1\n1 - 0\n0 1 -\n"],
     "options": ["SWAPMEET_TRACE=t.json,call=3", "SWAPMEET_NODES=4+2", "SWAPMEET_REQUEST_LIMIT=64"]
@@ -107,6 +106,12 @@ def damaged(draw: st.DrawFn, seeds: Iterable[str]) -> str:
 def test_seeds_are_read(kind: str) -> None:
     for text in SEEDS[kind]:
         READERS[kind](text)
+
+
+def test_a_name_of_an_option_breaks_no_line() -> None:
+    (problem,) = _core.read_options(["SWAPMEET_TRACE\n=t.json"], RANKS).problems
+    assert "\n" not in problem
+    assert "did you mean SWAPMEET_TRACE?" in problem
 
 
 @pytest.mark.parametrize("kind", READERS)

@@ -28,6 +28,7 @@
 #include "choose/select.hpp"
 #include "topology/arrangement.hpp"
 #include "topology/node_map.hpp"
+#include "verify/certificate.hpp"
 #include "verify/checks.hpp"
 #include "verify/symmetry.hpp"
 #include "workload/workload.h"
@@ -445,6 +446,41 @@ void bind_verifier(nb::module_& m) {
   m.def("proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a);
 }
 
+void bind_certificates(nb::module_& m) {
+  using Bounds = Certificate::Bounds;
+  nb::class_<Bounds>(m, "Bounds", "What a rank, or a node, holds at most.")
+      .def_ro("requests", &Bounds::requests)
+      .def_ro("peers", &Bounds::peers)
+      .def_ro("early_messages", &Bounds::early_messages)
+      .def_ro("early_blocks", &Bounds::early_blocks)
+      .def_ro("scratch_blocks", &Bounds::scratch_blocks)
+      .def("early_bytes", &early_bytes, "block_bytes"_a);
+  nb::class_<Certificate>(m, "Certificate", "What an exchange holds at most, in every execution.")
+      .def_ro("rank", &Certificate::rank)
+      .def_ro("node", &Certificate::node)
+      .def_ro("exact", &Certificate::exact);
+  m.def(
+      "certify",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        const Shape shape = shape_to_schedule(spec, ranks, nodes);
+        nb::gil_scoped_release release;
+        return certify(spec, shape);
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "", "Exact bounds where these are found in less than a second.");
+  m.def(
+      "certify_schedules",
+      [](const std::vector<Schedule>& schedules, std::string_view nodes) {
+        return certify(schedules, shape_of(static_cast<Rank>(schedules.size()), nodes));
+      },
+      "schedules"_a, "nodes"_a = "");
+  m.def(
+      "ceiling",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return ceiling(spec, shape_to_count(spec, ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "", "Upper bounds in closed form.");
+}
+
 void bind_model(nb::module_& m) {
   nb::class_<Counts>(m, "Counts", "What an exchange costs a rank.")
       .def_ro("sizes", &Counts::sizes)
@@ -584,10 +620,12 @@ void bind_choice(nb::module_& m) {
       "Take an order of the topology that cannot be had out of the options; returns the warning.");
   m.def(
       "candidates",
-      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes) {
-        return candidates(collective, shape_of(ranks, nodes), block_bytes, Means{shared_memory, shared_memory, ""});
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
+         const Options& options) {
+        return candidates(collective, shape_of(ranks, nodes), block_bytes, options,
+                          Means{shared_memory, shared_memory, ""});
       },
-      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "",
+      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
       "What may be worth trying; ranks share a node unless `nodes` says otherwise");
   m.def(
       "tries",
@@ -659,6 +697,7 @@ NB_MODULE(_core, m) {
   bind_specs(m);
   bind_schedules(m);
   bind_verifier(m);
+  bind_certificates(m);
   bind_model(m);
   bind_varying_counts(m);
   bind_prices(m);

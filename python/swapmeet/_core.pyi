@@ -181,6 +181,55 @@ def search_rows(
 def proved(spec: Spec, ranks: int) -> bool:
     """Whether the automatic choice may use the spec."""
 
+class Bounds:
+    """What a rank, or all ranks of a node, hold at most at a time, in every execution."""
+
+    @property
+    def requests(self) -> int:
+        """Sends and receives outstanding."""
+    @property
+    def peers(self) -> int:
+        """Ranks that messages go to or come from."""
+    @property
+    def early_messages(self) -> int:
+        """Messages that have arrived while their receives are not posted."""
+    @property
+    def early_blocks(self) -> int:
+        """Blocks in such messages."""
+    @property
+    def scratch_blocks(self) -> int:
+        """Working memory."""
+    def early_bytes(self, block_bytes: int) -> int:
+        """Room that early messages may take, in bytes: each at most 64 KiB, with its entry in a queue."""
+
+class Certificate:
+    """What an exchange holds at most."""
+
+    @property
+    def rank(self) -> Bounds:
+        """Of the rank that has most, each number by itself."""
+    @property
+    def node(self) -> Bounds:
+        """Summed over the ranks of a node."""
+    @property
+    def exact(self) -> bool:
+        """Whether some execution reaches each number of `rank`."""
+
+def certify(spec: Spec, ranks: int, nodes: str = "") -> Certificate:
+    """Exact bounds where these are found in less than a second, else ceiling().
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
+def certify_schedules(schedules: Sequence[Schedule], nodes: str = "") -> Certificate:
+    """Exact bounds of verified schedules, one for each rank in order."""
+
+def ceiling(spec: Spec, ranks: int, nodes: str = "") -> Certificate:
+    """Upper bounds in closed form, good for any number of ranks.
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
 class Counts:
     """What an exchange costs a rank."""
 
@@ -390,9 +439,17 @@ def give_up_order(spec: Spec, problem: str, options: Options) -> str:
     """Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning."""
 
 def candidates(
-    collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = ""
+    collective: Collective,
+    ranks: int,
+    block_bytes: int,
+    shared_memory: bool = True,
+    nodes: str = "",
+    options: Options = ...,
 ) -> list[Spec]:
-    """What may be worth trying on the running application; ranks share a node unless `nodes` says otherwise."""
+    """What may be worth trying on the running application, within the limits of `options` (the defaults).
+
+    Ranks share a node unless `nodes` says otherwise.
+    """
 
 def tries(collective: Collective, ranks: int, options: Options, nodes: str = "") -> bool:
     """Whether the running application tries candidates(): nobody asked for an algorithm, no file has rules."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 
-from swapmeet import _core
+from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import build_folder, built, library
 from swapmeet.mpi import Mpi
@@ -35,8 +35,8 @@ def aliases_markdown() -> str:
     return _markdown(("Alias", "Stands for", "Meaning", "Source"), rows)
 
 
-def algorithm_tables() -> tuple[Table, Table, Table]:
-    """Families, aliases and parameters."""
+def algorithm_tables() -> tuple[Table, ...]:
+    """Families, aliases, what these hold at most, and parameters."""
     families = _table(("family", "as a spec"), [(name, str(_core.parse_spec(name))) for name in _core.families()])
     aliases = _table(
         ("alias", "stands for", "meaning", "source"),
@@ -49,7 +49,7 @@ def algorithm_tables() -> tuple[Table, Table, Table]:
             for key, synonym, values, meaning, _ in _core.parameters()
         ],
     )
-    return families, aliases, parameters
+    return families, aliases, bounds.of_aliases(ranks=64, per_node=8), parameters
 
 
 def alias_names() -> list[str]:

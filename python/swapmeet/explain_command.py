@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core, machines, prices
+from swapmeet import _core, bounds, machines, prices
 from swapmeet import mpi as mpis
 from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
@@ -64,6 +64,8 @@ def explain(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
     )
     print(f"because: {reason}")
+    if spec.family != "native":
+        print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
     for other in _tried(collective, ranks, size, options, nodes):
         if other != spec:
             print(f"tried, where all-to-alls take long enough: {other}")
@@ -86,7 +88,7 @@ def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []
-    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes)]
+    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes, options=options)]
 
 
 def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:

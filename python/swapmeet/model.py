@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from swapmeet import _core
+from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
 from swapmeet.prices import PARTS, Pricing, parts, text
 from swapmeet.specs import parse_range, parse_spec
@@ -29,6 +29,7 @@ class Point:
     rounds: Sequence[tuple[int, int, int, int, int, int]] = ()  #: as _core.count_rounds() gives them
     with_rounds: bool = False
     price: _core.Price | None = None
+    certificate: _core.Certificate | None = None
 
     @property
     def grid(self) -> str:
@@ -48,11 +49,16 @@ def count(
     with_rounds: bool = False,
     pricing: Pricing | None = None,
     block_bytes: int | None = None,
+    exact: bool | None = None,
 ) -> Point:
-    """Count `spec`; its rounds and its price only if wanted. Requires spec.unsuitable(ranks, nodes) to be empty."""
+    """Count `spec`; its rounds, its price and its bounds (exact or not) only if wanted.
+
+    Requires spec.unsuitable(ranks, nodes) to be empty.
+    """
     rounds = _core.count_rounds(spec, ranks, nodes) if with_rounds else ()
     price = None if pricing is None or block_bytes is None else pricing.price(spec, ranks, block_bytes, nodes)
-    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds, price)
+    bound = None if exact is None else bounds.certificate(spec, ranks, nodes, exact)
+    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds, price, bound)
 
 
 def with_radix(spec: _core.Spec, radix: int) -> _core.Spec:
@@ -172,6 +178,10 @@ def tables(
     reasons = {"leaders": "Leaders do more than other ranks", "bruck": "Nodes are unequal, so ranks differ"}
     for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.ranks_differ):
         yield f"{reason}: each number is counted, and is the largest of any rank."
+    certified = [(str(point.spec), point.ranks, point.certificate) for point in points if point.certificate is not None]
+    if certified:
+        yield bounds.table(certified, block_bytes)
+        yield bounds.MEANING
     if pricing is not None:
         yield price_table(points)
         yield pricing.sentence()
@@ -196,7 +206,11 @@ def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Se
         rows = [(*row, size, row[5] * size) for row in point.rounds]
     else:
         columns = ["K", "D", "batches", "scratch_blocks", "block_bytes", "bytes_sent", "scratch_bytes"]
-        numbers = (counts.messages, counts.blocks, counts.batches, counts.scratch_blocks)
+        numbers: tuple[int, ...] = (counts.messages, counts.blocks, counts.batches, counts.scratch_blocks)
+        if point.certificate is not None:
+            most = point.certificate
+            columns[4:4] = ["requests", "peers", "early_messages", "early_blocks", "bounds_exact"]
+            numbers = (*numbers, *bounds.numbers(most.rank)[:4], int(most.exact))
         rows = [(*numbers, size, counts.blocks * size, counts.scratch_blocks * size)]
         if point.price is not None:
             columns += ["time_us", *(f"{part}_us" for part in PARTS)]

@@ -18,6 +18,8 @@ from swapmeet.hockney import Machine
 from swapmeet.prices import STANDARD_MODEL, Pricing
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
+MOST_CERTIFIED = 32  #: points whose bounds are exact; of more they are closed forms
+
 
 def model_command(
     specs: Annotated[
@@ -71,7 +73,7 @@ def model_command(
         bool, typer.Option("--regret", help="What rules for the radix lose against the best of all radices.")
     ] = False,
 ) -> None:
-    """Count what schedules cost a rank: messages K, blocks D, scratch. With --machine also the expected time.
+    """Count what schedules cost a rank, and bound what it holds. With --machine also the expected time.
 
     By closed forms, for any number of ranks. With --sizes, what an Alltoallv costs, by following every block.
     """
@@ -120,7 +122,8 @@ def model_command(
         for spec, p in served
         for r in (model.parse_radices(radix, p) if radix else [0])
     )
-    points = (model.count(spec, p, nodes, rounds, pricing, block_bytes) for spec, p in swept)
+    exact = None if rounds or plot is not None else radix is None and len(served) <= MOST_CERTIFIED
+    points = (model.count(spec, p, nodes, rounds, pricing, block_bytes, exact) for spec, p in swept)
     if csv:
         sys.stdout.writelines(model.csv_text(points, block_bytes))
     else:

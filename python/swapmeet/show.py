@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from swapmeet import _core
+from swapmeet import _core, bounds
 
 MOST_COLUMNS = 8  #: ranks in the table of all ranks
 
@@ -24,6 +24,7 @@ def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> Render
     """What the rank copies, sends and receives in each step, messages in the order of starting."""
     schedule = _core.generate(spec, ranks, rank, nodes)
     parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}", "the rank sends")]
+    parts.append(bounds.sentences(_core.certify(spec, ranks, nodes)))
     for number, (window, completion, posting, copies, sends, receives) in enumerate(schedule.steps):
         copied = [f"  copy {source} to {target}" for source, target in copies]
         if sends or receives:
@@ -44,6 +45,7 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
     schedules = [_core.generate(spec, ranks, rank, nodes) for rank in range(shown)]
     who = "rank 0 sends" if _core.count(spec, ranks, nodes).ranks_differ else "each rank sends"
     parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks", who)]
+    parts.append(bounds.sentences(_core.certify(spec, ranks, nodes)))
     for number in range(max(len(schedule.steps) for schedule in schedules)):
         columns = [_peers(schedule, number) for schedule in schedules]
         if not any(columns):

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/generate.hpp"
+#include "choose/limits.hpp"
 #include "verify/verify.hpp"
 
 namespace swapmeet {
@@ -50,6 +51,22 @@ std::string unavailable(const Spec& spec, const Means& means) {
   return spec.intra == Transport::cma && !means.single_copy ? "no single copy: " + means.problem : "";
 }
 
+/// Narrows the choice to the limits.
+void limit(Choice& choice, Collective collective, const Shape& shape, std::int64_t block_bytes,
+           const Options& options) {
+  const Limited within = within_limits(choice.spec, collective, shape, block_bytes, options);
+  choice.least_bytes = std::max(choice.least_bytes, within.least_bytes);
+  choice.most_bytes = std::min(choice.most_bytes, within.most_bytes);
+  if (within.problem.empty()) return;
+  const std::string wanted = to_text(choice.spec), instead = to_text(within.spec);
+  if (options.algorithm)
+    choice.problem = choice.reason + "=" + quoted(wanted, 200) + ": " + within.problem + "; using " +
+                     (within.spec.family == Family::native ? "the host MPI" : quoted(instead, 200)) +
+                     " on such communicators";
+  choice.reason += ", instead of " + wanted + ": " + within.problem;
+  choice.spec = within.spec;
+}
+
 Choice by_order(const Options& options, const Shape& shape, const Means& means) {
   const Spec& spec = *options.algorithm;
   std::string problem = unsuitable(spec, shape);
@@ -61,13 +78,17 @@ Choice by_order(const Options& options, const Shape& shape, const Means& means) 
 
 }  // namespace
 
-std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means) {
+std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                             const Options& options, const Means& means) {
   std::vector<Spec> specs;
   const Nodes nodes = nodes_of(shape);
-  for (const Rule& rule : trial_rules())
-    if (concerns(rule, collective, shape.ranks) && fits(rule, nodes) && rule.bytes.has(block_bytes) &&
-        unavailable(rule.spec, means).empty() && std::ranges::count(specs, rule.spec) == 0 && proved(rule.spec, shape))
-      specs.push_back(rule.spec);
+  for (const Rule& rule : trial_rules()) {
+    if (!concerns(rule, collective, shape.ranks) || !fits(rule, nodes) || !rule.bytes.has(block_bytes) ||
+        !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape))
+      continue;
+    const Spec spec = within_limits(rule.spec, collective, shape, any_block_bytes, options).spec;
+    if (spec.family != Family::native && std::ranges::count(specs, spec) == 0) specs.push_back(spec);
+  }
   return specs;
 }
 
@@ -110,7 +131,11 @@ bool wants_means(Collective collective, const Shape& shape, const Options& optio
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means) {
-  if (options.algorithm) return by_order(options, shape, means);
+  if (options.algorithm) {
+    Choice ordered = by_order(options, shape, means);
+    limit(ordered, collective, shape, block_bytes, options);
+    return ordered;
+  }
   const Nodes nodes = nodes_of(shape);
   Choice choice{Spec{}, "no rule of the automatic choice is faster here"};
   Range open{0};  // sizes that the rules so far leave open, around this one
@@ -129,6 +154,7 @@ Choice choose(Collective collective, const Shape& shape, std::int64_t block_byte
   });
   choice.least_bytes = open.least;
   choice.most_bytes = open.most;
+  limit(choice, collective, shape, block_bytes, options);
   return choice;
 }
 

@@ -58,6 +58,11 @@ std::string read_limit(std::string_view text, std::int64_t& bytes) {
   return "must be bytes, such as 65536, 64KiB or 2GiB";
 }
 
+std::string read_request_limit(std::string_view text, Options& options) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  return read_number(text, 2, most, options.request_limit) ? "" : "must be a number from 2 on, such as 4096";
+}
+
 std::string read_nodes(std::string_view text, Options& options) {
   options.nodes = text == "mpi" ? "" : text;
   options.hierarchy = parse_node_map(options.nodes, options.world_ranks);
@@ -149,6 +154,20 @@ std::vector<Option> make_table() {
        "little goes without; 0: all do.",
        "keeping 64MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
+      {"SWAPMEET_REQUEST_LIMIT", "a number from 2 on, such as 4096", "4096",
+       "Sends and receives of a rank that may be outstanding at a time, by the certificate of the schedule "
+       "(docs/proofs.md). An algorithm above it gets a narrower window, and a warning if you asked for it; where none "
+       "is "
+       "narrow enough, calls go to the host MPI.",
+       "keeping 4096", read_request_limit},
+      {"SWAPMEET_UNEXPECTED_LIMIT", "bytes, such as 65536 or 128MiB", "128MiB",
+       "Room that messages which arrive before their receives are posted may take at a rank, by the certificate of the "
+       "schedule: 512 B and its data for each, at most 64 KiB (larger messages wait at their sender). An algorithm "
+       "above "
+       "it gets a narrower window, messages in batches, and a warning if you asked for it; where that is not enough, "
+       "calls go to the host MPI.",
+       "keeping 128MiB",
+       [](std::string_view text, Options& options) { return read_limit(text, options.unexpected_limit_bytes); }},
       {"SWAPMEET_DEVICE", "native or host", "native",
        "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first "
        "seen. native: all goes to the host MPI, which may know what to do with the memory of devices; host: all "
@@ -175,7 +194,9 @@ std::string unknown_option(std::string_view name, std::string_view value) {
   std::vector<std::string> names;
   for (const Option& option : option_table()) names.emplace_back(option.name);
   const std::string near = nearest(name, names);
-  return complaint(name, value, "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
+  const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+  return complaint(plain ? std::string(name) : quoted(name, 120), value,
+                   "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
                    "ignoring it (`swapmeet options` lists them)");
 }
 
@@ -201,6 +222,7 @@ std::uint64_t Options::fingerprint() const {
   mix(algorithm ? to_text(*algorithm) : "auto");
   mix(hierarchy ? nodes : "unusable");
   mix(std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
+  mix(std::to_string(request_limit) + ' ' + std::to_string(unexpected_limit_bytes));
   if (trials_share != Options{}.trials_share) mix("trials " + std::to_string(trials_share));
   if (devices_through_host) mix("devices through the host");
   if (recording()) mix("recording");  // this and the next take part of every rank

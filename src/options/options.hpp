@@ -33,7 +33,9 @@ struct Options {
   std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the host MPI
   std::int64_t scratch_limit_bytes = std::int64_t{1} << 30;
-  std::int64_t shm_limit_bytes = std::int64_t{64} << 20;  ///< on a node
+  std::int64_t shm_limit_bytes = std::int64_t{64} << 20;          ///< on a node
+  std::int64_t request_limit = 4096;                              ///< outstanding at a time, of a rank
+  std::int64_t unexpected_limit_bytes = std::int64_t{128} << 20;  ///< that arrive before their receives, at a rank
   /// Who serves MPI's non-blocking and persistent all-to-alls.
   enum class Nonblocking : std::uint8_t { in_progress, threads, host } nonblocking = Nonblocking::in_progress;
   double order_seconds = 2;           ///< for computing an order of the topology

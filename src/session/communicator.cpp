@@ -298,7 +298,7 @@ std::vector<Decision*> Communicator::arms(Collective collective, std::int64_t bl
   arms.push_back(&usual);
   if (!find_nodes().empty() || !make_ours()) return arms;
   join(Spec{});
-  for (const Spec& spec : candidates(collective, shape_, block_bytes, means_))
+  for (const Spec& spec : candidates(collective, shape_, block_bytes, options_, means_))
     if (spec != usual.spec()) arms.push_back(&on_trial(collective, spec));
   return arms;
 }

@@ -77,8 +77,10 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(request.collective, shape_, wanted)) join(Spec{});
-  return choose(request.collective, shape_,
-                of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_);
+  Choice choice = choose(request.collective, shape_,
+                         of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_);
+  if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
+  return choice;
 }
 
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
@@ -103,7 +105,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
       give_up_order(choice.spec, missing, wanted);
       choice = choice_for(*request, wanted);
     }
-    if (options && options->algorithm && choice.spec != *wanted.algorithm) return problem = choice.reason, nullptr;
+    if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
+      return problem = choice.reason, nullptr;
   }
   if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
     choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};

@@ -134,8 +134,10 @@ def test_proved() -> None:
     ("ranks", "nodes"), [(2, ""), (5, "2+3"), (64, "8"), (512, "16"), (4096, "64"), (96, "cyclic:12")]
 )
 def test_candidates_are_proved_and_suit_the_nodes(collective: _core.Collective, ranks: int, nodes: str) -> None:
+    boundless = _core.read_options(["SWAPMEET_REQUEST_LIMIT=1000000", "SWAPMEET_UNEXPECTED_LIMIT=1000GiB"], ranks)
+    assert not boundless.problems
     for block_bytes in (8, 512, 4096, 1 << 20):
-        found = _core.candidates(collective, ranks, block_bytes, nodes=nodes)
+        found = _core.candidates(collective, ranks, block_bytes, nodes=nodes, options=boundless)
         assert 1 <= len(found) <= 8
         assert len({str(spec) for spec in found}) == len(found)
         families = {spec.family for spec in found}

@@ -1,0 +1,70 @@
+"""What exchanges hold at most, in words and tables: the certificates are the core's (docs/proofs.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.table import Table
+
+from swapmeet import _core
+
+COLUMNS = ("requests", "peers", "early messages", "early blocks", "scratch blocks")
+MEANING = (
+    "Bounds hold in every execution, of a rank: requests outstanding at a time; ranks that it exchanges messages with; "
+    "messages that have arrived while their receives are not posted, and the blocks in them. ≤: an upper bound; "
+    "without it, some execution gets there."
+)
+
+
+def certificate(spec: _core.Spec, ranks: int, nodes: str = "", exact: bool = True) -> _core.Certificate:
+    """The certificate of `spec`: exact if wanted, where that takes no time. Requires that `spec` serves these ranks."""
+    computed = dict(spec.parameters).get("order", "").startswith("topology")
+    return (_core.certify if exact and not computed else _core.ceiling)(spec, ranks, nodes)
+
+
+def numbers(bounds: _core.Bounds) -> tuple[int, ...]:
+    """In the order of `COLUMNS`."""
+    return bounds.requests, bounds.peers, bounds.early_messages, bounds.early_blocks, bounds.scratch_blocks
+
+
+def sentences(found: _core.Certificate, block_bytes: int | None = None) -> str:
+    """What a rank holds at most, and a node."""
+    both = (("A rank", found.rank), ("All ranks of a node", found.node))
+    return "\n".join(_sentence(who, bounds, found.exact, block_bytes) for who, bounds in both)
+
+
+def _sentence(who: str, bounds: _core.Bounds, exact: bool, block_bytes: int | None) -> str:
+    size = "" if block_bytes is None else f" ({bounds.early_bytes(block_bytes):,} B)"
+    return (
+        f"{who}: at most {bounds.requests:,} requests outstanding, {bounds.peers:,} peers, "
+        f"{bounds.scratch_blocks:,} scratch blocks; {'' if exact else '≤ '}{bounds.early_messages:,} messages with "
+        f"{bounds.early_blocks:,} blocks may arrive before their receives are posted{size}"
+    )
+
+
+def table(
+    rows: Iterable[tuple[str, int, _core.Certificate]], block_bytes: int | None = None, title: str | None = None
+) -> Table:
+    """A line for each (name, ranks, certificate)."""
+    listing = Table("spec", "P", title=title, title_justify="left")
+    room = () if block_bytes is None else ("early bytes",)
+    for column in (*COLUMNS[:4], *room, COLUMNS[4], "a node: requests", "early messages"):
+        listing.add_column(column, justify="right")
+    for name, ranks, found in rows:
+        requests, peers, messages, blocks, scratch = numbers(found.rank)
+        most = "" if found.exact else "≤ "
+        size = [] if block_bytes is None else [f"{most}{found.rank.early_bytes(block_bytes):,}"]
+        cells = [f"{most}{number:,}" for number in (requests, peers, messages, blocks)]
+        ends = [f"{most}{number:,}" for number in (scratch, found.node.requests, found.node.early_messages)]
+        listing.add_row(name, str(ranks), *cells, *size, *ends)
+    return listing
+
+
+def of_aliases(ranks: int, per_node: int) -> Table:
+    """Of each named algorithm, on so many ranks in nodes of `per_node`."""
+    rows = []
+    for name, *_ in _core.aliases():
+        spec = _core.parse_spec(name)
+        if spec.family != "native" and not spec.unsuitable(ranks, str(per_node)):
+            rows.append((name, ranks, certificate(spec, ranks, str(per_node))))
+    return table(rows, title=f"At most, on {ranks} ranks in nodes of {per_node}:")

@@ -1,0 +1,98 @@
+#include "choose/limits.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/generate.hpp"
+#include "verify/certificate.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+bool on_one_node(const Shape& shape) {
+  return shape.hierarchy.empty() ||
+         std::ranges::adjacent_find(shape.hierarchy.front(), std::not_equal_to{}) == shape.hierarchy.front().end();
+}
+
+/// The spec, then with narrower and narrower windows, by its completion rule and then in batches.
+std::vector<Spec> narrower(const Spec& spec, const Shape& shape) {
+  const auto widest = static_cast<std::uint32_t>(std::max(1, shape.ranks - 1));
+  const std::uint32_t window = spec.window == 0 ? widest : std::min(static_cast<std::uint32_t>(spec.window), widest);
+  std::vector<Spec> specs{spec};
+  const auto add = [&](std::uint32_t narrowed, Completion completion) {
+    Spec other = spec;
+    other.window = static_cast<std::int32_t>(narrowed);
+    other.completion = completion;
+    if (unsuitable(other, shape).empty()) specs.push_back(std::move(other));
+  };
+  const auto add_all = [&](std::uint32_t widest_window, Completion completion) {
+    for (std::uint32_t narrowed = std::bit_floor(widest_window); narrowed > 0; narrowed /= 2) add(narrowed, completion);
+  };
+  add_all(window - 1, spec.completion);
+  if (spec.completion != Completion::all) add_all(window, Completion::all);
+  return specs;
+}
+
+/// What a rank holds at most. Where sizes are unequal, blocks that pass through other ranks may be sent directly instead,
+/// all at once.
+Certificate::Bounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
+  Certificate::Bounds bounds = ceiling(spec, shape).rank;
+  if (!of_unequal_blocks(collective) || !needs_sizes(spec)) return bounds;
+  const std::int64_t others = shape.ranks - 1;
+  bounds.requests += 2 * others;
+  bounds.early_messages += others;  // receives are posted all at once, too
+  return bounds;
+}
+
+/// The largest block with which early messages stay within `limit` bytes: -1: none; INT64_MAX: any.
+std::int64_t largest_block(const Certificate::Bounds& bounds, const Spec& spec, std::int64_t limit) {
+  const std::int64_t entries = early_bytes(bounds, 0);
+  if (entries > limit) return -1;
+  if (early_bytes(bounds, any_block_bytes) <= limit) return INT64_MAX;
+  const std::int64_t largest = (limit - entries) / bounds.early_blocks;
+  return spec.segment_bytes > 0 && spec.segment_bytes <= largest ? INT64_MAX : largest;
+}
+
+std::string requests_above(std::int64_t requests, const Options& options) {
+  return std::to_string(requests) + " requests may be outstanding at a time, SWAPMEET_REQUEST_LIMIT is " +
+         std::to_string(options.request_limit);
+}
+
+std::string early_above(std::int64_t messages, std::int64_t largest, const Options& options) {
+  return std::to_string(messages) +
+         " messages may arrive before their receives are posted, SWAPMEET_UNEXPECTED_LIMIT=" +
+         std::to_string(options.unexpected_limit_bytes) +
+         (largest < 0 ? " is exceeded" : " is exceeded by blocks above " + std::to_string(largest) + " B");
+}
+
+}  // namespace
+
+Limited within_limits(const Spec& spec, Collective collective, const Shape& shape, std::int64_t block_bytes,
+                      const Options& options) {
+  Limited answer{spec};
+  if (spec.family == Family::native || (spec.intra != Transport::mpi && on_one_node(shape))) return answer;
+  const std::int64_t size = of_unequal_blocks(collective) ? any_block_bytes : block_bytes;
+  bool first = true;
+  for (const Spec& point : narrower(spec, shape)) {
+    const Certificate::Bounds bounds = most_held(point, collective, shape);
+    const bool few_requests = bounds.requests <= options.request_limit;
+    const std::int64_t largest = few_requests ? largest_block(bounds, point, options.unexpected_limit_bytes) : -1;
+    if (size <= largest) {
+      answer.spec = point;
+      if (size != any_block_bytes) answer.most_bytes = largest;
+      return answer;
+    }
+    if (size != any_block_bytes) answer.least_bytes = std::max(answer.least_bytes, largest + 1);
+    if (std::exchange(first, false))
+      answer.problem = few_requests ? early_above(bounds.early_messages, largest, options)
+                                    : requests_above(bounds.requests, options);
+  }
+  answer.spec = Spec{};
+  return answer;
+}
+
+}  // namespace swapmeet

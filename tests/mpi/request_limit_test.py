@@ -1,0 +1,44 @@
+"""An algorithm above a limit is executed with a narrower window, on all ranks alike, and one warning says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ASKED, NARROWED = "direct(order=shift,window=all,complete=all)", "direct(order=shift,window=2,complete=all)"
+
+
+@pytest.mark.parametrize(
+    ("limits", "spec"),
+    [
+        ({"SWAPMEET_REQUEST_LIMIT": "5"}, NARROWED),
+        ({"SWAPMEET_UNEXPECTED_LIMIT": "1000"}, "native"),
+        ({"SWAPMEET_REQUEST_LIMIT": "6", "SWAPMEET_UNEXPECTED_LIMIT": "1548"}, ASKED),  # 3 · (512 + 4) bytes
+    ],
+)
+def test_what_is_executed_and_said(
+    launch, compiled, tallies, tmp_path: Path, wheel: str, limits: dict[str, str], spec: str
+) -> None:
+    statistics = tmp_path / "statistics.json"
+    env = {**limits, "SWAPMEET_STATS": str(statistics)}
+    done = launch(4, [compiled(wheel, "one_exchange")], mpi=wheel, algorithm="spread-out", env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tally,) = tallies(statistics)
+    assert tally["algorithm"] == spec
+    warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert len(warnings) == (spec != ASKED)
+    for warning in warnings:
+        assert f'SWAPMEET_ALGORITHM="{ASKED}"' in warning or f"SWAPMEET_ALGORITHM={ASKED}" in warning
+        assert f"using {'the host MPI' if spec == 'native' else repr(spec)[1:-1]}" in warning.replace('"', "")
+        assert max(limits) in warning
+
+
+def test_ranks_with_other_limits_use_the_host_mpi(launch, compiled, wheel: str, tmp_path: Path) -> None:
+    script = tmp_path / "limited.sh"
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    script.write_text(f'#!/bin/sh\n[ "{rank}" = 1 ] && export SWAPMEET_REQUEST_LIMIT=7\nexec "$@"\n')
+    script.chmod(0o755)
+    done = launch(4, [script, compiled(wheel, "one_exchange")], mpi=wheel, algorithm="spread-out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr

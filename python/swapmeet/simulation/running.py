@@ -108,15 +108,15 @@ def measure(
         return True
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     header = machine.header({**how, "platform": chosen.platform, "specs": list(patterns)})
-    with Writer(file, header) as writer, _progress(len(todo)) as told:
-        for job, why in impossible:
-            writer.problem(None, job.cell, job.spec, why)
-            print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
-        try:
+    try:
+        with Writer(file, header) as writer, _progress(len(todo)) as told:
+            for job, why in impossible:
+                writer.problem(None, job.cell, job.spec, why)
+                print(f"swapmeet: {name(job.cell)}: {job.spec}: {why}", file=sys.stderr)
             Campaign(runner, writer, told).run(jobs, chosen.jobs)
-        except BaseException:  # the same command then goes on: what was simulated is remembered
-            file.unlink(missing_ok=True)
-            raise
+    except BaseException:  # the same command then goes on: what was simulated is remembered
+        file.unlink(missing_ok=True)
+        raise
     right = report(file, None)
     if score:
         console().print(scoreboard.table(scoreboard.scores(read(file))))

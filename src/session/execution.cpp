@@ -35,13 +35,14 @@ int Execution::stage_blocks() {
     if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, packing_)) return error;
   send_.emplace(send);
   receive_.emplace(receive);
-  if (stages_send(*exchange_)) {
+  const bool bytes = exchange_->needs_bytes();
+  if (stages_send(bytes)) {
     if (!Staging::packs(send, ranks_)) return MPI_ERR_COUNT;
     if (!send_staging_.reserve(send, ranks_)) return MPI_ERR_NO_MEM;
     if (const int error = send_staging_.pack(send, packing_)) return error;
     send_.emplace(send_staging_.blocks());
   }
-  if (stages_receive(*exchange_)) {
+  if (stages_receive(bytes)) {
     if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
     if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
     receive_.emplace(receive_staging_.blocks());
@@ -67,7 +68,7 @@ int Execution::advance() {
 
 int Execution::unstage_blocks() {
   if (as_they_lie_) return MPI_SUCCESS;
-  if (stages_receive(*exchange_))
+  if (stages_receive(exchange_->needs_bytes()))
     if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.received()), packing_))
       return error;
   return receive_host_copy_.give_back();
@@ -89,7 +90,7 @@ void Execution::release() {
 
 std::int64_t Execution::staging_bytes(const Exchange& exchange) const {
   const Blocks send = request_.sent(), receive = request_.received();
-  const bool sends = stages_send(exchange), receives = stages_receive(exchange);
+  const bool bytes = exchange.needs_bytes(), sends = stages_send(bytes), receives = stages_receive(bytes);
   std::int64_t all = 0;
   for (Rank i = 0; i < ranks_; ++i) all += (sends ? send.bytes(i) : 0) + (receives ? receive.bytes(i) : 0);
   return all;

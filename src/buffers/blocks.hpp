@@ -5,6 +5,7 @@
 #include <span>
 
 #include "mpi/datatype.hpp"
+#include "schedule/collective.hpp"
 
 namespace swapmeet {
 
@@ -108,5 +109,11 @@ class Blocks {
   const MPI_Count* large_counts_ = nullptr;
   const MPI_Aint* large_displacements_ = nullptr;
 };
+
+/// Whether all ranks know that there is nothing to exchange. (Of types that differ from rank to rank, some are exchanged as
+/// rows and some as blocks: these would wait for those.)
+inline bool is_empty(Collective collective, const Blocks& send, const Blocks& receive) {
+  return collective == Collective::alltoall && send.bytes(0) == 0 && receive.bytes(0) == 0;
+}
 
 }  // namespace swapmeet

@@ -51,6 +51,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
       if (refused(error)) return error;
       failure = error;
     }
+  if (is_empty(call.collective, call.in_place ? call.receive : call.send, call.receive)) return failure;
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place) {
     Invocation exchange = communicator.next_exchange();

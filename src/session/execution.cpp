@@ -7,6 +7,11 @@ namespace swapmeet {
 
 void Execution::start(Exchange& exchange, Invocation call, MPI_Comm packing) {
   stage_ = Stage::exchanging;
+  empty_ = is_empty(request_.collective, request_.sent(), request_.received());
+  if (empty_) {
+    failure_ = call.failure;
+    return;
+  }
   if (as_they_lie_ && &exchange == exchange_ && !may_be_on_device()) {
     send_->lie_at(request_.send->base());
     receive_->lie_at(request_.receive.base());
@@ -59,6 +64,7 @@ int Execution::start_on_host(MPI_Comm comm) {
 }
 
 int Execution::advance() {
+  if (stage_ == Stage::exchanging && empty_) return stage_ = Stage::idle, failure_;
   int error = stage_ == Stage::exchanging ? exchange_->advance() : test_host();
   if (error == unfinished) return error;
   if (!error && stage_ == Stage::exchanging) error = unstage_blocks();

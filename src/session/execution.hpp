@@ -74,7 +74,8 @@ class Execution {
   HostCopy send_host_copy_, receive_host_copy_;
   Staging send_staging_, receive_staging_;
   std::optional<Blocks> send_, receive_;  ///< as the exchange sees them
-  bool as_they_lie_ = false;
+  bool as_they_lie_ = false, empty_ = false;
+  int failure_ = MPI_SUCCESS;
 };
 
 }  // namespace swapmeet

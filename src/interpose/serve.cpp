@@ -51,7 +51,9 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
       if (refused(error)) return error;
       failure = error;
     }
-  if (is_empty(call.collective, call.in_place ? call.receive : call.send, call.receive)) return failure;
+  if (is_empty(call.collective, call.in_place ? call.receive : call.send, call.receive))
+    return communicator.next_exchange(),
+           failure;  // it counts: on other ranks such a call may be served again, as the last one
   const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
   if (as_they_lie && !call.in_place) {
     Invocation exchange = communicator.next_exchange();

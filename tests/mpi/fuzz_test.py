@@ -41,8 +41,8 @@ def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
     run(launch, built, wheel, ranks, 1, EPISODES[wheel][ranks], drawn_variables(1, ranks))
 
 
-@pytest.mark.parametrize("episode", [9, 60])
-def test_programs_that_hung_once(launch, built, wheel: str, episode: int) -> None:
+@pytest.mark.parametrize("episode", [9, 10, 60])
+def test_programs_that_failed_once(launch, built, wheel: str, episode: int) -> None:
     """Blocks of 0 B of types that differ from rank to rank, on one node."""
     argv = [str(built(wheel, "fuzz")), "--seed", "11", "--steps", str(STEPS), "--episode", str(episode)]
     done = launch(3, argv, mpi=wheel, env={"SWAPMEET_NODES": "3"}, timeout=120)

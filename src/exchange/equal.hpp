@@ -118,6 +118,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   }
 
   std::size_t equal_bytes() const { return 0; }  ///< of each block, as all ranks know; 0: they do not
+  bool in_place() const { return send_->address(0) == receive_->address(0); }
 
   /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
   bool next_pass() {
@@ -156,7 +157,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
 
   void copy_blocks(const Copy& both) {
     const Part from = block(both.from), to = block(both.to);
-    if (from.count == 0) return;
+    if (from.count == 0 || from.address == to.address) return;
     const Datatype &sent = send_->type(both.from.first), &received = receive_->type(both.to.first);
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
@@ -199,6 +200,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
 
   const Rows& rows() const { return *rows_; }
   std::size_t equal_bytes() const { return static_cast<std::size_t>(rows_->block_bytes); }
+  bool in_place() const { return rows_->send == rows_->receive; }
   bool next_pass() const { return false; }
 
   /// Blocks side by side.
@@ -210,6 +212,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
 
   void copy_row(const Run& from, const Run& to) const {
     const std::int64_t bytes = rows_->block_bytes;
+    if (address(from) == address(to)) return;  // in place
     swapmeet::copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
   }
 

@@ -30,6 +30,10 @@ class Exchange {
   virtual std::int64_t working_blocks() const = 0;
   virtual void share_working_blocks(std::int64_t most) = 0;
 
+  /// Whether blocks of contiguous types may be received where others are sent from: the same ones on both sides, as for
+  /// MPI_IN_PLACE.
+  virtual bool takes_place() const { return false; }
+
   /// Exchanges blocks. Collective; blocks until the rank's own part is done; allocates nothing once scratch memory and
   /// lists are there. `sent`, set where there is an error: whether anything was sent; if not, MPI has refused the
   /// arguments, and the call may be made again. Not to be called by two threads at a time (nor would MPI allow it on one communicator).

@@ -70,10 +70,13 @@ class Links {
         passes_on_(passes_on) {}
 
   /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
-  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0) {
+  /// `in_place`: what comes from a rank takes the place of what goes there; all within the node.
+  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0, bool in_place = false) {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
+    in_place_ = in_place;
+    if (in_place) local_.neighbours->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
   }
 
@@ -377,8 +380,11 @@ class Links {
         started = Started::finished;
         return;
       }
-    Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, local_.single_copy, call_->number)
+    // in place two offers would wait for each other
+    const SingleCopy single_copy = in_place_ ? SingleCopy{} : local_.single_copy;
+    Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, single_copy, call_->number)
                                 : Transfer::receive(link, place.pieces, place.bytes, call_->number);
+    transfer.in_place = !is_send && in_place_;
     transfer.failed = is_send && wire.marked();
     transfer.discards = !is_send && place.pieces.front().address == nullptr;
     begin_transfer(slots, slot, transfer);
@@ -432,12 +438,14 @@ class Links {
     if (writes) rows.write(link.member, place.pieces.front());
     if (marked || writes) {
       watch_.done(&slots_.requests[slot]);
+      link.left = NodeLink::all_left;
       started = Started::finished;
       return true;
     }
     if (is_send) rows.defer();
     Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
     transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.in_place = !is_send && in_place_;
     take(slot, message);
     begin_transfer(slots_, slot, transfer);
     started = Started::underway;
@@ -446,7 +454,7 @@ class Links {
 
   /// Whether a message of so many bytes is offered for a single copy.
   bool offers(std::size_t bytes) const {
-    return bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes;
+    return !in_place_ && (bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes);
   }
 
   void begin_transfer(Slots& slots, std::uint32_t slot, const Transfer& transfer) {
@@ -575,7 +583,7 @@ class Links {
   const Invocation* call_ = nullptr;
   Failure& failure_;
   bool passes_on_;
-  bool sent_ = false;
+  bool sent_ = false, in_place_ = false;
   [[no_unique_address]] Watching watch_{};
   std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;

@@ -35,7 +35,19 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
   if (local_.by_rows) list_rows();
+  takes_place_ = !segmented() && !forwards() && neighbours && one_step_within_the_node();
   passes_ = std::make_unique<Passes>(*this);
+}
+
+/// Whether all messages of this rank are under way at once, and none by MPI.
+bool Plan::one_step_within_the_node() const {
+  const auto exchanges = [](const Step& step) { return step.send_count + step.receive_count > 0; };
+  const auto at_once = [](const Step& step) {
+    return std::max(step.send_count, step.receive_count) <= step.in_flight();
+  };
+  const auto stays = [this](const Message& message) { return local_.neighbours->link(message.peer) != nullptr; };
+  return std::ranges::count_if(schedule_.steps, exchanges) <= 1 && std::ranges::all_of(schedule_.steps, at_once) &&
+         std::ranges::all_of(schedule_.sends, stays) && std::ranges::all_of(schedule_.receives, stays);
 }
 
 /// Where all ranks share a node, the step that exchanges anything is an operation of its own.
@@ -64,8 +76,8 @@ struct Plan::Pass {
   template <class... Arguments>
   explicit Pass(Plan& plan, Arguments&&... arguments)
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
-        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()),
-        engine(links, payload) {}
+        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()), engine(links, payload),
+        takes_place(plan.takes_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -75,7 +87,7 @@ struct Plan::Pass {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock), payload.equal_bytes());
+    links.bind(call, Watching(call.clock), payload.equal_bytes(), takes_place && payload.in_place());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -89,6 +101,7 @@ struct Plan::Pass {
   Payload payload;
   Links<Watching> links;
   Engine<Links<Watching>, Payload> engine;
+  const bool takes_place;
 };
 
 struct Plan::Passes {

@@ -20,6 +20,7 @@ class Plan final : public Exchange {
   ~Plan() override;
 
   bool needs_bytes() const override { return needs_bytes_; }
+  bool takes_place() const override { return takes_place_; }
 
   /// Whether it makes MPI datatypes, with an int for the bytes of a block.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
@@ -67,6 +68,7 @@ class Plan final : public Exchange {
   int go_on(AnyPass& pass);
 
   void list_rows();
+  bool one_step_within_the_node() const;
   template <class AnyPass, class BlockOf>
   int exchange_rows(AnyPass& pass, BlockOf block_of);
   bool fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const;
@@ -83,7 +85,7 @@ class Plan final : public Exchange {
   } row_sends_, row_receives_;
   std::size_t row_step_ = 0;
   std::vector<std::uint32_t> late_rows_;
-  bool needs_bytes_ = false;
+  bool needs_bytes_ = false, takes_place_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Local local_;
   Memory scratch_;

@@ -66,6 +66,8 @@ class Neighbours {
   bool advance(Transfer& transfer) { return node_.advance(transfer); }
   bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) { return node_.send_now(link, piece, call); }
 
+  void begin_in_place() { node_.begin_in_place(); }
+
   NodeRows& rows() { return node_.rows(); }
   bool raise() { return node_.raise(); }
   void waits_for(const NodeLink& late) { node_.waits_for(late); }

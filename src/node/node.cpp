@@ -70,6 +70,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
     Cell* const cell = out.next();
     if (!cell) return false;
     out.hand_over(*cell, label_of(transfer) | Cell::failed, link.in.count());
+    link.left = NodeLink::all_left;
     transfer.state = Transfer::State::done;
     return true;
   }
@@ -101,12 +102,22 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
       charge(part, false);
       out.hand_over(*cell, label_of(transfer) | (in_bulk ? Cell::bulk : 0), link.in.count());
       moved = true;
+      link.left = transfer.moved;
       if (transfer.moved < transfer.bytes) continue;
+      link.left = NodeLink::all_left;
       transfer.state = Transfer::State::done;
       break;
     }
   }
   return moved;
+}
+
+/// Whether what `cell` brings may be written where it belongs.
+bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
+  if (!transfer.in_place) return true;
+  const std::size_t message = cell.message_bytes();
+  const std::size_t arrived = cell.offers() ? message : std::min(ring.most_payload(), message - transfer.moved);
+  return transfer.link->left >= transfer.moved + arrived;
 }
 
 /// `moved` counts the bytes of the message that have arrived, whether or not there is room for them. `out_of_step`: the
@@ -117,7 +128,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   bool moved = false;
   if (Cell* const cell = in.next(); cell && cell->message == label_of(transfer) &&
                                     transfer.bytes <= sizeof cell->payload && transfer.pieces.size() == 1 &&
-                                    !transfer.discards) [[likely]] {  // all that a small message is
+                                    !transfer.discards && !transfer.in_place) [[likely]] {  // all that a small one is
     std::memcpy(transfer.pieces[0].address, cell->payload, transfer.bytes);
     charge(transfer.bytes, true);
     link.out.learn(cell->acknowledged);
@@ -130,6 +141,10 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   while (Cell* const cell = in.next()) {
     if (cell->call() != transfer.call) [[unlikely]]
       return out_of_step = true, moved;
+    if (!has_place(transfer, *cell, in.ring())) {
+      link.out.learn(cell->acknowledged);
+      break;
+    }
     moved = true;
     if (cell->message & Cell::failed) [[unlikely]] {
       link.out.learn(cell->acknowledged);
@@ -272,6 +287,7 @@ bool Node::advance_by_row(Transfer& transfer) {
     if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].seat), false;
     rows_.write(link.member, transfer.pieces.front());
     rows_.made_up();
+    link.left = NodeLink::all_left;
     transfer.state = Transfer::State::done;
     return waiter_.moved(), true;
   }
@@ -289,6 +305,7 @@ bool Node::advance_by_row(Transfer& transfer) {
       return advance(transfer);
     case State::failed: transfer.failed = true; break;
     case State::here: {
+      if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.seat), false;
       transfer.cut = block.bytes > transfer.bytes;
       if (!transfer.discards)
         std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));

@@ -56,6 +56,7 @@ struct Transfer {
   bool cut = false;                                     ///< a message of more bytes arrived
   bool failed = false;                                  ///< its sender has no data: none is sent
   bool discards = false;  ///< of a message received: there is no room for it; it is to arrive nonetheless
+  bool in_place = false;  ///< of a message received: it takes the place of what goes to its sender, once that has left
   std::uint16_t call = 0;
   State state = State::data;
   std::uint32_t turn = 0;
@@ -70,6 +71,9 @@ struct NodeLink {
   const Seat* seat = nullptr;
   std::uint32_t member = 0;  ///< the other one
   pid_t process = 0;         ///< whose memory can be read; 0: it cannot
+  std::size_t left = 0;      ///< bytes of what goes there that are copied; at its end `all_left`
+
+  static constexpr std::size_t all_left = SIZE_MAX;
 
   struct Turns {
     std::uint32_t made = 0, done = 0;
@@ -132,9 +136,15 @@ class Node {
     std::memcpy(cell->payload, piece.address, piece.bytes);
     charge(piece.bytes, false);
     link.out.hand_over(*cell, Cell::label(piece.bytes, call), link.in.count());
+    link.left = NodeLink::all_left;
     ++link.sends.made;
     ++link.sends.done;
     return true;
+  }
+
+  /// An exchange in place begins: nothing of it has left.
+  void begin_in_place() {
+    for (NodeLink& link : links_) link.left = 0;
   }
 
   /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.

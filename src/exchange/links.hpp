@@ -83,6 +83,9 @@ class Links {
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
 
+  /// Whether some ranks are on this node, as far as anyone knows.
+  bool shares_node() const { return local_.neighbours != nullptr; }
+
   /// Whether anything was sent in this exchange.
   bool sent() const { return sent_; }
   bool local(Rank peer) const { return local_.neighbours && local_.neighbours->link(peer); }
@@ -386,7 +389,7 @@ class Links {
                                 : Transfer::receive(link, place.pieces, place.bytes, call_->number);
     transfer.in_place = !is_send && in_place_;
     transfer.failed = is_send && wire.marked();
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
     begin_transfer(slots, slot, transfer);
     if constexpr (is_send) {
       sent_ = true;
@@ -444,13 +447,16 @@ class Links {
     }
     if (is_send) rows.defer();
     Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
     transfer.in_place = !is_send && in_place_;
     take(slot, message);
     begin_transfer(slots_, slot, transfer);
     started = Started::underway;
     return true;
   }
+
+  /// Whether there is no room for what arrives there.
+  static bool discards(const Piece& piece) { return !piece.address && !piece.map; }
 
   /// Whether a message of so many bytes is offered for a single copy.
   bool offers(std::size_t bytes) const {

@@ -55,15 +55,15 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
     return communicator.next_exchange(),
            failure;  // it counts: on other ranks such a call may be served again, as the last one
   const Blocks& send = call.in_place ? call.receive : call.send;
-  const bool bytes = send.contiguous() && call.receive.contiguous();
-  if (call.in_place ? bytes && plan.takes_place() : bytes || !plan.needs_bytes()) {
+  const bool swaps = call.in_place && plan.swaps(call.receive);
+  const bool stage_send = call.in_place ? !swaps : !plan.takes(send, false);
+  const bool stage_receive = !swaps && !plan.takes(call.receive, call.in_place);
+  if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
     return plan.run(send, call.receive, exchange, sent);
   }
-  // In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(), !call.receive.contiguous(),
-                         failure, sent);
+  return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }
 
 std::uint64_t bytes_of(const Call& call, Rank ranks) {

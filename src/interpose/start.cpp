@@ -110,11 +110,11 @@ bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call
 }
 
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallv of small blocks, on a node, takes less than to keep the
-/// arguments of ours (docs/measurements/nonblocking.md). Not where an algorithm is ordered; nor in place, where Open MPI
-/// 5.0.11 delivers wrong data from four ranks on.
+/// arguments of ours (docs/measurements/nonblocking.md), and so does its MPI_Ialltoallw, whose arguments are more. Not where
+/// an algorithm is ordered; nor in place, where MPI_Ialltoallv of Open MPI 5.0.11 delivers wrong data from four ranks on.
 template <class Call>
 bool faster_by_host(const Call& call, const Communicator& communicator) {
-  return Call::collective == Collective::alltoallv && !host_is_mpich && !communicator.options().algorithm &&
+  return of_unequal_blocks(Call::collective) && !host_is_mpich && !communicator.options().algorithm &&
          call.send.base != MPI_IN_PLACE;
 }
 

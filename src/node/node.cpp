@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// Calls move(address, bytes) for the next `bytes` bytes of the pieces of `transfer`.
+/// Calls move(piece, first, bytes) for the next `bytes` bytes of the pieces of `transfer`.
 template <class Move>
 void walk(Transfer& transfer, std::size_t bytes, Move move) {
   transfer.moved += bytes;
   while (bytes > 0) {
     const Piece& piece = transfer.pieces[transfer.piece];
     const std::size_t part = std::min(bytes, piece.bytes - transfer.offset);
-    move(piece.address + transfer.offset, part);
+    move(piece, transfer.offset, part);
     bytes -= part;
     transfer.offset += part;
     if (transfer.offset < piece.bytes) continue;
@@ -28,28 +28,39 @@ void walk(Transfer& transfer, std::size_t bytes, Move move) {
 /// What every cell of a message says of it.
 std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.bytes, transfer.call); }
 
-/// What an offer begins with; the pieces follow.
+/// What an offer begins with; the pieces follow. No pieces: one piece of elements, their map, and its loops.
 struct Offer {
   RegionPlace place;
   std::uint64_t count;
 };
 
+/// The map of the elements that a message is; nullptr: bytes side by side.
+const TypeMapView* map_of(const Transfer& transfer) { return transfer.pieces.front().map; }
+
+template <class Item>
+char* append(char* to, const Item* items, std::size_t count) {
+  std::memcpy(to, items, count * sizeof(Item));
+  return to + count * sizeof(Item);
+}
+
 /// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it
 /// there.
 std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
-  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece);
+  const TypeMapView* const map = map_of(transfer);
+  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece) +
+                            (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
   const bool in_bulk = bytes > sizeof cell.payload;
   if (in_bulk && bytes > ring.most_payload()) return 0;
-  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, transfer.pieces.size()};
-  if (head.place.id == 0 && (!transfer.copy_by_kernel || transfer.link->process == 0)) return 0;
-  char* to = ring.payload(cell, in_bulk);
-  std::memcpy(to, &head, sizeof head);
-  to += sizeof head;
+  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{},
+                   map ? 0 : transfer.pieces.size()};
+  const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && worth_reading(map);
+  if (head.place.id == 0 && !by_kernel) return 0;
+  char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
     const RemotePiece remote{reinterpret_cast<std::uintptr_t>(piece.address), piece.bytes};
-    std::memcpy(to, &remote, sizeof remote);
-    to += sizeof remote;
+    to = append(to, &remote, 1);
   }
+  if (map) append(append(to, map, 1), map->loops, map->loop_count);
   return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
 }
 
@@ -57,9 +68,18 @@ bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
   const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
   Offer head;
   std::memcpy(&head, payload, sizeof head);
-  const std::span pieces(reinterpret_cast<const RemotePiece*>(payload + sizeof head), head.count);
-  if (head.place.id != 0 && regions.copy(head.place, pieces, transfer.pieces)) return true;
-  return transfer.link->process != 0 && read_from(transfer.link->process, pieces, transfer.pieces);
+  const auto* const pieces = reinterpret_cast<const RemotePiece*>(payload + sizeof head);
+  RemoteData data{{pieces, head.count > 0 ? head.count : 1}};
+  TypeMapView map;
+  if (head.count == 0) {
+    const auto* const theirs = reinterpret_cast<const TypeMapView*>(pieces + 1);
+    map = *theirs;
+    map.loops = reinterpret_cast<const TypeLoop*>(theirs + 1);
+    data.map = &map;
+  }
+  if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
+  return transfer.link->process != 0 && worth_reading(data.map) &&
+         read_from(transfer.link->process, data, transfer.pieces);
 }
 
 bool advance_send(Transfer& transfer, const Regions& regions) {
@@ -95,8 +115,8 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
       const std::size_t part = std::min(out.ring().most_payload(), transfer.bytes - transfer.moved);
       const bool in_bulk = part > sizeof cell->payload;
       char* to = out.ring().payload(*cell, in_bulk);
-      walk(transfer, part, [&](const char* from, std::size_t bytes) {
-        std::memcpy(to, from, bytes);
+      walk(transfer, part, [&](const Piece& from, std::size_t first, std::size_t bytes) {
+        from.read(first, bytes, to);
         to += bytes;
       });
       charge(part, false);
@@ -129,7 +149,7 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   if (Cell* const cell = in.next(); cell && cell->message == label_of(transfer) &&
                                     transfer.bytes <= sizeof cell->payload && transfer.pieces.size() == 1 &&
                                     !transfer.discards && !transfer.in_place) [[likely]] {  // all that a small one is
-    std::memcpy(transfer.pieces[0].address, cell->payload, transfer.bytes);
+    transfer.pieces[0].write(0, transfer.bytes, cell->payload);
     charge(transfer.bytes, true);
     link.out.learn(cell->acknowledged);
     in.emptied();
@@ -172,8 +192,8 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
       const std::size_t held = transfer.discards ? 0 : transfer.bytes;
       const std::size_t room = held - std::min(transfer.moved, held);
       const char* from = in.ring().payload(*cell, cell->message & Cell::bulk);
-      walk(transfer, std::min(arrived, room), [&](char* to, std::size_t bytes) {
-        std::memcpy(to, from, bytes);
+      walk(transfer, std::min(arrived, room), [&](const Piece& to, std::size_t first, std::size_t bytes) {
+        to.write(first, bytes, from);
         from += bytes;
       });
       charge(arrived, true);
@@ -195,10 +215,12 @@ std::size_t NodeLayout::bulk(std::uint32_t member) const {
 }
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
-  constexpr std::uint32_t line = 64, most_lines = 257;
-  for (std::uint32_t lines = most_lines;; lines = (lines / 2) | 1) {
+  constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
+  constexpr std::uint32_t rank_bytes = 512 << 10;  // of the cells that a rank fills: they are to stay in its cache
+  const std::uint32_t fit = rank_bytes / (members * cells * line);
+  for (std::uint32_t lines = std::clamp(fit, least_lines, most_lines) | 1;; lines = (lines / 2) | 1) {
     const NodeLayout layout{
-        members, {2, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
+        members, {cells, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
     if (layout.bytes() <= most_bytes) return layout;
     if (lines == 1) return {members, {0, 0}};
   }
@@ -307,8 +329,7 @@ bool Node::advance_by_row(Transfer& transfer) {
     case State::here: {
       if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.seat), false;
       transfer.cut = block.bytes > transfer.bytes;
-      if (!transfer.discards)
-        std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));
+      if (!transfer.discards) transfer.pieces.front().write(0, std::min(block.bytes, transfer.bytes), block.address);
       charge(block.bytes, true);
       transfer.moved = block.bytes;
     }

@@ -133,7 +133,7 @@ class Node {
     if (piece.bytes > sizeof Cell::payload || link.sends.made != link.sends.done) return false;
     Cell* const cell = link.out.next();
     if (!cell) return false;
-    std::memcpy(cell->payload, piece.address, piece.bytes);
+    piece.read(0, piece.bytes, cell->payload);
     charge(piece.bytes, false);
     link.out.hand_over(*cell, Cell::label(piece.bytes, call), link.in.count());
     link.left = NodeLink::all_left;

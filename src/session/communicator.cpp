@@ -316,7 +316,8 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
 Decision& Communicator::within_limits(Decision& decision, Collective collective, bool in_place,
                                       std::int64_t block_bytes) {
   const Plan& plan = *decision.plan;
-  if ((in_place || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
+  if ((in_place || plan.needs() != Exchange::Needs::nothing) &&
+      block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
     return decline(collective, too_much_memory);
   if (plan.makes_types() && block_bytes > INT_MAX)
     return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");

@@ -54,12 +54,11 @@ class Execution {
   enum class Stage { idle, exchanging, on_host };
 
   bool stages_send(const Exchange& exchange) const {
-    const bool bytes = request_.sent().contiguous();
-    return request_.send ? exchange.needs_bytes() && !bytes : !(bytes && exchange.takes_place());
+    return request_.send ? !exchange.takes(request_.sent(), false) : !exchange.swaps(request_.received());
   }
-  /// In place too: bytes that meet a derived type in one message are more than every MPI can do.
   bool stages_receive(const Exchange& exchange) const {
-    return (exchange.needs_bytes() || !request_.send) && !request_.received().contiguous();
+    const Blocks received = request_.received();
+    return !exchange.takes(received, !request_.send) && (request_.send || !exchange.swaps(received));
   }
 
   /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.

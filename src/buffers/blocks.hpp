@@ -36,6 +36,9 @@ class Blocks {
       contiguous_ &= type.contiguous, mapped_ &= type.mapped(), committed_ &= type.committed;
   }
 
+  /// Whether they are the same ones in memory. (Addresses alone do not tell: with MPI_BOTTOM all are null.)
+  bool operator==(const Blocks&) const = default;
+
   /// They lie elsewhere from now on.
   void lie_at(void* base) { base_ = static_cast<char*>(base); }
 

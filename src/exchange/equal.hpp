@@ -120,7 +120,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   }
 
   std::size_t equal_bytes() const { return 0; }  ///< of each block, as all ranks know; 0: they do not
-  bool in_place() const { return send_->address(0) == receive_->address(0); }
+  bool in_place() const { return *send_ == *receive_; }
 
   /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
   bool next_pass() {

@@ -231,7 +231,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     return {address(run), run.count * unit.count, unit.type};
   }
 
-  void copy_row(const Run& from, const Run& to) const {
+  [[gnu::always_inline]] void copy_row(const Run& from, const Run& to) const {
     const std::int64_t bytes = rows_->block_bytes;
     if (address(from) == address(to)) return;  // in place
     swapmeet::copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);

@@ -12,6 +12,7 @@
 #include "exchange/oversize.hpp"
 #include "exchange/receive_buffers.hpp"
 #include "exchange/tags.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
@@ -71,7 +72,8 @@ class Links {
 
   /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
   /// `in_place`: what comes from a rank takes the place of what goes there; all within the node.
-  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0, bool in_place = false) {
+  [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
+                                   bool in_place = false) {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
@@ -119,7 +121,8 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = oversize.more_than(bytes_of(out));
-    return host_is_mpich && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
+    return (host_is_mpich || survives_faults) && !simulated ? swap_by_polls(sent, to, in, from)
+                                                            : swap_at_once(sent, to, in, from);
   }
 
   /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
@@ -131,7 +134,7 @@ class Links {
     NodeRows& rows = all.rows();
     while (!rows.ready()) {
       all.waits_for(*all.member(rows.late()));
-      if (all.broken()) return MPI_ERR_OTHER;
+      if (const int error = all.broken()) return error;
       turn(false);
     }
     for (std::size_t i = 0; i < sends.size(); ++i)
@@ -156,7 +159,7 @@ class Links {
         all.waits_for(link);
         late[left++] = late[i];
       }
-      if (all.broken()) return MPI_ERR_OTHER;
+      if (const int error = all.broken()) return error;
       if (left > 0) turn(left < before);
     }
     return MPI_SUCCESS;
@@ -256,7 +259,7 @@ class Links {
         if (slots_.transfers[slot].link) continue;
         if (const int error = done(slot)) return error;
       }
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
     }
     if (background_transfers_ > 0) advance_background(moved);
     if (!slots_.probes.empty())
@@ -283,7 +286,7 @@ class Links {
       bool moved = false;
       advance_background(moved);
       if (background_transfers_ == 0) break;
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       if (const int error = finish(all, background_->statuses.data(), failure_, passes_on_, false);
           error && error != unfinished)
         return error;
@@ -299,7 +302,7 @@ class Links {
   /// Others wait for this rank's row, even if it waits for nothing.
   int finish_row() {
     while (row_is_due() && !raise()) {
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       if (!turn(false)) return unfinished;
     }
     return MPI_SUCCESS;
@@ -421,7 +424,7 @@ class Links {
     while (true) {
       const bool moved = local_.neighbours->advance(transfer);
       if (transfer.done()) break;
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       turn(moved);
     }
     if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
@@ -547,6 +550,7 @@ class Links {
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;
         if (!over && ++failures_ > most_failures) return error;
         if (!over) continue;  // what failed is often over when it is asked for again
+        if (is_fault(error)) return error;
         truncated(error) ? failure_.received_wrong(error, passes_on_) : failure_.fail(error);
       }
       if (index == MPI_UNDEFINED) return MPI_SUCCESS;

@@ -106,7 +106,7 @@ using swapmeet::native;
   if (served) {                                                           \
     swapmeet::settle();                                                   \
     if (error) [[unlikely]]                                               \
-      swapmeet::PMPI_Comm_call_errhandler(comm, error);                   \
+      error = swapmeet::raise(comm, error);                               \
     return error;                                                         \
   }                                                                       \
   error = native().underneath(__VA_ARGS__, comm);                         \

@@ -179,7 +179,7 @@ bool served(int& error, MPI_Comm comm, Serve serve) {
   bool done = true;
   if (comm == MPI_COMM_NULL) return false;
   if (const int thrown = guarded([&] { return done = serve(), MPI_SUCCESS; })) error = thrown, done = true;
-  if (error) PMPI_Comm_call_errhandler(comm, error);
+  if (error) error = raise(comm, error);
   return done;
 }
 
@@ -208,7 +208,7 @@ using swapmeet::Handle;
     if (swapmeet::served(error, user, serve)) return error;                                                       \
     error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),              \
                               SWAPMEET_ARGUMENT_##how request);                                                   \
-    if (error && rest.comm != user) swapmeet::PMPI_Comm_call_errhandler(user, error);                             \
+    if (error && rest.comm != user) error = swapmeet::raise(user, error);                                         \
     return error;                                                                                                 \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__

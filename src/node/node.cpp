@@ -1,13 +1,22 @@
 #include "node/node.hpp"
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 
 namespace swapmeet {
 
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
+
+/// A look at a process takes as long as dozens of turns of a loop that waits.
+constexpr std::uint32_t looks_between_members = 16;
 
 /// Calls move(piece, first, bytes) for the next `bytes` bytes of the pieces of `transfer`.
 template <class Move>
@@ -207,6 +216,17 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   return moved;
 }
 
+/// Also where nobody has asked for its exit status yet (MPICH's launcher asks when all have ended). Before Linux 5.3: only if
+/// somebody has.
+bool has_ended(pid_t process) {
+  const auto file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (file < 0) return errno == ESRCH || (kill(process, 0) != 0 && errno == ESRCH);
+  pollfd ended{file, POLLIN, 0};
+  const bool has = poll(&ended, 1, 0) == 1;
+  close(file);
+  return has;
+}
+
 }  // namespace
 
 std::size_t NodeLayout::bulk(std::uint32_t member) const {
@@ -293,14 +313,22 @@ void Node::forget() {
   }
 }
 
-void Node::abandon() {
-  broken_ = true;
-  if (memory_.address()) memory_.header().abandoned.store(1, std::memory_order_relaxed);
+void Node::abandon(Broken why) {
+  if (broken_ != Broken::no) return;
+  broken_ = why;
+  std::int32_t nobody = 0;
+  if (memory_.address())
+    memory_.header().abandoned.compare_exchange_strong(nobody, static_cast<std::int32_t>(why),
+                                                       std::memory_order_relaxed);
 }
 
-bool Node::look_whether_broken() {
-  if (memory_.address() && memory_.header().abandoned.load(std::memory_order_relaxed) != 0) broken_ = true;
-  return broken_;
+void Node::look_whether_broken() {
+  if (memory_.address() && broken_ == Broken::no)
+    broken_ = static_cast<Broken>(memory_.header().abandoned.load(std::memory_order_relaxed));
+  if (watched_.empty() || ++looks_ % looks_between_members != 0) return;
+  next_watched_ = (next_watched_ + 1) % watched_.size();
+  const pid_t process = watched_[next_watched_];
+  if (process != 0 && has_ended(process)) abandon(Broken::rank_died);
 }
 
 bool Node::advance_by_row(Transfer& transfer) {
@@ -320,7 +348,7 @@ bool Node::advance_by_row(Transfer& transfer) {
                                                                       : rows_.look(link.member, transfer.call);
   switch (block.state) {
     case State::late: return waiter_.waits_for(*link.seat), false;
-    case State::out_of_step: return abandon(), false;
+    case State::out_of_step: return abandon(Broken::out_of_step), false;
     case State::elsewhere:
       transfer.by_row = false;
       transfer.turn = link.receives.made++;
@@ -346,7 +374,7 @@ bool Node::advance_further(Transfer& transfer) {
   const bool moved =
       transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_, out_of_step);
   if (out_of_step) [[unlikely]]
-    abandon();
+    abandon(Broken::out_of_step);
   if (transfer.done()) ++turns.done;
   if (moved) waiter_.moved();
   return moved;

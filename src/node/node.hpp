@@ -115,6 +115,9 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
 /// The rows of member `me` in the segment mapped at `memory`; none, if the layout has none.
 NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me);
 
+/// Why the ranks of a node exchange nothing any more.
+enum class Broken : std::int32_t { no, out_of_step, rank_died };
+
 class Node {
  public:
   /// `memory` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
@@ -171,11 +174,14 @@ class Node {
   void forget();
 
   /// The same where some may have moved: nothing can be exchanged any more, by no rank of the node.
-  void abandon();
-  bool broken() const { return broken_; }
+  void abandon(Broken why);
+  Broken broken() const { return broken_; }
 
-  /// Whether another rank has abandoned the node: to be asked now and then by who waits.
-  bool look_whether_broken();
+  /// From now on, who waits looks whether these are still there: the process of each member, 0 where that cannot be known.
+  void watch(std::vector<pid_t> processes) { watched_ = std::move(processes); }
+
+  /// Whether another rank has abandoned the node, or its process has ended: to be asked now and then by who waits.
+  void look_whether_broken();
 
  private:
   bool advance_further(Transfer& transfer);
@@ -187,7 +193,9 @@ class Node {
   NodeRows rows_;
   const Regions* regions_;
   Waiter waiter_;
-  bool broken_ = false;
+  Broken broken_ = Broken::no;
+  std::vector<pid_t> watched_;
+  std::uint32_t looks_ = 0, next_watched_ = 0;
 };
 
 }  // namespace swapmeet

@@ -160,6 +160,10 @@ void Communicator::meet() {
   offers_ = std::move(census.offers);
   if (census.device > 0) leave_devices_alone(device_name(census.device));
   if (census.agreed) return;
+  if (census.fault) {
+    refusal_ = "a rank has died";
+    return;
+  }
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
   warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
@@ -193,6 +197,17 @@ void Communicator::close() {
   plans_.clear();
   sized_plans_.clear();
   leave();
+}
+
+void Communicator::revoke() {
+  ended_ = true;
+  swapmeet::revoke(ours_);
+  if (neighbours_) neighbours_->end();
+}
+
+int Communicator::failed(int error) {
+  if (!ended_ && (is_fault(error) || (neighbours_ && neighbours_->broken() == rank_died()))) revoke();
+  return ended_ ? fault_on(user_) : error;
 }
 
 void Communicator::record(Recorder& recorder) {

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "buffers/device.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
@@ -122,6 +123,7 @@ void attach(Context& all) {
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
   read_tuning_for(mpi_signature(library_version()), all.options);
+  find_fault_tolerance();
   load_code();
   rehearse(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
@@ -255,6 +257,12 @@ Communicator* kept_for(MPI_Comm comm) {
   if (!all.attached.load(std::memory_order_acquire) || !may_have_attributes(comm)) return nullptr;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
   return static_cast<Communicator*>(attribute);
+}
+
+int raise(MPI_Comm comm, int error) {
+  if (Communicator* const communicator = kept_for(comm)) error = communicator->failed(error);
+  PMPI_Comm_call_errhandler(comm, error);
+  return error;
 }
 
 Said& said() { return context().said; }

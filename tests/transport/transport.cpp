@@ -5,7 +5,7 @@
 ///             [rows=BYTES] [failing=PERCENT]
 ///   transport lines members=N rows=BYTES most=BYTES
 ///   transport swap [cells=N] [bulk=BYTES] [rows=BYTES] [most=BYTES]
-///   transport layout | segment | arenas | poll | wait
+///   transport layout | segment | arenas | poll | wait | death
 ///   transport reserve BYTES
 #include <fcntl.h>
 #include <sched.h>
@@ -526,6 +526,36 @@ int check_wait() {
   return 0;
 }
 
+/// Who waits for a member notices that its process has ended, and tells the others; not before.
+int check_death() {
+  const NodeLayout layout{3, {2, 4160}, 0};
+  Segment segment;
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
+    give_up(problem);
+  static const Regions none;
+  std::deque<Node> nodes;
+  for (std::uint32_t me = 0; me < 2; ++me) {
+    Segment opened;
+    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
+    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, std::vector<pid_t>(3, 0), none);
+  }
+  const pid_t third = fork();
+  if (third == 0)
+    while (true) pause();
+  nodes[0].watch({0, 0, third});
+  constexpr int many = 10'000;
+  for (int k = 0; k < many; ++k) nodes[0].look_whether_broken();
+  must(nodes[0].broken() == Broken::no, "who lives is not taken for dead");
+  kill(third, SIGKILL);
+  for (int k = 0; k < many && nodes[0].broken() == Broken::no; ++k) nodes[0].look_whether_broken(), usleep(100);
+  must(nodes[0].broken() == Broken::rank_died, "a death is noticed, though nobody has waited for the process");
+  nodes[1].look_whether_broken();
+  must(nodes[1].broken() == Broken::rank_died, "the others learn of it");
+  waitpid(third, nullptr, 0);
+  std::printf("transport: 0 wrong\n");
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -538,6 +568,7 @@ int main(int count, char** words) {
   if (what == "arenas") return check_arenas();
   if (what == "poll") return check_poll();
   if (what == "wait") return check_wait();
+  if (what == "death") return check_death();
   if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));
   give_up("what to do?");
 }

@@ -106,7 +106,7 @@ def test_blocks_change_places_in_every_order(run: Run, words: str) -> None:
     assert orders >= 4
 
 
-@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait"])
+@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait", "death"])
 def test_parts(run: Run, part: str) -> None:
     run(part)
 

@@ -125,6 +125,7 @@ void note(const Call& call, Communicator& communicator, Passed& passed) {
 
 /// Remembers a call of which nobody wants to know, if the next one may do without a decision.
 void remember(const Call& call, Communicator& communicator, const Decision& decision, OnlineTuning* trying) {
+  if (communicator.options().check) return;
   const bool ours = decision.exchange != nullptr;
   if (!ours && decision.least_bytes < 0) return;  // declined for now
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
@@ -185,6 +186,8 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
   communicator.be_ready();
+  if (!communicator.suits({call.collective, call.in_place, call.send, call.receive})) [[unlikely]]
+    return error = MPI_ERR_ARG, true;
   if (communicator.recorded()) [[unlikely]]
     note(call, communicator, passed);
   const bool observed = communicator.observed();

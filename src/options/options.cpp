@@ -127,6 +127,12 @@ std::vector<Option> make_table() {
        "that of the number given, of its communicator; of the communicator with rank 0 of MPI_COMM_WORLD in it that "
        "gets so far first. Set it for all ranks.",
        "not tracing", read_trace},
+      {"SWAPMEET_CHECK", "0 or 1", "0",
+       "Before each blocking all-to-all, hold what the ranks pass against one another: the same call, as many bytes "
+       "received as sent, the same predefined types, blocks that do not overlap. A mistake is told once, with ranks "
+       "and "
+       "numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
+       "not checking", [](std::string_view text, Options& options) { return read_switch(text, options.check); }},
       {"SWAPMEET_TUNING_FILE", "a file name, or none", "the usual places",
        "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
        "swapmeet/openmpi.tuning (mpich, intel) in $XDG_CONFIG_HOME, ~/.config, $XDG_CONFIG_DIRS or /etc/xdg. none: no "
@@ -225,6 +231,7 @@ std::uint64_t Options::fingerprint() const {
   mix(std::to_string(request_limit) + ' ' + std::to_string(unexpected_limit_bytes));
   if (trials_share != Options{}.trials_share) mix("trials " + std::to_string(trials_share));
   if (devices_through_host) mix("devices through the host");
+  if (check) mix("check");
   if (recording()) mix("recording");  // this and the next take part of every rank
   if (!trace.file.empty()) mix("trace " + std::to_string(trace.call));
   if (!tuning.rules.empty()) mix(std::to_string(tuning.fingerprint()));

@@ -25,6 +25,7 @@ struct Options {
   std::string statistics_file;  ///< "": to standard error
   std::string record_file;      ///< "": nothing is recorded
   bool phases = false;          ///< are measured, for the statistics
+  bool check = false;           ///< what ranks pass, before each exchange
   struct TracedCall {
     std::string file;  ///< "": none
     std::int64_t call = 1;

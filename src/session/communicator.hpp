@@ -12,6 +12,7 @@
 #include "observe/observer.hpp"
 #include "session/topology_orders.hpp"
 #include "session/context.hpp"
+#include "session/checking.hpp"
 #include "session/setup_policy.hpp"
 #include "exchange/plan.hpp"
 #include "session/planned.hpp"
@@ -129,6 +130,10 @@ class Communicator {
   /// nullptr: nobody wants to know of calls, and the following is not to be called.
   bool observed() const { return observer_ != nullptr; }
   PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
+
+  /// Whether the arguments of a call suit those of the other ranks, where that is to be checked; else a mistake is told.
+  /// Collective.
+  bool suits(const Passing& mine);
 
   /// Around each call. Collective where one is traced. The latter returns the time of the call.
   void call_begins();
@@ -302,7 +307,8 @@ class Communicator {
   std::uint64_t number_ = UINT64_MAX;
   Shape shape_;
   Rank rank_ = 0;
-  bool ended_ = false;  ///< a rank has died
+  std::int64_t checked_ = 0;  ///< calls
+  bool ended_ = false;        ///< a rank has died
   MPI_Comm ours_;
   std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy setup_policy_;

@@ -57,6 +57,17 @@ void Communicator::trace_as_told() {
   if (ours) trace(options_.trace.file.c_str());
 }
 
+bool Communicator::suits(const Passing& mine) {
+  if (!options_.check || inter_ || shape_.ranks == 1) return true;
+  make_ours();
+  ++checked_;
+  const std::string mistake = mistake_of_ranks(mine, agreeing());
+  if (!mistake.empty() && rank_ == 0)
+    say("error: call " + std::to_string(checked_) + " of MPI_" + std::string(name_of(mine.collective)) + " on " +
+        std::to_string(shape_.ranks) + " ranks: " + mistake);
+  return mistake.empty();
+}
+
 void Communicator::call_begins() {
   if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_as_told();
   observer_->call_begins();

@@ -1,0 +1,22 @@
+/// SWAPMEET_CHECK=1: what ranks pass to an all-to-all, held against one another before anything is exchanged.
+#pragma once
+
+#include <string>
+
+#include "buffers/blocks.hpp"
+#include "schedule/collective.hpp"
+
+namespace swapmeet {
+
+/// What a rank passes. `send` is meaningless if `in_place`.
+struct Passing {
+  Collective collective;
+  bool in_place;
+  const Blocks &send, &receive;
+};
+
+/// What is wrong: the first mistake that any rank has found, the same on all ranks; "": nothing. Blocks that do not fit, predefined types that do not match, blocks that overlap; other collectives, or
+/// MPI_IN_PLACE on some ranks only. Collective over `comm`, by one MPI_Allgather, one MPI_Alltoall and one small agreement.
+std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm);
+
+}  // namespace swapmeet

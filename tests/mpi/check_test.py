@@ -1,0 +1,39 @@
+"""SWAPMEET_CHECK=1: what ranks pass is held against one another before each exchange."""
+
+from __future__ import annotations
+
+import pytest
+
+RANKS = 3
+MISTAKES = {
+    "sizes": "call 2 of MPI_Alltoallv on 3 ranks: rank 1 sends 12 B to rank 2, which receives 8 B",
+    "block": "call 2 of MPI_Alltoall on 3 ranks: rank 1 sends 12 B to rank 0, which receives 8 B",
+    "types": "call 2 of MPI_Alltoall on 3 ranks: rank 1 sends MPI_FLOAT to rank 0, which receives MPI_INT",
+    "place": "call 2 of MPI_Alltoall on 3 ranks: rank 1 passes MPI_IN_PLACE, rank 0 does not",
+    "call": "call 2 of MPI_Alltoallv on 3 ranks: rank 1 calls MPI_Alltoall, rank 0 MPI_Alltoallv",
+    "overlap": "call 2 of MPI_Alltoallv on 3 ranks: on rank 1, what comes from rank 0 and what comes from rank 1 "
+    "overlap in its memory",
+    "aliased": "call 2 of MPI_Alltoall on 3 ranks: on rank 1, what comes from rank 1 and what goes to rank 0 "
+    "overlap in its memory",
+}
+
+
+def run(launch, compiled, wheel: str, case: str, algorithm: str, nodes: str = "mpi"):
+    env = {"SWAPMEET_CHECK": "1", "SWAPMEET_NODES": nodes}
+    return launch(RANKS, [compiled(wheel, "mistakes"), case], mpi=wheel, algorithm=algorithm, env=env)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "pairwise", "native"])
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_is_told_once_and_is_an_error_of_all(launch, compiled, wheel: str, case: str, algorithm: str) -> None:
+    done = run(launch, compiled, wheel, case, algorithm)
+    assert done.stdout.splitlines() == ["arguments, right"] * RANKS, done.stderr
+    told = [line for line in done.stderr.splitlines() if line.startswith("swapmeet: error")]
+    assert told == ["swapmeet: error: " + MISTAKES[case]]
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "bruck"])
+def test_what_is_right_passes(launch, compiled, wheel: str, algorithm: str) -> None:
+    done = run(launch, compiled, wheel, "none", algorithm, "2")
+    assert done.stdout.splitlines() == ["right, right"] * RANKS
+    assert done.stderr == ""

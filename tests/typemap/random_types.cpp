@@ -7,10 +7,11 @@
 
 namespace {
 
-/// No complex numbers: Open MPI 5.0.11 packs those that are 24 bytes apart as if they followed one another.
+/// No complex numbers: Open MPI 5.0.11 packs those that are 24 bytes apart as if they followed one another. No long double:
+/// of one that lies alone it copies the 10 bytes that count, of several all 16, as we do.
 MPI_Datatype basic(Draw& draw) {
-  const MPI_Datatype all[] = {MPI_CHAR, MPI_SHORT,     MPI_INT,        MPI_DOUBLE,          MPI_FLOAT,   MPI_BYTE,
-                              MPI_2INT, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_LONG_INT};
+  const MPI_Datatype all[] = {MPI_CHAR, MPI_SHORT,     MPI_INT,        MPI_DOUBLE, MPI_FLOAT,   MPI_BYTE,
+                              MPI_2INT, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_LONG,   MPI_LONG_INT};
   MPI_Datatype copy;
   MPI_Type_dup(all[draw.number(0, std::size(all) - 1)], &copy);
   return copy;

@@ -19,8 +19,6 @@ from swapmeet.errors import SwapmeetError
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
 
-PUBLISHED = "published"  #: instead of a file: what comes with swapmeet.validation
-
 
 def regret(
     files: Annotated[
@@ -80,21 +78,21 @@ def regret(
 
 def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
     from swapmeet import machines
-    from swapmeet.validation import algorithms, computing, measurements, predicting
+    from swapmeet.validation import algorithms, computing, measurements
 
-    cells = measurements.published() if data == [Path(PUBLISHED)] else measurements.read(data)
+    cells = measurements.read(data)
     unknown = algorithms.unknown({one.algorithm for one in cells})
     if unknown:
         print(f"swapmeet: not known, so nobody chooses them: {', '.join(unknown)}", file=sys.stderr)
     given = machines.load(machine) if machine else None
     systems = dict.fromkeys(one.system for one in cells)
-    bare = [system for system in systems if given is None and predicting.described(system) is None]
-    if bare:
-        print(
-            f"swapmeet: no description of {', '.join(bare)}, so no choice by a model: give --machine", file=sys.stderr
-        )
-    known = computing.predictors([one for one in cells if one.system not in bare], given)
+    known = computing.predictors(cells, given)
+    for system in systems:
+        if system not in known:
+            print(f"swapmeet: {computing.undescribed(system)}", file=sys.stderr)
     losses = computing.choices(cells, known)
+    for line in [line for predictor in known.values() for line in predictor.told()]:
+        print(f"swapmeet: {line}", file=sys.stderr)
     if not losses:
         raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
     if as_csv:

@@ -25,7 +25,7 @@ from swapmeet.validation.predicting import (
     by_cell,
     described,
     error_bars,
-    fitted_cells,
+    prediction,
     topology_of,
 )
 
@@ -45,28 +45,26 @@ ORDERS = {
 
 
 def predictors(cells: Sequence[Measured], given: machines.Machine | None = None) -> dict[str, Predictor]:
-    """One for each system of the data: of `given`, or else of the built-in description that names it.
-
-    Raises
-    ------
-    SwapmeetError
-        If no description does.
-    """
+    """One for each system of the data that is described: by `given`, or else by the built-in machine that names it."""
     found = {}
     for system in dict.fromkeys(one.system for one in cells):
         machine = given or described(system)
-        if machine is None:
-            raise SwapmeetError(f'no built-in machine describes "{system}": give --machine FILE (docs/models.md)')
-        found[system] = Predictor(machine)
+        if machine is not None:
+            found[system] = Predictor(machine)
     return found
+
+
+def undescribed(system: str) -> str:
+    """What is to be said of a system without a description."""
+    return f'no built-in machine describes "{system}", so nothing is predicted: give --machine FILE (docs/models.md)'
 
 
 def predictions(by: str, cells: Sequence[Measured], known: dict[str, Predictor]) -> list[Prediction]:
     """Of all cells whose algorithm is a point of our family."""
     return [
-        prediction
+        one
         for system, predictor in known.items()
-        for prediction in predictor.predict(by, [one for one in cells if one.system == system])
+        for one in predictor.predict(by, [one for one in cells if one.system == system])
     ]
 
 
@@ -84,6 +82,7 @@ def row_of(one: Prediction) -> dict[str, Any]:
         "by": one.by,
         "us": round(one.us, 3),
         "fitted": one.fitted,
+        "twin": one.twin,
     }
 
 
@@ -106,7 +105,7 @@ def refits(cells: Sequence[Measured], seeds: int = REFITS) -> Iterator[dict[str,
         first = Predictor(machine)
         for seed in range(seeds):
             other = machines.parse(json.dumps(fitting.fit(path, cells, seed)), machine.name)
-            held = [one for one in first.with_costs(other).predict(ESTIMATE, some) if not one.fitted]
+            held = [one for one in first.with_costs(other).predict(ESTIMATE, some) if one.held_out]
             of = judging.errors(held)
             yield {
                 "system": system,
@@ -269,8 +268,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
                 for spec in results.specs(cell):
                     if algorithm and algorithm.spec and str(parse_spec(algorithm.spec)) == str(parse_spec(spec)):
                         us = 1e6 * float(results.samples(cell, spec)[0].longest[0])
-                        fitted = (one.nodes, one.algorithm, one.block_bytes) in fitted_cells(machine)
-                        found.append(Prediction(one, algorithm.spec, SIMULATION, us, fitted))
+                        found.append(prediction(machine, one, algorithm.spec, SIMULATION, us))
     return found
 
 

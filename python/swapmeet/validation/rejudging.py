@@ -21,6 +21,12 @@ DONOR, PEER_DONOR = "mare-nostrum-5", "fugaku"
 VARIANTS = {"messages and copies of MareNostrum 5": False, "the same, and peers of Fugaku": True}
 
 
+def has_results(folder: Path) -> bool:
+    """Whether `folder` has results of a figure that the model prices."""
+    kept = (store.read(folder, figure) for figure in registry.FIGURES)
+    return any(one is not None and len(one.rows.where(by=MODEL)) > 0 for one in kept)
+
+
 def claims(folder: Path) -> Iterator[dict[str, Any]]:
     """Each claim of a figure that the model prices, with its verdict as it is and under each variant.
 

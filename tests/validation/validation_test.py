@@ -76,6 +76,7 @@ def test_committed_results_are_what_is_computed(cells: list[Measured]) -> None:
         assert [key(row) for row in ours] == [key(row) for row in theirs]
         for mine, other in zip(ours, theirs, strict=True):
             assert mine["us"] == pytest.approx(other["us"], rel=0.05) and mine["fitted"] == other["fitted"]
+            assert mine["twin"] == other["twin"]
     assert {row["by"] for row in rows[store.CELLS]} == {MODEL, ESTIMATE, SIMULATION}
     assert rows[store.CHOICES] == committed[store.CHOICES]
     assert rows[store.CLAIMS] == committed[store.CLAIMS]
@@ -125,6 +126,28 @@ def test_all_choices_of_data_are_against_the_fastest_of_all() -> None:
     assert losses["the fastest point of our family that was measured"].regret == pytest.approx(0.2)
     assert {one.fastest for one in losses.values()} == {"bine_over"}
     assert not any("Bruck" in choice and "thakur" not in choice for choice in losses)
+
+
+def test_losses_have_the_bounds_of_quartiles_and_know_two_names_for_one_spec() -> None:
+    fast, slow = replace(cell("linear_ompi", 10), low_us=9, high_us=11), replace(cell("default_ompi", 12), low_us=11.5)
+    some = {one.algorithm: one for one in (fast, replace(slow, high_us=18))}
+    lost = judging.loss("any", some, some["default_ompi"])
+    assert (lost.low, lost.high) == (pytest.approx(11.5 / 11 - 1), pytest.approx(1)) and lost.surely
+    assert not judging.loss("any", some | {"default_ompi": replace(slow, low_us=10)}, replace(slow, low_us=10)).surely
+    best = judging.loss("any", some, fast)
+    assert (best.regret, best.low, best.high, best.surely) == (0, 0, 0, False)
+    twins = {one.algorithm: one for one in (fast, cell("linear_sync_ompi", 12))}
+    assert judging.loss("any", twins, twins["linear_sync_ompi"]).one_spec and not lost.one_spec
+    guess = judging.estimated_loss("any", some, "tra", 12)
+    assert (guess.regret, guess.low, guess.surely) == (pytest.approx(0.2), pytest.approx(12 / 11 - 1), None)
+
+
+def test_choices_are_compared_in_the_same_cells() -> None:
+    some = [judging.Loss("a", ("x", "8", 8, size), "", "", 0.1) for size in (8, 64, 512)]
+    some += [judging.Loss("b", ("x", "8", 8, size), "", "", 0.2) for size in (64, 4096)]
+    some += [judging.Loss("a", ("y", "8", 8, 8), "", "", 0.3)]
+    found = judging.in_common(some)
+    assert [(one.choice, one.cell[0], one.cell[3]) for one in found] == [("a", "x", 64), ("b", "x", 64), ("a", "y", 8)]
 
 
 def test_tune_is_not_told_the_size_that_it_is_judged_on() -> None:
@@ -317,6 +340,42 @@ def test_the_command_prints_each_cell_and_lists_unknown_names(tmp_path: Path) ->
     assert swapmeet("validate", str(data), "--machine", "fugaku").returncode == 0
     other = swapmeet("regret", "--data", str(data))
     assert other.returncode == 0 and 'no built-in machine describes "elsewhere"' in other.stderr
+
+
+def test_damaged_results_make_no_page(tmp_path: Path) -> None:
+    for kind in store.KINDS:
+        store.write(tmp_path, kind, store.read(RESULTS)[kind])
+    assert list(page.whole(tmp_path, "x"))
+    for kind in store.KINDS:
+        file = tmp_path / f"{kind}.jsonl"
+        before = file.read_text()
+        for text, problem in (("", "it is empty"), ("{}\n", "is missing or no"), ("[]\n", "no object"), ("{", "")):
+            file.write_text(text)
+            with pytest.raises(SwapmeetError, match=f"{kind}.jsonl cannot be read .*{problem}"):
+                list(page.whole(tmp_path, "x"))
+        file.write_text(before)
+
+
+def test_results_without_those_of_the_papers_are_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computing, "everything", lambda *_: pytest.fail("computed before it refused"))
+    with pytest.raises(SwapmeetError, match="reproduction has no results"):
+        command.validate(output=tmp_path / "validation")
+
+
+def test_the_page_counts_twins_once_and_says_what_is_missed(cells: list[Measured]) -> None:
+    """The shares of cells that were fitted, and the readings of the targets, each with its verdict."""
+    counts = {name: fitting.counts(FITS / f"{name}.json", cells) for name in ("fugaku", "mare-nostrum-5")}
+    assert [(one.free, one.cells, one.of_distinct) for one in counts.values()] == [(13, 18, 60), (7, 8, 24)]
+    text = (DOCS / "validation.md").read_text()
+    assert "| `mare-nostrum-5` | 7 | 8 cells | 25%: met of 32 | 8 | 33%: **missed** of 24 |" in text
+    rows = store.read(RESULTS)
+    assert sum(row["twin"] for row in rows[store.CELLS] if row["by"] == ESTIMATE) > 0
+    for row in rows[store.CELLS]:
+        assert not (row["twin"] and row["fitted"])
+    again = [row["near"] for row in rows[store.REFITS] if row["system"] == "mare_nostrum"]
+    assert (statistics.median(again) < judging.LEAST_NEAR) == ("%: **missed** | 9 of 20 times" in text)
 
 
 def test_options_that_contradict_are_refused(tmp_path: Path) -> None:

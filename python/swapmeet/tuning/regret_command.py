@@ -18,6 +18,7 @@ from swapmeet.errors import SwapmeetError
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
+    from swapmeet.validation import judging
 
 
 def regret(
@@ -78,7 +79,7 @@ def regret(
 
 def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
     from swapmeet import machines
-    from swapmeet.validation import algorithms, computing, measurements
+    from swapmeet.validation import algorithms, computing, judging, measurements
 
     cells = measurements.read(data)
     unknown = algorithms.unknown({one.algorithm for one in cells})
@@ -97,25 +98,50 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> 
         raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
     if as_csv:
         writer = csv.writer(sys.stdout)
-        writer.writerow(["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret"])
+        writer.writerow(
+            ["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret", "low", "high", "surely"]
+        )
         for loss in losses:
-            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, loss.regret])
+            surely = "" if loss.surely is None else int(loss.surely)
+            numbers = [loss.regret, loss.low, loss.high, surely]
+            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, *numbers])
         return
+    common = judging.in_common(losses)
     for system in systems:
         some = [loss for loss in losses if loss.cell[0] == system]
-        shown = Table(title=f"{system}: time lost against the fastest that was measured", title_justify="left")
-        shown.add_column("choice")
-        for column in ("cells", "mean", "median", "90 %", "worst", "where"):
-            shown.add_column(column, justify="right")
-        for choice in dict.fromkeys(loss.choice for loss in some):
-            found = sorted((loss for loss in some if loss.choice == choice), key=lambda loss: loss.regret)
-            regrets = [loss.regret for loss in found]
-            numbers = [statistics.fmean(regrets), statistics.median(regrets)]
-            numbers += [regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))], regrets[-1]]
-            _, nodes, _, size = found[-1].cell
-            where = f"{nodes} nodes, {bytes_text(size)}"
-            shown.add_row(choice, str(len(found)), *(f"{number:.1%}" for number in numbers), where)
-        tables_console().print(shown)
+        same = [loss for loss in common if loss.cell[0] == system]
+        many = len({loss.cell for loss in same})
+        print(f"{system}: every choice was judged in {many} cells; by quartiles: at best and at worst")
+        if same:
+            tables_console().print(_table_of_data(f"{system}: time lost in the same {many} cells", same))
+        tables_console().print(_table_of_data(f"{system}: time lost in all cells of each", some))
+
+
+def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:
+    """A row for each choice, over its cells."""
+    shown = Table(title=f"{title}, against the fastest that was measured", title_justify="left")
+    shown.add_column("choice")
+    for column in ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where"):
+        shown.add_column(column, justify="right")
+    for choice in dict.fromkeys(loss.choice for loss in losses):
+        found = sorted((loss for loss in losses if loss.choice == choice), key=lambda loss: loss.regret)
+        regrets = [loss.regret for loss in found]
+        bounds = [statistics.fmean(getattr(loss, key) for loss in found) for key in ("low", "high")]
+        tail = regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))]
+        surely = "" if found[0].surely is None else str(sum(bool(loss.surely) for loss in found))
+        _, nodes, _, size = found[-1].cell
+        shown.add_row(
+            choice,
+            str(len(found)),
+            f"{statistics.fmean(regrets):.1%}",
+            f"{bounds[0]:.1%} to {bounds[1]:.1%}",
+            f"{statistics.median(regrets):.1%}",
+            f"{tail:.1%}",
+            surely,
+            f"{regrets[-1]:.1%}",
+            f"{nodes} nodes, {bytes_text(size)}",
+        )
+    return shown
 
 
 def table(mpi: str, losses: Sequence[Loss]) -> Table:

@@ -34,6 +34,7 @@ FROM_8 = "fugaku-from-8"
 SCALED_TO = "8x8x8"
 ORDER_TIME = "SWAPMEET_ORDER_TIME"
 MEASURED_OTHERWISE = ("tra(r=2)",)  #: of the papers' rules: with datatypes, and so in judging.RULES
+OURS = {MODEL: "ours, by swapmeet model", ESTIMATE: "ours, by --estimate"}  #: names of choices
 ORDERS = {
     "shift, one at a time": "pairwise",
     "xor, one at a time": "direct(order=xor,window=1)",
@@ -118,10 +119,7 @@ def refits(cells: Sequence[Measured], seeds: int = REFITS) -> Iterator[dict[str,
 
 def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
     """What each choice loses in each cell."""
-    by_name = {
-        "ours, by swapmeet model": predictions(MODEL, cells, known),
-        "ours, by --estimate": predictions(ESTIMATE, cells, known),
-    }
+    by_name = {name: predictions(by, cells, known) for by, name in OURS.items()}
     return judging.data_losses(cells, by_name) + estimated_rules(cells, known)
 
 
@@ -139,10 +137,7 @@ def estimated_rules(cells: Sequence[Measured], known: dict[str, Predictor]) -> l
                 continue
             us = known[system].us(ESTIMATE, spec, ranks, per_node, nodes, size)
             if us is not None:
-                best = judging.fastest(some)
-                found.append(
-                    judging.Loss(f"{name} (estimated)", cell, spec, best.algorithm, max(0.0, us / best.us - 1))
-                )
+                found.append(judging.estimated_loss(f"{name} (estimated)", some, spec, us))
     return found
 
 
@@ -165,8 +160,10 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
     """The fastest spec of the family in each cell, by the estimate, with error bars; and what was measured there."""
     for system, predictor in known.items():
         some = [one for one in cells if one.system == system]
-        low, high = error_bars(predictor.predict(ESTIMATE, some))
+        predicted = predictor.predict(ESTIMATE, some)
         for (_, nodes, ranks), place in by_place(some).items():
+            held = [one for one in predicted if one.measured.nodes == nodes and one.held_out]
+            low, high = error_bars(held)
             per_node = next(iter(next(iter(place.values())).values())).per_node
             specs = list(family(ranks, nodes, predictor.network_name(ranks, per_node, nodes)))
             for size, there in place.items():
@@ -188,6 +185,7 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
                     "low_us": round(times[fastest] * low, 3),
                     "high_us": round(times[fastest] * high, 3),
                     "candidates": len(times),
+                    "held_out": len(held),
                     "default_us": default.us if default else None,
                     "fastest": measured.algorithm,
                     "fastest_us": measured.us,
@@ -291,6 +289,10 @@ def everything(
                 "takes": one.takes,
                 "fastest": one.fastest,
                 "regret": round(one.regret, 5),
+                "low": round(one.low, 5),
+                "high": round(one.high, 5),
+                "surely": one.surely,
+                "one_spec": one.one_spec,
             }
             for one in choices(cells, known)
         ],

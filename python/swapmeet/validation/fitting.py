@@ -12,6 +12,7 @@ import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     some = [one for one in cells if one.system == wanted["system"]]
     chosen = _chosen(path, wanted, some)
     if at_random is not None:
-        known = [one for one in some if (algorithm := algorithms.find(one.algorithm)) and algorithm.spec]
+        known = [one for one in some if _spec(one)]
         chosen = random.Random(at_random).sample(known, len(chosen))
     draft, free, shared = _split(path, wanted["description"])
     starts = np.log([one["start"] for one in free.values()])
@@ -111,6 +112,11 @@ def _read(path: Path) -> Mapping[str, Any]:
     return wanted
 
 
+def _spec(one: Measured) -> str | None:
+    algorithm = algorithms.find(one.algorithm)
+    return None if algorithm is None else algorithm.spec
+
+
 def _chosen(path: Path, wanted: Mapping[str, Any], cells: Sequence[Measured]) -> list[Measured]:
     found: list[Measured] = []
     for cell in wanted["fitted"]:
@@ -135,8 +141,7 @@ def _cell(cell: Any, system: str, cells: Sequence[Measured]) -> Measured:
         raise ValueError(f"of {system} was not measured")
     if len(some) > 1:
         raise ValueError(f"of {system} was measured with several numbers of ranks")
-    algorithm = algorithms.find(cell[1])
-    if algorithm is None or algorithm.spec is None:
+    if _spec(some[0]) is None:
         raise ValueError("cannot be fitted: its algorithm is not predicted")
     return some[0]
 
@@ -170,9 +175,7 @@ def _split(
     if not free:
         raise SwapmeetError(f'--fit {path}: no number has a "start": nothing is to be fitted')
     for place, value in free.items():
-        start, low, high = numbers = [value.get(key) for key in ("start", "low", "high")]
-        plain = all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
-        if not plain or not 0 < low <= start <= high <= MOST or low == high or value.keys() - FREE_KEYS:
+        if not _is_range(value):
             raise SwapmeetError(
                 f'--fit {path}: {place}: expected {{"start": ..., "low": ..., "high": ...}}, perhaps with a "meaning", '
                 f"and 0 < low <= start <= high and low < high, not {json.dumps(value)}"
@@ -187,9 +190,35 @@ def _split(
     return copy.deepcopy(dict(description)), free, shared
 
 
-def free_numbers(path: Path) -> int:
-    """How many numbers a fit's file leaves free."""
-    return len(_split(path, _read(path)["description"])[1])
+def _is_range(value: Mapping[str, Any]) -> bool:
+    """Whether a free number has a start within its bounds, and nothing that is not known."""
+    numbers = [value.get(key) for key in ("start", "low", "high")]
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
+        return False
+    start, low, high = (float(value[key]) for key in ("start", "low", "high"))
+    return 0 < low <= start <= high <= MOST and low < high and not value.keys() - FREE_KEYS
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a fit: how much it leaves free, and of how much it is made."""
+
+    free: int  #: numbers
+    cells: int  #: that it is fitted to
+    of: int  #: cells of the system whose algorithm is a point of our family
+    distinct: int  #: the same, where two names for the same messages count once
+    of_distinct: int
+
+
+def counts(path: Path, cells: Sequence[Measured]) -> Counts:
+    """Of a fit's file, among measured cells."""
+    wanted = _read(path)
+    some = [one for one in cells if one.system == wanted["system"]]
+    known = [one for one in some if _spec(one)]
+    chosen = _chosen(path, wanted, some)
+    distinct = [{(one.cell, _spec(one)) for one in part} for part in (chosen, known)]
+    free = len(_split(path, wanted["description"])[1])
+    return Counts(free, len(chosen), len(known), len(distinct[0]), len(distinct[1]))
 
 
 def _filled(draft: Mapping[str, Any], numbers: Mapping[str, Any], shared: Mapping[str, str]) -> dict[str, Any]:

@@ -190,8 +190,8 @@ class Predictor:
 
 
 def error_bars(predictions: Iterable[Prediction]) -> tuple[float, float]:
-    """Factors that 90 % of what was measured lies within, of a prediction: from cells that were not fitted."""
-    ratios = sorted(1 / one.ratio for one in predictions if one.held_out)
+    """Factors that 90 % of what was measured lies within, of these predictions."""
+    ratios = sorted(1 / one.ratio for one in predictions)
     if not ratios:
         return 1.0, 1.0
     last = len(ratios) - 1

@@ -24,7 +24,7 @@ def validate(
         list[Path] | None,
         typer.Argument(
             metavar="[DATA]...",
-            help="CSV of ours or PICO, text of osu_alltoall, JSON lines of swapmeet bench. Without: published ones.",
+            help="CSV of ours or PICO, text of osu_alltoall, lines of swapmeet bench; or `published`, the default.",
         ),
     ] = None,
     machine: Annotated[

@@ -183,8 +183,9 @@ def test_terms_that_make_no_sense_are_refused() -> None:
         machine(pack={"message_us": 1})
     with pytest.raises(SwapmeetError, match="between.cached_peers: expected a whole number"):
         machine({"cached_peers": 1.5})
-    with pytest.raises(SwapmeetError, match="measured.fitted: expected a list"):
-        machine(measured={"fitted": [["32", "linear", "8"]]})
+    for cell in (["32", "linear", 8], ["32", 1, 32, "linear", "8", 9.5], "32"):
+        with pytest.raises(SwapmeetError, match="measured.fitted: expected a list"):
+            machine(measured={"fitted": [cell]})
 
 
 @pytest.mark.parametrize("dims", [(4,), (2, 3), (8, 8), (5, 4, 2)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ OSU = """# OSU MPI All-to-All Personalized Exchange Latency Test v7.5
 1                      12.50
 4096                 2000.75
 """
+VALIDATED = OSU.replace("Avg Latency(us)", "Avg Latency(us)  Validation").replace("0.75", "0.75  Pass")
+VALIDATED = VALIDATED.replace("12.50", "12.50  Pass")
 
 
 def write(folder: Path, text: str, name: str = "data.csv") -> Path:
@@ -66,6 +69,33 @@ def test_picos_summary_is_in_ns_and_its_buffer_for_all_ranks(tmp_path: Path) -> 
     ]
 
 
+def test_picos_rows_of_device_memory_are_left_out(tmp_path: Path) -> None:
+    lines = [f"{PICO},CUDA", "ALLTOALL,64,256,linear_ompi,9500,4.0,2,there,,,False"]
+    lines.append("ALLTOALL,64,256,linear_ompi,1500,4.0,2,there,,,True")
+    assert [one.us for one in read([write(tmp_path, "\n".join(lines))])] == [9.5]
+    with pytest.raises(SwapmeetError, match="no MPI_Alltoall was measured"):
+        read([write(tmp_path, f"{lines[0]}\n{lines[2]}")])
+
+
+def test_a_byte_order_mark_and_comments_come_before_a_csv(tmp_path: Path) -> None:
+    text = f"\ufeff# by hand\n\n{HEADER}\n{LINE}\n"
+    assert [one.us for one in read([write(tmp_path, text)])] == [10.5]
+    with pytest.raises(SwapmeetError, match="line 4: expected a positive number in median_us"):
+        read([write(tmp_path, text.replace("10.5", "x"))])
+
+
+def test_published_may_stand_beside_a_file(tmp_path: Path) -> None:
+    assert len(read([Path("published"), write(tmp_path, f"{HEADER}\n{LINE}\n")])) == len(published()) + 1
+
+
+def test_osus_columns_and_words(tmp_path: Path) -> None:
+    (one, _) = read([write(tmp_path, VALIDATED.replace("ranks=512", "ranks=9 ranks_per_node=1"))])
+    assert (one.us, one.per_node, one.ranks) == (12.5, 1, 9)
+    spec = "algorithm='direct(order=shift, window=4)'"
+    (one, _) = read([write(tmp_path, OSU.replace("algorithm=native", spec))])
+    assert one.algorithm == "direct(order=shift, window=4)"
+
+
 def test_osus_text_wants_what_osu_does_not_say(tmp_path: Path) -> None:
     small, large = read([write(tmp_path, OSU)])
     assert small == Measured("here", "16", 32, 512, "native", 1, 12.5, 12.5, 12.5)
@@ -93,7 +123,27 @@ def test_osus_text_wants_what_osu_does_not_say(tmp_path: Path) -> None:
         (f"{HEADER}\n{LINE.replace('pairwise', '')}", "line 2: expected a name in algorithm"),
         (f"{HEADER}\n{LINE}\n{LINE}\n", "line 3: expected each algorithm once in a cell, not pairwise again"),
         (f"{PICO}\nALLTOALL,64,255,linear_ompi,9500,4,2,there,,", "line 2: expected a buffer_size that 8 ranks share"),
-        (OSU.replace("12.50", ""), r"line 5: expected a positive number in Avg Latency\(us\)"),
+        (OSU.replace("12.50", ""), "line 5: expected 2 fields"),
+        (OSU.replace("12.50", "fast"), r"line 5: expected a positive number in Avg Latency\(us\)"),
+        (OSU.replace("MPI All-to-All Personalized Exchange", "MPI Allreduce"), "line 1: expected MPI All-to-All Pers"),
+        (OSU.replace("All-to-All", "All-to-Allv"), "line 1: expected MPI All-to-All Personalized Exchange"),
+        (OSU.replace("MPI All", "MPI Non-blocking All"), "line 1: expected MPI All-to-All Personalized Exchange"),
+        (OSU.replace("Avg Latency(us)", "Bandwidth (MB/s)"), "line 4: expected # Size  Avg Latency"),
+        (OSU.replace("Avg Latency(us)", "Overall(us)  Compute(us)"), "line 4: expected # Size  Avg Latency"),
+        ("\n".join(OSU.splitlines()[1:]), "line 4: expected the lines of osu_alltoall before it that name its test"),
+        (OSU.replace("# Size       Avg Latency(us)\n", ""), "line 4: expected .* that name its columns"),
+        (VALIDATED.replace("2000.75  Pass", "2000.75  Fail"), 'line 6: expected Pass in Validation, not "Fail"'),
+        (OSU.replace("ranks=512", "ranks=512 ranks=16"), 'line 2: expected # swapmeet .*, each once, not "ranks"'),
+        (OSU.replace("ranks=512", "ranks=512 cores=4"), 'line 2: expected # swapmeet .*, each once, not "cores"'),
+        (OSU.replace("ranks=512", "ranks=9"), "line 5: expected ranks_per_node=..., as 16 nodes do not share 9 ranks"),
+        (OSU.replace("ranks=512", "ranks=9 ranks_per_node=0.5"), "line 5: expected a whole number from 1"),
+        (OSU.replace("ranks=512", "ranks=33 ranks_per_node=2"), "line 5: expected at most 32 ranks on 16 nodes of 2"),
+        (OSU.replace("algorithm=native", "algorithm='x"), "line 2: expected # swapmeet .*No closing quotation"),
+        (f"{HEADER},median_us\n{LINE},9\n", "line 1: expected each column once, not median_us again"),
+        (f"{HEADER}\n{LINE.replace('10.5', '1_0')}", 'line 2: expected a positive number in median_us, not "1_0"'),
+        (f"{HEADER}\n{LINE.replace('10.5', chr(0x661))}", "line 2: expected a positive number in median_us"),
+        (f"{HEADER}\n{LINE.replace('2x2', chr(0x662))}", "line 2: expected nodes such as 32"),
+        (f"{PICO},CUDA\nALLTOALL,64,256,linear_ompi,9500,4,2,there,,,maybe", "line 2: expected true or false in CUDA"),
         (OSU.replace("ranks=512", "ranks"), "line 2: expected # swapmeet system=... nodes=..."),
         (OSU.replace("ranks=512", ""), "line 5: expected a line before it that says ranks"),
         ('{"type":"samples"}\n', 'line 1: the first line must be of "type":"campaign"'),
@@ -138,3 +188,51 @@ def test_our_json_lines(tmp_path: Path) -> None:
     assert {one.algorithm for one in cells} == {"native", "pairwise", "tra(r=2)"}
     assert {one.block_bytes for one in cells} == {8, 64}
     assert all(one.samples > 1 and one.low_us <= one.us <= one.high_us for one in cells)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "notes", "place"),
+    [
+        ("2", (), ("3", 2)),  # SWAPMEET_NODES: ranks of each node
+        ("4+2", (), ("2", 4)),
+        ("2/4", (), ("2", 4)),
+        ("", ("nodes: 3",), ("3", 2)),
+        ("", (), ("1", 6)),
+    ],
+)
+def test_nodes_of_our_json_lines(tmp_path: Path, nodes: str, notes: tuple[str, ...], place: tuple[str, int]) -> None:
+    from plots.synthetic import write as write_results
+
+    path = write_results(tmp_path / "results.jsonl", ranks=(6,), nodes=nodes, notes=notes)
+    assert {(one.nodes, one.per_node, one.ranks) for one in read([path])} == {(*place, 6)}
+
+
+def test_nodes_that_no_description_prices_are_refused(tmp_path: Path) -> None:
+    from plots.synthetic import write as write_results
+
+    for nodes in ("cyclic:3", "2+4", "0,1,0,2,1,1", "many"):
+        path = write_results(tmp_path / "results.jsonl", ranks=(6,), nodes=nodes)
+        with pytest.raises(SwapmeetError, match="expected nodes of as many ranks each, in order"):
+            read([path])
+
+
+def test_simulated_json_lines_have_the_shape_of_their_torus() -> None:
+    path = Path(__file__).parents[2] / "docs" / "validation" / "simulated-fugaku.jsonl"
+    assert {(one.nodes, one.per_node, one.ranks) for one in read([path])} == {("2x2x2", 1, 8)}
+
+
+def test_json_lines_are_read_once_and_whole(tmp_path: Path) -> None:
+    from plots.synthetic import write as write_results
+
+    path = write_results(tmp_path / "results.jsonl")
+    cells, content = read([path]), path.read_bytes()
+    path.write_bytes(b"\xef\xbb\xbf" + content)
+    assert read([path]) == cells
+    end, begin = os.pipe()
+    os.write(begin, content)
+    os.close(begin)
+    assert read([Path(f"/dev/fd/{end}")]) == cells
+    os.close(end)
+    path.write_bytes(content[:-9])
+    with pytest.raises(SwapmeetError, match=f"line {len(content.splitlines())}: expected a whole line"):
+        read([path])

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
@@ -81,6 +81,17 @@ class Network:
     call_us: float = 0  #: what each exchange takes besides
 
 
+class FittedCell(NamedTuple):
+    """A published measurement that numbers were fitted to: the columns of our CSV, but for the system."""
+
+    nodes: str
+    per_node: int
+    ranks: int
+    algorithm: str
+    block_bytes: int
+    us: float
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine, described."""
@@ -95,7 +106,7 @@ class Machine:
     costs: _core.Machine
     network: Network | None = None
     system: str = ""  #: in published measurements that its numbers were fitted to (docs/validation.md)
-    fitted: Sequence[tuple[str, str, int]] = ()  #: (nodes, algorithm, bytes of a block) of the cells that they were
+    fitted: Sequence[FittedCell] = ()  #: the cells that they were
 
     def nodes(self, given: str) -> str:
         """The node map to count with."""
@@ -296,13 +307,16 @@ class _Reader:
         fitted = self.fitted(measured.get("fitted", []))
         return Machine(title, note, mpi, signature, off_by, per_node, self.numbers, costs, network, system, fitted)
 
-    def fitted(self, cells: Any) -> Sequence[tuple[str, str, int]]:
-        kinds = [str, str, int]
+    def fitted(self, cells: Any) -> Sequence[FittedCell]:
+        kinds = [(str,), (int,), (int,), (str,), (int,), (int, float)]
         if not isinstance(cells, list) or any(
-            not isinstance(cell, list) or [type(part) for part in cell] != kinds for cell in cells
+            not isinstance(cell, list)
+            or len(cell) != len(kinds)
+            or any(type(part) not in kind for part, kind in zip(cell, kinds, strict=True))
+            for cell in cells
         ):
-            raise self.problem("measured.fitted", "expected a list of [nodes, algorithm, bytes of a block]")
-        return [tuple(cell) for cell in cells]
+            raise self.problem("measured.fitted", f"expected a list of [{', '.join(FittedCell._fields)}]")
+        return [FittedCell(*cell) for cell in cells]
 
     def ratios_off_by(self, measured: Mapping[str, Any]) -> float:
         tested = measured.get("held_out", {})

@@ -131,7 +131,7 @@ def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict
     """All that was measured of bytes by this MPI; launches of several files have numbers of their own."""
     runs: dict[Place, dict[Cell, dict[str, list[Run]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for one, apart in zip(results, itertools.count(step=MOST_LAUNCHES), strict=False):
-        nodes = {launch.launch: _nodes(launch) for launch in one.launches}
+        nodes = {launch.launch: nodes_of(launch) for launch in one.launches}
         for cell in one.cells():
             if cell.mpi != mpi or cell.datatype != "byte":
                 continue
@@ -142,7 +142,7 @@ def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict
     return {place: {cell: dict(by_spec) for cell, by_spec in cells.items()} for place, cells in runs.items()}
 
 
-def _nodes(launch: Launch) -> int:
+def nodes_of(launch: Launch) -> int:
     """How many nodes the ranks of a launch were on, for the library: by SWAPMEET_NODES, or else as the MPI said."""
     if launch.nodes:
         return len(set(_core.parse_node_map(launch.nodes, launch.ranks)[0]))

@@ -18,8 +18,7 @@ from swapmeet.errors import SwapmeetError
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
-
-PUBLISHED = "published"  #: instead of a file: what comes with swapmeet.validation
+    from swapmeet.validation import judging
 
 
 def regret(
@@ -80,44 +79,69 @@ def regret(
 
 def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
     from swapmeet import machines
-    from swapmeet.validation import algorithms, computing, measurements, predicting
+    from swapmeet.validation import algorithms, computing, judging, measurements
 
-    cells = measurements.published() if data == [Path(PUBLISHED)] else measurements.read(data)
+    cells = measurements.read(data)
     unknown = algorithms.unknown({one.algorithm for one in cells})
     if unknown:
         print(f"swapmeet: not known, so nobody chooses them: {', '.join(unknown)}", file=sys.stderr)
     given = machines.load(machine) if machine else None
     systems = dict.fromkeys(one.system for one in cells)
-    bare = [system for system in systems if given is None and predicting.described(system) is None]
-    if bare:
-        print(
-            f"swapmeet: no description of {', '.join(bare)}, so no choice by a model: give --machine", file=sys.stderr
-        )
-    known = computing.predictors([one for one in cells if one.system not in bare], given)
+    known = computing.predictors(cells, given)
+    for system in systems:
+        if system not in known:
+            print(f"swapmeet: {computing.undescribed(system)}", file=sys.stderr)
     losses = computing.choices(cells, known)
+    for line in [line for predictor in known.values() for line in predictor.told()]:
+        print(f"swapmeet: {line}", file=sys.stderr)
     if not losses:
         raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
     if as_csv:
         writer = csv.writer(sys.stdout)
-        writer.writerow(["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret"])
+        writer.writerow(
+            ["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret", "low", "high", "surely"]
+        )
         for loss in losses:
-            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, loss.regret])
+            surely = "" if loss.surely is None else int(loss.surely)
+            numbers = [loss.regret, loss.low, loss.high, surely]
+            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, *numbers])
         return
+    common = judging.in_common(losses)
     for system in systems:
         some = [loss for loss in losses if loss.cell[0] == system]
-        shown = Table(title=f"{system}: time lost against the fastest that was measured", title_justify="left")
-        shown.add_column("choice")
-        for column in ("cells", "mean", "median", "90 %", "worst", "where"):
-            shown.add_column(column, justify="right")
-        for choice in dict.fromkeys(loss.choice for loss in some):
-            found = sorted((loss for loss in some if loss.choice == choice), key=lambda loss: loss.regret)
-            regrets = [loss.regret for loss in found]
-            numbers = [statistics.fmean(regrets), statistics.median(regrets)]
-            numbers += [regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))], regrets[-1]]
-            _, nodes, _, size = found[-1].cell
-            where = f"{nodes} nodes, {bytes_text(size)}"
-            shown.add_row(choice, str(len(found)), *(f"{number:.1%}" for number in numbers), where)
-        tables_console().print(shown)
+        same = [loss for loss in common if loss.cell[0] == system]
+        many = len({loss.cell for loss in same})
+        print(f"{system}: every choice was judged in {many} cells; by quartiles: at best and at worst")
+        if same:
+            tables_console().print(_table_of_data(f"{system}: time lost in the same {many} cells", same))
+        tables_console().print(_table_of_data(f"{system}: time lost in all cells of each", some))
+
+
+def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:
+    """A row for each choice, over its cells."""
+    shown = Table(title=f"{title}, against the fastest that was measured", title_justify="left")
+    shown.add_column("choice")
+    for column in ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where"):
+        shown.add_column(column, justify="right")
+    for choice in dict.fromkeys(loss.choice for loss in losses):
+        found = sorted((loss for loss in losses if loss.choice == choice), key=lambda loss: loss.regret)
+        regrets = [loss.regret for loss in found]
+        bounds = [statistics.fmean(getattr(loss, key) for loss in found) for key in ("low", "high")]
+        tail = regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))]
+        surely = "" if found[0].surely is None else str(sum(bool(loss.surely) for loss in found))
+        _, nodes, _, size = found[-1].cell
+        shown.add_row(
+            choice,
+            str(len(found)),
+            f"{statistics.fmean(regrets):.1%}",
+            f"{bounds[0]:.1%} to {bounds[1]:.1%}",
+            f"{statistics.median(regrets):.1%}",
+            f"{tail:.1%}",
+            surely,
+            f"{regrets[-1]:.1%}",
+            f"{nodes} nodes, {bytes_text(size)}",
+        )
+    return shown
 
 
 def table(mpi: str, losses: Sequence[Loss]) -> Table:

@@ -24,7 +24,7 @@ def validate(
         list[Path] | None,
         typer.Argument(
             metavar="[DATA]...",
-            help="CSV of ours or PICO, text of osu_alltoall, JSON lines of swapmeet bench. Without: published ones.",
+            help="CSV of ours or PICO, text of osu_alltoall, lines of swapmeet bench; or `published`, the default.",
         ),
     ] = None,
     machine: Annotated[
@@ -78,17 +78,26 @@ def validate(
         from swapmeet import machines
 
         known = computing.predictors(cells, machines.load(machine) if machine else None)
-        _print([computing.predictions(by, cells, known) for by in (MODEL, ESTIMATE)])
+        for system in dict.fromkeys(one.system for one in cells):
+            if system not in known:
+                print(f"swapmeet: {computing.undescribed(system)}", file=sys.stderr)
+        if not known:
+            raise SwapmeetError("nothing to predict: no system of the data is described")
+        found = [computing.predictions(by, cells, known) for by in (MODEL, ESTIMATE)]
+        for line in [line for predictor in known.values() for line in predictor.told()]:
+            print(f"swapmeet: {line}", file=sys.stderr)
+        _print(found)
 
 
 def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
     from swapmeet.plots.style import save
-    from swapmeet.validation import computing, drawing, page, store
+    from swapmeet.validation import computing, drawing, page, rejudging, store
 
-    rows = computing.everything(cells, folder.parent / "reproduction", simulated)
+    reproduction = folder.parent / "reproduction"
+    if not rejudging.has_results(reproduction):
+        raise SwapmeetError(f"{reproduction} has no results: `swapmeet reproduce` makes them")
+    rows = computing.everything(cells, reproduction, simulated)
     rows[store.REFITS] = list(computing.refits(cells))
-    if not rows[store.CLAIMS]:
-        raise SwapmeetError(f"{folder.parent / 'reproduction'} has no results: `swapmeet reproduce` makes them")
     for kind in store.KINDS:
         store.write(folder, kind, rows[kind])
     for system in dict.fromkeys(row["system"] for row in rows[store.CELLS]):
@@ -103,6 +112,7 @@ def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Predicti
 def _print(found: Sequence[Sequence[Prediction]]) -> None:
     from swapmeet.bench.cells import bytes_text
     from swapmeet.validation.judging import NEAR_FACTOR, errors
+    from swapmeet.validation.predicting import ESTIMATE, MODEL
 
     if not any(found):
         raise SwapmeetError("nothing to predict: no algorithm that was measured is a point of our family")
@@ -110,17 +120,21 @@ def _print(found: Sequence[Sequence[Prediction]]) -> None:
     table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
     for column in ("measured (us)", "model", "x", "estimate", "x", "fitted"):
         table.add_column(column, justify="right")
-    for one in found[0]:
-        cell, other = one.measured, times.get((*one.measured.cell, one.measured.algorithm, "estimate"))
-        where = [cell.system, cell.nodes, cell.algorithm, one.spec, bytes_text(cell.block_bytes)]
-        numbers = [f"{cell.us:,.1f}", f"{one.us:,.1f}", f"{one.ratio:.2f}"]
-        numbers += [f"{other.us:,.1f}", f"{other.ratio:.2f}"] if other else ["", ""]
-        table.add_row(*where, *numbers, "yes" if one.fitted else "")
+    for key in dict.fromkeys(key[:-1] for key in times):
+        both = [times.get((*key, by)) for by in (MODEL, ESTIMATE)]
+        one = next(one for one in both if one)
+        cell = one.measured
+        where = [cell.system, cell.nodes, cell.algorithm, one.spec, bytes_text(cell.block_bytes), f"{cell.us:,.1f}"]
+        numbers = [text for some in both for text in ((f"{some.us:,.1f}", f"{some.ratio:.2f}") if some else ("", ""))]
+        table.add_row(*where, *numbers, "yes" if one.fitted else "twin" if one.twin else "")
     tables_console().print(table)
     for some in found:
         for system in dict.fromkeys(one.measured.system for one in some):
-            held = [one for one in some if one.measured.system == system and not one.fitted]
+            held = [one for one in some if one.measured.system == system and one.held_out]
             if held:
                 of = errors(held)
                 error = f"median error {of.median:.1%}, {of.near:.0%} within a factor of {NEAR_FACTOR}"
-                print(f"{system}, {held[0].by}: {of.cells} cells not fitted, {error}, x {of.low:.2f} to {of.high:.2f}")
+                print(
+                    f"{system}, {held[0].by}: {of.cells} cells neither fitted nor twins, {error}, "
+                    f"x {of.low:.2f} to {of.high:.2f}"
+                )

@@ -25,7 +25,7 @@ from swapmeet.validation.predicting import (
     by_cell,
     described,
     error_bars,
-    fitted_cells,
+    prediction,
     topology_of,
 )
 
@@ -34,6 +34,7 @@ FROM_8 = "fugaku-from-8"
 SCALED_TO = "8x8x8"
 ORDER_TIME = "SWAPMEET_ORDER_TIME"
 MEASURED_OTHERWISE = ("tra(r=2)",)  #: of the papers' rules: with datatypes, and so in judging.RULES
+OURS = {MODEL: "ours, by swapmeet model", ESTIMATE: "ours, by --estimate"}  #: names of choices
 ORDERS = {
     "shift, one at a time": "pairwise",
     "xor, one at a time": "direct(order=xor,window=1)",
@@ -45,28 +46,26 @@ ORDERS = {
 
 
 def predictors(cells: Sequence[Measured], given: machines.Machine | None = None) -> dict[str, Predictor]:
-    """One for each system of the data: of `given`, or else of the built-in description that names it.
-
-    Raises
-    ------
-    SwapmeetError
-        If no description does.
-    """
+    """One for each system of the data that is described: by `given`, or else by the built-in machine that names it."""
     found = {}
     for system in dict.fromkeys(one.system for one in cells):
         machine = given or described(system)
-        if machine is None:
-            raise SwapmeetError(f'no built-in machine describes "{system}": give --machine FILE (docs/models.md)')
-        found[system] = Predictor(machine)
+        if machine is not None:
+            found[system] = Predictor(machine)
     return found
+
+
+def undescribed(system: str) -> str:
+    """What is to be said of a system without a description."""
+    return f'no built-in machine describes "{system}", so nothing is predicted: give --machine FILE (docs/models.md)'
 
 
 def predictions(by: str, cells: Sequence[Measured], known: dict[str, Predictor]) -> list[Prediction]:
     """Of all cells whose algorithm is a point of our family."""
     return [
-        prediction
+        one
         for system, predictor in known.items()
-        for prediction in predictor.predict(by, [one for one in cells if one.system == system])
+        for one in predictor.predict(by, [one for one in cells if one.system == system])
     ]
 
 
@@ -84,6 +83,7 @@ def row_of(one: Prediction) -> dict[str, Any]:
         "by": one.by,
         "us": round(one.us, 3),
         "fitted": one.fitted,
+        "twin": one.twin,
     }
 
 
@@ -106,7 +106,7 @@ def refits(cells: Sequence[Measured], seeds: int = REFITS) -> Iterator[dict[str,
         first = Predictor(machine)
         for seed in range(seeds):
             other = machines.parse(json.dumps(fitting.fit(path, cells, seed)), machine.name)
-            held = [one for one in first.with_costs(other).predict(ESTIMATE, some) if not one.fitted]
+            held = [one for one in first.with_costs(other).predict(ESTIMATE, some) if one.held_out]
             of = judging.errors(held)
             yield {
                 "system": system,
@@ -119,10 +119,7 @@ def refits(cells: Sequence[Measured], seeds: int = REFITS) -> Iterator[dict[str,
 
 def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
     """What each choice loses in each cell."""
-    by_name = {
-        "ours, by swapmeet model": predictions(MODEL, cells, known),
-        "ours, by --estimate": predictions(ESTIMATE, cells, known),
-    }
+    by_name = {name: predictions(by, cells, known) for by, name in OURS.items()}
     return judging.data_losses(cells, by_name) + estimated_rules(cells, known)
 
 
@@ -140,10 +137,7 @@ def estimated_rules(cells: Sequence[Measured], known: dict[str, Predictor]) -> l
                 continue
             us = known[system].us(ESTIMATE, spec, ranks, per_node, nodes, size)
             if us is not None:
-                best = judging.fastest(some)
-                found.append(
-                    judging.Loss(f"{name} (estimated)", cell, spec, best.algorithm, max(0.0, us / best.us - 1))
-                )
+                found.append(judging.estimated_loss(f"{name} (estimated)", some, spec, us))
     return found
 
 
@@ -166,8 +160,10 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
     """The fastest spec of the family in each cell, by the estimate, with error bars; and what was measured there."""
     for system, predictor in known.items():
         some = [one for one in cells if one.system == system]
-        low, high = error_bars(predictor.predict(ESTIMATE, some))
+        predicted = predictor.predict(ESTIMATE, some)
         for (_, nodes, ranks), place in by_place(some).items():
+            held = [one for one in predicted if one.measured.nodes == nodes and one.held_out]
+            low, high = error_bars(held)
             per_node = next(iter(next(iter(place.values())).values())).per_node
             specs = list(family(ranks, nodes, predictor.network_name(ranks, per_node, nodes)))
             for size, there in place.items():
@@ -189,6 +185,7 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
                     "low_us": round(times[fastest] * low, 3),
                     "high_us": round(times[fastest] * high, 3),
                     "candidates": len(times),
+                    "held_out": len(held),
                     "default_us": default.us if default else None,
                     "fastest": measured.algorithm,
                     "fastest_us": measured.us,
@@ -269,8 +266,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
                 for spec in results.specs(cell):
                     if algorithm and algorithm.spec and str(parse_spec(algorithm.spec)) == str(parse_spec(spec)):
                         us = 1e6 * float(results.samples(cell, spec)[0].longest[0])
-                        fitted = (one.nodes, one.algorithm, one.block_bytes) in fitted_cells(machine)
-                        found.append(Prediction(one, algorithm.spec, SIMULATION, us, fitted))
+                        found.append(prediction(machine, one, algorithm.spec, SIMULATION, us))
     return found
 
 
@@ -293,6 +289,10 @@ def everything(
                 "takes": one.takes,
                 "fastest": one.fastest,
                 "regret": round(one.regret, 5),
+                "low": round(one.low, 5),
+                "high": round(one.high, 5),
+                "surely": one.surely,
+                "one_spec": one.one_spec,
             }
             for one in choices(cells, known)
         ],

@@ -12,6 +12,7 @@ import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 from swapmeet.validation.predicting import ESTIMATE, Predictor
 
+FREE_KEYS = {"start", "low", "high", "meaning"}
+MOST = 1e9  #: of a number, as in descriptions
+LEAST = 1e-9  #: of predicted over measured
 PULL = 0.07  #: the residual of a number that is a factor of e from where it starts; of a cell that is off by e: 1
 SOFT = 0.3  #: cells further off than that pull less than by their squares
 MOST_SHARE = 0.25  #: of the cells that can be predicted
@@ -42,7 +46,8 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     Raises
     ------
     SwapmeetError
-        If the file cannot be used, or names cells that nobody measured, or more than a quarter of them.
+        If the file cannot be used, or names cells that nobody measured or that are not predicted, or more than a
+        quarter of them.
     """
     import numpy as np
     from scipy import optimize  # type: ignore[import-untyped]
@@ -51,21 +56,21 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     some = [one for one in cells if one.system == wanted["system"]]
     chosen = _chosen(path, wanted, some)
     if at_random is not None:
-        known = [one for one in some if (algorithm := algorithms.find(one.algorithm)) and algorithm.spec]
+        known = [one for one in some if _spec(one)]
         chosen = random.Random(at_random).sample(known, len(chosen))
-    draft, free, shared = _split(wanted["description"])
-    if not free:
-        raise SwapmeetError(f'{path}: no number has a "start": nothing is to be fitted')
+    draft, free, shared = _split(path, wanted["description"])
     starts = np.log([one["start"] for one in free.values()])
     bounds = np.log([[one["low"], one["high"]] for one in free.values()]).T
     first = Predictor(_machine(draft, free, shared, starts, path))
+    if len(first.predict(ESTIMATE, chosen)) < len(chosen):
+        raise SwapmeetError(f"--fit {path}: a cell that is fitted cannot be predicted: {'; '.join(first.told())}")
     predictable = len(first.predict(ESTIMATE, some))
     if len(chosen) > MOST_SHARE * predictable:
         raise SwapmeetError(f"{path}: {len(chosen)} cells are fitted of {predictable}: a quarter at most")
 
     def residuals(logs: Any) -> Any:
         machine = first.with_costs(_machine(draft, free, shared, logs, path))
-        off = [math.log(one.ratio) for one in machine.predict(ESTIMATE, chosen)]
+        off = [math.log(max(one.ratio, LEAST)) for one in machine.predict(ESTIMATE, chosen)]
         return np.array([*off, *(PULL * (logs - starts))])
 
     found = optimize.least_squares(residuals, starts, bounds=bounds, loss="soft_l1", f_scale=SOFT)
@@ -87,7 +92,7 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
         "measured": {
             "system": wanted["system"],
             "data": wanted["data"],
-            "fitted": [[one.nodes, one.algorithm, one.block_bytes] for one in chosen],
+            "fitted": [[one.nodes, one.per_node, one.ranks, one.algorithm, one.block_bytes, one.us] for one in chosen],
             "of": predictable,
             "command": f"swapmeet validate --fit {path.name}",
         }
@@ -99,7 +104,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         wanted: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise SwapmeetError(f"--fit {path}: {problem.strerror}") from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise SwapmeetError(f"--fit {path}: no JSON ({problem})") from None
     for key, kind in (("system", str), ("data", str), ("fitted", list), ("description", dict)):
         if not isinstance(wanted, dict) or not isinstance(wanted.get(key), kind):
@@ -107,15 +112,38 @@ def _read(path: Path) -> Mapping[str, Any]:
     return wanted
 
 
+def _spec(one: Measured) -> str | None:
+    algorithm = algorithms.find(one.algorithm)
+    return None if algorithm is None else algorithm.spec
+
+
 def _chosen(path: Path, wanted: Mapping[str, Any], cells: Sequence[Measured]) -> list[Measured]:
-    known = {(one.nodes, one.algorithm, one.block_bytes): one for one in cells}
-    found = []
+    found: list[Measured] = []
     for cell in wanted["fitted"]:
-        one = known.get(tuple(cell)) if isinstance(cell, list) else None
-        if one is None:
-            raise SwapmeetError(f"--fit {path}: {cell} of {wanted['system']} was not measured")
+        try:
+            one = _cell(cell, wanted["system"], cells)
+        except ValueError as problem:
+            raise SwapmeetError(f"--fit {path}: {json.dumps(cell)} {problem}") from None
+        if one in found:
+            raise SwapmeetError(f"--fit {path}: {json.dumps(cell)} is given twice")
         found.append(one)
+    if not found:
+        raise SwapmeetError(f'--fit {path}: "fitted" names no cell')
     return found
+
+
+def _cell(cell: Any, system: str, cells: Sequence[Measured]) -> Measured:
+    """The one that [nodes, algorithm, bytes of a block] names; ValueError says why there is none."""
+    if not isinstance(cell, list) or [type(part) for part in cell] != [str, str, int]:
+        raise ValueError("is no [nodes, algorithm, bytes of a block]")
+    some = [one for one in cells if [one.nodes, one.algorithm, one.block_bytes] == cell]
+    if not some:
+        raise ValueError(f"of {system} was not measured")
+    if len(some) > 1:
+        raise ValueError(f"of {system} was measured with several numbers of ranks")
+    if _spec(some[0]) is None:
+        raise ValueError("cannot be fitted: its algorithm is not predicted")
+    return some[0]
 
 
 def _walk(document: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
@@ -127,12 +155,70 @@ def _walk(document: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, A
             yield where, value
 
 
-def _split(description: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, str]]:
+def _keys(document: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in document.items():
+        yield key
+        if isinstance(value, dict):
+            yield from _keys(value)
+
+
+def _split(
+    path: Path, description: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, str]]:
     """A draft, its free numbers, and those that are the same as others."""
-    found = dict(_walk(description))
-    free = {place: value for place, value in found.items() if isinstance(value, dict) and "start" in value}
-    shared = {place: value["as"] for place, value in found.items() if isinstance(value, dict) and "as" in value}
+    found = {place: value for place, value in _walk(description) if isinstance(value, dict)}
+    dotted = [key for key in _keys(description) if "." in key]
+    if dotted:
+        raise SwapmeetError(f"--fit {path}: {json.dumps(dotted[0])} is no name of a description")
+    free = {place: value for place, value in found.items() if "start" in value}
+    shared = {place: value["as"] for place, value in found.items() if "as" in value}
+    if not free:
+        raise SwapmeetError(f'--fit {path}: no number has a "start": nothing is to be fitted')
+    for place, value in free.items():
+        if not _is_range(value):
+            raise SwapmeetError(
+                f'--fit {path}: {place}: expected {{"start": ..., "low": ..., "high": ...}}, perhaps with a "meaning", '
+                f"and 0 < low <= start <= high and low < high, not {json.dumps(value)}"
+            )
+        if not isinstance(value.get("meaning", ""), str):
+            raise SwapmeetError(f'--fit {path}: {place}: "meaning" is no text')
+    for place, other in shared.items():
+        if found[place].keys() != {"as"} or not isinstance(other, str) or other not in free:
+            raise SwapmeetError(
+                f'--fit {path}: {place}: expected {{"as": a number that is fitted}}, not {json.dumps(found[place])}'
+            )
     return copy.deepcopy(dict(description)), free, shared
+
+
+def _is_range(value: Mapping[str, Any]) -> bool:
+    """Whether a free number has a start within its bounds, and nothing that is not known."""
+    numbers = [value.get(key) for key in ("start", "low", "high")]
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
+        return False
+    start, low, high = (float(value[key]) for key in ("start", "low", "high"))
+    return 0 < low <= start <= high <= MOST and low < high and not value.keys() - FREE_KEYS
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a fit: how much it leaves free, and of how much it is made."""
+
+    free: int  #: numbers
+    cells: int  #: that it is fitted to
+    of: int  #: cells of the system whose algorithm is a point of our family
+    distinct: int  #: the same, where two names for the same messages count once
+    of_distinct: int
+
+
+def counts(path: Path, cells: Sequence[Measured]) -> Counts:
+    """Of a fit's file, among measured cells."""
+    wanted = _read(path)
+    some = [one for one in cells if one.system == wanted["system"]]
+    known = [one for one in some if _spec(one)]
+    chosen = _chosen(path, wanted, some)
+    distinct = [{(one.cell, _spec(one)) for one in part} for part in (chosen, known)]
+    free = len(_split(path, wanted["description"])[1])
+    return Counts(free, len(chosen), len(known), len(distinct[0]), len(distinct[1]))
 
 
 def _filled(draft: Mapping[str, Any], numbers: Mapping[str, Any], shared: Mapping[str, str]) -> dict[str, Any]:

@@ -58,6 +58,10 @@ class Loss:
     takes: str  #: an algorithm that was measured
     fastest: str
     regret: float  #: time over that of the fastest, less 1
+    low: float = 0  #: the same of their quartiles, if these fall so that it is least, and largest
+    high: float = 0
+    surely: bool | None = None  #: their quartiles do not overlap; None: what was chosen was not measured
+    one_spec: bool = False  #: two names for the same messages: no choice could have told them apart
 
 
 def by_default(some: Mapping[str, Measured]) -> Measured | None:
@@ -74,7 +78,36 @@ def fastest(some: Mapping[str, Measured]) -> Measured:
 def loss(choice: str, some: Mapping[str, Measured], takes: Measured) -> Loss:
     """Of taking one algorithm in a cell, against the fastest of `some`."""
     best = fastest(some)
-    return Loss(choice, takes.cell, takes.algorithm, best.algorithm, max(0.0, takes.us / best.us - 1))
+    if takes.us <= best.us:
+        return Loss(choice, takes.cell, takes.algorithm, best.algorithm, 0.0, surely=False)
+    taken, known = algorithms.find(takes.algorithm), algorithms.find(best.algorithm)
+    return Loss(
+        choice,
+        takes.cell,
+        takes.algorithm,
+        best.algorithm,
+        takes.us / best.us - 1,
+        max(0.0, takes.low_us / best.high_us - 1),
+        takes.high_us / best.low_us - 1,
+        takes.low_us > best.high_us,
+        bool(taken and known and taken.spec and known.spec and _canonical(taken.spec) == _canonical(known.spec)),
+    )
+
+
+def estimated_loss(choice: str, some: Mapping[str, Measured], spec: str, us: float) -> Loss:
+    """Of a spec that nobody measured in a cell, by its estimated time."""
+    best = fastest(some)
+    low, high = (max(0.0, us / bound - 1) for bound in (best.high_us, best.low_us))
+    return Loss(choice, best.cell, spec, best.algorithm, max(0.0, us / best.us - 1), low, high)
+
+
+def in_common(losses: Sequence[Loss]) -> list[Loss]:
+    """Those in cells in which every choice of the system was judged, so that choices can be compared."""
+    cells: dict[str, dict[str, set[tuple[str, str, int, int]]]] = {}
+    for one in losses:
+        cells.setdefault(one.cell[0], {}).setdefault(one.choice, set()).add(one.cell)
+    common = {system: set.intersection(*by_choice.values()) for system, by_choice in cells.items()}
+    return [one for one in losses if one.cell in common[one.cell[0]]]
 
 
 def of_spec(some: Mapping[str, Measured], spec: str) -> Measured | None:

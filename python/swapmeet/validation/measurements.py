@@ -4,26 +4,42 @@ Four forms are told apart by how a file begins (docs/validation.md):
 
 - our CSV, a line for each cell;
 - the summary of PICO (aggregated_results_summary.csv), whose times are in ns and whose buffer is for all ranks;
-- the text of osu_alltoall, with a line "# swapmeet system=... nodes=... ranks=... algorithm=..." before it;
+- the text of osu_alltoall, with a line "# swapmeet system=... nodes=... ranks=... algorithm=..." before its times;
 - JSON lines of `swapmeet bench`.
+
+`published` instead of a file stands for the measurements that come with this package.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
+import shlex
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+
+if TYPE_CHECKING:
+    from swapmeet.bench.records import Launch
 
 COLUMNS = ("system", "nodes", "ranks_per_node", "ranks", "algorithm", "block_bytes", "median_us")
 PICO_COLUMNS = ("collective_type", "buffer_size", "algo_name", "median", "nnodes", "tasks_per_node", "system")
 OSU_WORDS = ("system", "nodes", "ranks", "algorithm")
+OSU_MORE = ("ranks_per_node",)
+OSU_TITLE = re.compile(r"# OSU(?:-compatible:)? MPI All-to-All Personalized Exchange Latency Test\b.*")
+OSU_COLUMNS = ("Size", "Avg Latency(us)")
+OSU_VALIDATION = "Validation"
+PUBLISHED = "published"
+NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NODES = re.compile(r"[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6})*")
 MOST_BYTES = 64 << 20  #: of a file
 MOST_US = 1e12
 MOST_RANKS = 1 << 24
@@ -66,7 +82,7 @@ def by_place(cells: Iterable[Measured]) -> dict[tuple[str, str, int], dict[int, 
 
 def published() -> list[Measured]:
     """The measurements that come with this package (python/swapmeet/validation/data)."""
-    return read([Path(str(files(__package__) / "data" / "alltoall.csv"))])
+    return read([Path(PUBLISHED)])
 
 
 def read(paths: Iterable[Path]) -> list[Measured]:
@@ -79,7 +95,8 @@ def read(paths: Iterable[Path]) -> list[Measured]:
     """
     found: dict[tuple[object, ...], Measured] = {}
     for path in paths:
-        for line, one in _read(path):
+        ours = path == Path(PUBLISHED)
+        for line, one in _read(Path(str(files(__package__) / "data" / "alltoall.csv")) if ours else path):
             key = (*one.cell, one.algorithm)
             if key in found:
                 raise _problem(path, line, f"each algorithm once in a cell, not {one.algorithm} again")
@@ -104,20 +121,32 @@ def _read(path: Path) -> Iterator[tuple[int, Measured]]:
         raise SwapmeetError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError as problem:
         raise _problem(path, content[: problem.start].count(b"\n") + 1, "text in UTF-8") from None
-    first = next((line for line in lines if line.strip()), "")
+    above, first = _begun(lines)
     names = {name.strip() for name in first.split(",")}
     if first.startswith("{"):
-        yield from _bench(path)
+        yield from _bench(path, content.removeprefix(b"\xef\xbb\xbf"))
     elif first.startswith("#"):
         yield from _osu(path, lines)
     elif names >= set(COLUMNS):
-        yield from _rows(path, lines, _own)
+        yield from _rows(path, lines, above, _own)
     elif names >= set(PICO_COLUMNS):
-        yield from _rows(path, lines, _pico)
+        yield from _rows(path, lines, above, _pico)
     else:
         missing = sorted(set(COLUMNS) - names)
         hint = f" (missing {', '.join(missing)})" if len(missing) < len(COLUMNS) else ""
-        raise _problem(path, 1, f"{FORMS}{hint}, not {_brief(first)}")
+        raise _problem(path, above + 1, f"{FORMS}{hint}, not {_brief(first)}")
+
+
+def _begun(lines: Sequence[str]) -> tuple[int, str]:
+    """How many lines are above the one that says of which form they are, and that one.
+
+    Comments may stand above the names of a CSV.
+    """
+    begin = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    after = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), None)
+    if after is not None and "," in lines[after]:
+        return after, lines[after]
+    return begin, lines[begin] if lines else ""
 
 
 class _Row:
@@ -136,10 +165,7 @@ class _Row:
         value = (self.values.get(name) or "").strip()
         if not value and default is not None:
             return default
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
+        number = float(value) if NUMBER.fullmatch(value) else math.nan
         if not 0 < number <= MOST_US:
             raise _problem(self.path, self.line, f"a positive number in {name}, not {_brief(value)}")
         return number
@@ -151,8 +177,8 @@ class _Row:
         return int(number)
 
     def nodes(self, name: str) -> str:
-        value = self.text(name)
-        if not re.fullmatch(r"[1-9]\d{0,6}(x[1-9]\d{0,6})*", value):
+        value = self.text(name).removesuffix(".0")  # as some programs write whole numbers
+        if not NODES.fullmatch(value):
             raise _problem(self.path, self.line, f"nodes such as 32 or 8x8x8 in {name}, not {_brief(value)}")
         return value
 
@@ -162,18 +188,25 @@ class _Row:
             raise _problem(self.path, self.line, f"at most {held} ranks on {nodes} nodes of {per_node}, not {ranks}")
 
 
-def _rows(path: Path, lines: Sequence[str], take: Callable[[_Row], Measured | None]) -> Iterator[tuple[int, Measured]]:
-    reader = csv.DictReader(lines, strict=True)
+def _rows(
+    path: Path, lines: Sequence[str], above: int, take: Callable[[_Row], Measured | None]
+) -> Iterator[tuple[int, Measured]]:
+    reader = csv.DictReader(lines[above:], strict=True)
     try:
+        names = [name.strip() for name in reader.fieldnames or ()]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise _problem(path, above + 1, f"each column once, not {', '.join(twice)} again")
+        reader.fieldnames = names
         for values in reader:
+            line = above + reader.line_num
             if None in values or None in values.values():
-                many = len(reader.fieldnames or ())
-                raise _problem(path, reader.line_num, f"{many} fields, as the first line has them")
-            one = take(_Row(path, reader.line_num, values))
+                raise _problem(path, line, f"{len(names)} fields, as the line of names has them")
+            one = take(_Row(path, line, values))
             if one is not None:
-                yield reader.line_num, one
+                yield line, one
     except csv.Error as problem:
-        raise _problem(path, reader.line_num, f"CSV ({problem})") from None
+        raise _problem(path, above + reader.line_num, f"CSV ({problem})") from None
 
 
 def _own(row: _Row) -> Measured:
@@ -189,7 +222,7 @@ def _own(row: _Row) -> Measured:
 
 
 def _pico(row: _Row) -> Measured | None:
-    if row.text("collective_type").upper() != "ALLTOALL":
+    if row.text("collective_type").upper() != "ALLTOALL" or _on_devices(row):
         return None
     us = row.number("median") / 1000
     nodes, per_node = row.nodes("nnodes"), row.whole("tasks_per_node")
@@ -206,35 +239,76 @@ def _pico(row: _Row) -> Measured | None:
     return Measured(row.text("system"), nodes, per_node, ranks, row.text("algo_name"), size, us, low, high, samples)
 
 
+def _on_devices(row: _Row) -> bool:
+    """Whether the buffers were in the memory of GPUs, by PICO's column CUDA; false where there is none."""
+    value = (row.values.get("CUDA") or "false").strip()
+    if value.lower() not in ("true", "false"):
+        raise _problem(row.path, row.line, f"true or false in CUDA, not {_brief(value)}")
+    return value.lower() == "true"
+
+
 def _osu(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Measured]]:
     words: dict[str, str | None] = {}
+    title, columns = False, list[str]()
     for number, line in enumerate(lines, 1):
         if line.startswith("# swapmeet"):
-            pairs = [word.partition("=") for word in line.split()[2:]]
-            if any(not value for _, _, value in pairs):
-                raise _problem(path, number, "# swapmeet " + " ".join(f"{word}=..." for word in OSU_WORDS))
-            words = {key: value for key, _, value in pairs}
+            words = _osu_words(path, number, line)
+        elif line.startswith("# OSU"):
+            title, columns = bool(OSU_TITLE.fullmatch(line.rstrip())), []
+            if not title:
+                raise _problem(path, number, f"MPI All-to-All Personalized Exchange Latency Test, not {_brief(line)}")
+        elif line.startswith("# Size"):
+            columns = re.split(r"\s{2,}", line.removeprefix("#").strip())
+            if tuple(columns[:2]) != OSU_COLUMNS:
+                raise _problem(path, number, f"# {'  '.join(OSU_COLUMNS)}, not {_brief(line)}")
         elif line.strip() and not line.startswith("#"):
             missing = [word for word in OSU_WORDS if word not in words]
             if missing:
                 raise _problem(path, number, f"a line before it that says {', '.join(missing)}: see docs/validation.md")
-            yield number, _osu_line(_Row(path, number, words), line)
+            if not title or not columns:
+                what = "columns" if title else "test"
+                raise _problem(path, number, f"the lines of osu_alltoall before it that name its {what}")
+            yield number, _osu_line(_Row(path, number, words), line, columns)
 
 
-def _osu_line(row: _Row, line: str) -> Measured:
+def _osu_words(path: Path, number: int, line: str) -> dict[str, str | None]:
+    form = "# swapmeet " + " ".join(f"{word}=..." for word in OSU_WORDS)
+    try:
+        pairs = [word.partition("=") for word in shlex.split(line.removeprefix("# swapmeet"))]
+    except ValueError as problem:
+        raise _problem(path, number, f"{form} ({problem})") from None
+    keys = [key for key, _, _ in pairs]
+    strange = [key for key, _, value in pairs if not value or key not in (*OSU_WORDS, *OSU_MORE) or keys.count(key) > 1]
+    if strange:
+        raise _problem(path, number, f"{form}, each once, not {_brief(strange[0])}; a value with spaces in quotes")
+    return {key: value for key, _, value in pairs}
+
+
+def _osu_line(row: _Row, line: str, columns: Sequence[str]) -> Measured:
     fields = line.split()
-    row.values = {"Size": fields[0], "Avg Latency(us)": fields[1] if len(fields) > 1 else "", **row.values}
+    if len(fields) != len(columns):
+        raise _problem(row.path, row.line, f"{len(columns)} fields, as the line of names has them")
+    found = dict(zip(columns, fields, strict=True))
+    if found.get(OSU_VALIDATION, "Pass") != "Pass":
+        raise _problem(row.path, row.line, f"Pass in {OSU_VALIDATION}, not {_brief(found[OSU_VALIDATION])}")
+    row.values = {**found, **row.values}
     us = row.number("Avg Latency(us)")
     nodes, ranks = row.nodes("nodes"), row.whole("ranks")
-    per_node = -(-ranks // math.prod(map(int, nodes.split("x"))))
+    count = math.prod(map(int, nodes.split("x")))
+    if "ranks_per_node" not in row.values and ranks % count:
+        raise _problem(row.path, row.line, f"ranks_per_node=..., as {count} nodes do not share {ranks} ranks evenly")
+    per_node = row.whole("ranks_per_node", default=ranks // count or 1)
+    row.require_ranks(nodes, per_node, ranks)
     size = row.whole("Size", 1 << 40)
     return Measured(row.text("system"), nodes, per_node, ranks, row.text("algorithm"), size, us, us, us)
 
 
-def _bench(path: Path) -> Iterator[tuple[int, Measured]]:
-    from swapmeet.bench.reading import read as read_results
+def _bench(path: Path, content: bytes) -> Iterator[tuple[int, Measured]]:
+    from swapmeet.bench.reading import read_open
 
-    results = read_results(path)
+    results, end = read_open(path, io.BytesIO(content))
+    if results.torn:
+        raise _problem(path, content[:end].count(b"\n") + 1, "a whole line: delete the last one, which is cut off")
     launches = {launch.launch: launch for launch in results.launches}
     for cell in results.cells():
         if cell.collective != "alltoall" or not cell.block_bytes or cell.datatype != "byte":
@@ -244,13 +318,50 @@ def _bench(path: Path) -> Iterator[tuple[int, Measured]]:
             seconds = sorted(second for run in runs for second in run.longest.tolist() if second > 0)
             if not seconds:
                 continue
-            nodes = cell.nodes or next((launches[run.launch].nodes for run in runs), "") or "1"
-            count = int(nodes) if nodes.isdecimal() else 1
+            places = sorted({_placed(path, launches[run.launch]) for run in runs})
+            if len(places) > 1:
+                told = " and ".join(f"{nodes} nodes of {per_node}" for nodes, per_node in places)
+                raise SwapmeetError(
+                    f"{path}: {cell.ranks} ranks of {cell.mpi} were launched on {told}: give one of them"
+                )
+            nodes, per_node = places[0]
             quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
             us = [1e6 * second for second in quartiles]
-            per_node = -(-cell.ranks // count)
             size, many = cell.block_bytes, len(seconds)
-            yield 1, Measured(cell.mpi, str(count), per_node, cell.ranks, spec, size, us[1], us[0], us[2], many)
+            yield 1, Measured(cell.mpi, nodes, per_node, cell.ranks, spec, size, us[1], us[0], us[2], many)
+
+
+def _placed(path: Path, launch: Launch) -> tuple[str, int]:
+    """The nodes of a launch and the ranks on each: by its SWAPMEET_NODES, or else as the MPI said.
+
+    A simulated torus has nodes of its shape, as 2x2x2.
+
+    Raises
+    ------
+    SwapmeetError
+        If the nodes do not have as many ranks each, in order: no description prices that.
+    """
+    from swapmeet.simulation.deviation import LABEL
+    from swapmeet.tuning.fit import nodes_of
+
+    if launch.nodes:
+        expected = (
+            f'{path}: launch {launch.launch} has nodes "{launch.nodes}": expected nodes of as many ranks each, in order'
+        )
+        try:
+            groups = _core.parse_node_map(launch.nodes, launch.ranks)[-1]  # the network is between the outermost
+        except ValueError:
+            raise SwapmeetError(expected) from None
+        count, per_node = len(set(groups)), groups.count(groups[0])
+        if groups != [rank // per_node for rank in range(launch.ranks)]:
+            raise SwapmeetError(expected)
+    else:
+        count = nodes_of(launch)
+        per_node = -(-launch.ranks // count)
+    label = LABEL.fullmatch(launch.mpi)
+    torus = re.fullmatch(r"torus\(dims=([0-9x]+)(?:,hosts=1)?(?:,ordered=[01])?\)", (label and label["topology"]) or "")
+    whole = torus is not None and math.prod(map(int, torus[1].split("x"))) == count
+    return torus[1] if torus is not None and whole else str(count), per_node
 
 
 def _brief(text: str) -> str:

@@ -13,12 +13,18 @@ from typing import Any
 
 from swapmeet import _core, machines
 from swapmeet.reproduction import page, registry, running, store
-from swapmeet.reproduction.figure import MODEL, SIMULATION, Rows
+from swapmeet.reproduction.figure import MODEL, SIMULATION, Judgement, Rows
 
 LINK_TERMS = ("handshake_trips", "fragment_byte_ns", "fragment_bytes")
 PEER_TERMS = ("cached_peers", "cold_us")
 DONOR, PEER_DONOR = "mare-nostrum-5", "fugaku"
 VARIANTS = {"messages and copies of MareNostrum 5": False, "the same, and peers of Fugaku": True}
+
+
+def has_results(folder: Path) -> bool:
+    """Whether `folder` has results of a figure that the model prices."""
+    kept = (store.read(folder, figure) for figure in registry.FIGURES)
+    return any(one is not None and len(one.rows.where(by=MODEL)) > 0 for one in kept)
 
 
 def claims(folder: Path) -> Iterator[dict[str, Any]]:
@@ -34,18 +40,19 @@ def claims(folder: Path) -> Iterator[dict[str, Any]]:
         if kept is None or not len(kept.rows.where(by=MODEL)):
             continue
         simulated = list(kept.rows.where(by=SIMULATION))
-        verdicts: dict[str, list[str]] = {}
+        judged: dict[str, list[Judgement]] = {}
         for name, peers in VARIANTS.items():
             with _borrowed(peers):
                 rows = Rows([*running.computed(figure), *simulated])
             results = store.Results(kept.header, rows)
-            verdicts[name] = [judgement.verdict for judgement in page.judged(figure, results)]
+            judged[name] = list(page.judged(figure, results))
         for i, (claim, judgement) in enumerate(zip(figure.claims, page.judged(figure, kept), strict=True)):
             yield {
                 "figure": figure.key,
                 "claim": claim.statement,
                 "verdict": judgement.verdict,
-                "again": {name: found[i] for name, found in verdicts.items()},
+                "again": {name: found[i].verdict for name, found in judged.items()},
+                "findings": [judgement.finding, *(found[i].finding for found in judged.values())],
             }
 
 

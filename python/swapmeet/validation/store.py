@@ -12,7 +12,19 @@ from swapmeet.errors import SwapmeetError
 Row: TypeAlias = Mapping[str, Any]
 CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS = "cells", "scale", "choices", "best", "orders", "claims"
 REFITS = "refits"
-KINDS = (CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS, REFITS)
+_PLACE = {"system": str, "nodes": str, "ranks": int, "bytes": int}
+_TIMES = {"algorithm": str, "spec": str, "by": str, "measured_us": float, "us": float, "fitted": bool, "twin": bool}
+#: What the page needs of each row, by kind; other keys are ignored.
+FIELDS: Mapping[str, Mapping[str, type]] = {
+    CELLS: _PLACE | _TIMES,
+    SCALE: _PLACE | _TIMES,
+    CHOICES: _PLACE | {"choice": str, "takes": str, "regret": float, "low": float, "high": float, "one_spec": bool},
+    BEST: _PLACE | {"spec": str, "us": float, "low_us": float, "high_us": float, "fastest": str, "fastest_us": float},
+    ORDERS: _PLACE | {"bound_us": float, "vendor": str, "vendor_us": float, "us": dict},
+    CLAIMS: {"figure": str, "claim": str, "verdict": str, "again": dict, "findings": list},
+    REFITS: {"system": str, "seed": int, "cells": int, "median": float, "near": float},
+}
+KINDS = tuple(FIELDS)
 
 
 def write(folder: Path, kind: str, rows: Sequence[Row]) -> None:
@@ -37,14 +49,24 @@ def read(folder: Path) -> dict[str, list[Row]]:
     Raises
     ------
     SwapmeetError
-        If a file is missing or damaged.
+        If a file is missing, empty or damaged.
     """
-    return {kind: list(_lines(folder / f"{kind}.jsonl")) for kind in KINDS}
+    return {kind: list(_lines(folder / f"{kind}.jsonl", FIELDS[kind])) for kind in KINDS}
 
 
-def _lines(file: Path) -> Iterator[Row]:
+def _lines(file: Path, fields: Mapping[str, type]) -> Iterator[Row]:
     try:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)
-    except (OSError, ValueError) as problem:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        if not lines:
+            raise ValueError("it is empty")
+        for number, line in enumerate(lines, 1):
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"line {number}: no object")
+            for key, kind in fields.items():
+                kinds = (int, float) if kind is float else (kind,)
+                if type(row.get(key)) not in kinds:
+                    raise ValueError(f'line {number}: "{key}" is missing or no {kind.__name__}')
+            yield row
+    except (OSError, ValueError, RecursionError) as problem:
         raise SwapmeetError(f"{file} cannot be read ({problem}): swapmeet validate makes it anew") from None

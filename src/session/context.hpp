@@ -15,6 +15,7 @@
 #include "observe/record.hpp"
 #include "observe/statistics.hpp"
 #include "options/options.hpp"
+#include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
 
@@ -62,6 +63,7 @@ struct Context {
   Options options;
   Statistics statistics;
   Recorder recorder;
+  MemoryStore memory;                   ///< of earlier runs
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
   Arenas arenas;                             ///< shared memory of this process and of others
@@ -118,6 +120,9 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 
 /// What we keep for `comm` already; nullptr: nothing. Local.
 Communicator* kept_for(MPI_Comm comm);
+
+/// Says what is wrong with what is remembered, once in the whole job.
+void warn_of_memory();
 
 /// Prints or writes the statistics, once.
 void report_statistics(Context& all);

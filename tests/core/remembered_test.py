@@ -1,4 +1,4 @@
-"""Evidence between runs: its text, how it is put together, what follows from it; and its files, whatever befalls them."""
+"""Evidence between runs: its text, how it is put together, what follows from it; its files, whatever befalls them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 /// Evidence between runs, for `swapmeet tuning` and for tests.
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -106,6 +107,7 @@ void bind_memory(nb::module_& m) {
   m.def("host_class", &host_class, "host"_a);
   m.def("add_to_memory", &add_to_memory, "file"_a, "key"_a, "evidence"_a, "replace_other"_a = false,
         "'' or the problem");
+  m.def("change_memory", &change_memory, "file"_a, "change"_a, "'' or the problem");
   nb::class_<MemoryStore>(m, "MemoryStore", "What a process remembers of earlier runs, and adds.")
       .def(nb::init<>())
       .def("begin", &MemoryStore::begin, "options"_a, "mpi"_a, "library"_a, "usual_places"_a = true)

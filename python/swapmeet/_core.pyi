@@ -630,6 +630,9 @@ def host_class(host: str) -> str: ...
 def add_to_memory(file: str, key: MemoryKey, evidence: list[Evidence], replace_other: bool = False) -> str:
     """Merge evidence into a file; empty, or why not."""
 
+def change_memory(file: str, change: Callable[[list[Evidence]], list[Evidence]]) -> str:
+    """Replace the evidence of a file by what is made of it; empty, or why not."""
+
 class Tuning:
     """A tuning file that was read."""
 

@@ -195,4 +195,13 @@ std::string add_to_memory(const std::string& file, const MemoryKey& key, const s
   });
 }
 
+std::string change_memory(const std::string& file,
+                          const std::function<std::vector<Evidence>(std::vector<Evidence>)>& change) {
+  return replace_owned(file, most_bytes_of_memory, [&](const std::string& present) -> Result<std::string> {
+    const Result<Remembered> read = parse_memory(present);
+    if (!read) return read.problem();
+    return memory_text(read->key, change(read->evidence));
+  });
+}
+
 }  // namespace swapmeet

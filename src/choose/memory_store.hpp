@@ -2,6 +2,7 @@
 /// a site may ship.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -63,5 +64,9 @@ std::vector<Evidence> parse_recalled(std::string_view text);
 /// left as it is, unless `replace_other` says otherwise. "" or the problem.
 std::string add_to_memory(const std::string& file, const MemoryKey& key, const std::vector<Evidence>& evidence,
                           bool replace_other);
+
+/// Replaces the evidence of a file of memory by what `change` makes of it. "" or the problem.
+std::string change_memory(const std::string& file,
+                          const std::function<std::vector<Evidence>(std::vector<Evidence>)>& change);
 
 }  // namespace swapmeet

@@ -58,7 +58,7 @@ bool plausible(const Evidence& evidence);
 /// Adds evidence to what is `known`: that of the same kind, spec and measurer becomes one, weighted by calls, of which
 /// both count as `most_calls` at most: so what is new is believed where a machine has changed.
 void merge(std::vector<Evidence>& known, const Evidence& more);
-inline constexpr std::int64_t most_calls = 1000;
+inline constexpr std::int64_t most_calls = 100;
 
 /// Drops what is least useful beyond the bounds: of a kind, the slowest specs, but for the host MPI; and the kinds that
 /// were not measured for the longest time.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -136,8 +137,6 @@ const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*
   }
   return sure ? sure : least == native && all.size() > 1 ? native : nullptr;
 }
-
-auto order_of(const Evidence& one) { return std::tuple(one.kind, to_text(one.spec), one.by); }
 
 }  // namespace
 
@@ -287,33 +286,42 @@ void merge(std::vector<Evidence>& known, const Evidence& more) {
 }
 
 void keep_within_bounds(std::vector<Evidence>& evidence) {
+  struct Entry {
+    std::string spec;  // as text, made once
+    Evidence evidence;
+  };
   struct Group {
     CallKind kind;
     std::int64_t last = 0;
-    std::vector<Evidence> specs{};
+    std::vector<Entry> entries{};
   };
   std::map<CallKind, Group> by_kind;
   for (Evidence& one : evidence) {
     Group& group = by_kind[one.kind];
     group.kind = one.kind;
     group.last = std::max(group.last, one.date);
-    group.specs.push_back(std::move(one));
+    group.entries.push_back({to_text(one.spec), std::move(one)});
   }
   std::vector<Group> groups;
   for (auto& [kind, group] : by_kind) groups.push_back(std::move(group));
-  std::ranges::sort(
-      groups, [](const Group& a, const Group& b) { return std::tuple(-a.last, a.kind) < std::tuple(-b.last, b.kind); });
+  std::ranges::stable_sort(groups, std::greater{}, &Group::last);
+  std::size_t count = 0;
+  const auto too_many = [&](Group& group) {
+    std::ranges::sort(group.entries, {}, [](const Entry& one) {
+      return std::tuple(one.evidence.spec.family != Family::native, one.evidence.mean_s, std::string_view(one.spec),
+                        one.evidence.by);
+    });
+    if (group.entries.size() > most_specs_of_a_kind) group.entries.resize(most_specs_of_a_kind);
+    return (count += group.entries.size()) > most_evidence;
+  };
+  groups.erase(std::ranges::find_if(groups, too_many), groups.end());
+  std::ranges::sort(groups, {}, &Group::kind);
   evidence.clear();
   for (Group& group : groups) {
-    const auto worth = [](const Evidence& one) {
-      return std::tuple(one.spec.family != Family::native, one.mean_s, order_of(one));
-    };
-    std::ranges::sort(group.specs, [&](const Evidence& a, const Evidence& b) { return worth(a) < worth(b); });
-    if (group.specs.size() > most_specs_of_a_kind) group.specs.resize(most_specs_of_a_kind);
-    if (evidence.size() + group.specs.size() > most_evidence) break;
-    for (Evidence& one : group.specs) evidence.push_back(std::move(one));
+    std::ranges::sort(group.entries, {},
+                      [](const Entry& one) { return std::tuple(std::string_view(one.spec), one.evidence.by); });
+    for (Entry& one : group.entries) evidence.push_back(std::move(one.evidence));
   }
-  std::ranges::sort(evidence, [](const Evidence& a, const Evidence& b) { return order_of(a) < order_of(b); });
 }
 
 Evidence evidence_of(const CallKind& kind, const Spec& spec, const std::vector<double>& seconds) {
@@ -362,7 +370,7 @@ std::vector<Rule> rules_of(const std::vector<Evidence>& evidence) {
   }
   std::vector<Rule> rules;
   for (auto& [kind, all] : kinds) {
-    std::ranges::sort(all, {}, [](const Evidence* one) { return order_of(*one); });
+    std::ranges::sort(all, {}, [](const Evidence* one) { return std::pair(to_text(one->spec), one->by); });
     const Evidence* native = nullptr;
     const Evidence* const best = fastest(all, native);
     if (!best) continue;

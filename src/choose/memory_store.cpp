@@ -122,7 +122,7 @@ void MemoryStore::read(const std::string& file, Owner owner) {
          std::to_string(read->unusable) + " of " + std::to_string(read->lines) +
              " lines cannot be used, the first: " + read->first.text(),
          "doing without " + std::string(read->unusable == 1 ? "it" : "them"));
-  for (const Evidence& one : read->evidence) merge(recalled_, one);
+  recalled_.insert(recalled_.end(), read->evidence.begin(), read->evidence.end());
 }
 
 std::string MemoryStore::recall(Rank ranks) {
@@ -137,11 +137,11 @@ std::string MemoryStore::recall(Rank ranks) {
       for (const std::string& folder : site_memory_folders())
         if (is_there(folder)) read(folder + '/' + key().file_name(), Owner::anybody);
     }
-    keep_within_bounds(recalled_);
   }
   std::vector<Evidence> of_ranks;
   for (const Evidence& one : recalled_)
-    if (one.kind.ranks == ranks) of_ranks.push_back(one);
+    if (one.kind.ranks == ranks) merge(of_ranks, one);
+  keep_within_bounds(of_ranks);
   return text_of(of_ranks, most_recalled_bytes);
 }
 

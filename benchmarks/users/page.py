@@ -13,7 +13,7 @@ from typing import Any
 from launches import AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
-from usual import ALL_TO_ALLS, LOOP, benchmarks
+from usual import ALL_TO_ALLS, LOOP, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
@@ -105,6 +105,23 @@ def micro_table(found: Sequence[Row]) -> str:
     return _table([*heads, "best spec", *(f"best, {size}" for size in sizes)], lines)
 
 
+def typed_table(found: Sequence[Row]) -> str:
+    """A line for each pair of types, or redistribution, and size: speed-ups of all candidates."""
+    cases = list(dict.fromkeys((row.case.mpi, row.case.ranks) for row in found))
+    candidates = list(dict.fromkeys(row.candidate for row in found))
+    heads = [f"{mpi}, P = {ranks}: `{candidate}`" for mpi, ranks in cases for candidate in candidates]
+    by_line: dict[tuple[str, int], dict[str, str]] = {}
+    for row in found:
+        head = f"{row.case.mpi}, P = {row.case.ranks}: `{row.candidate}`"
+        for size, turns in row.turns.items():
+            by_line.setdefault((row.what, size), {})[head] = with_interval(speedup(turns))
+    lines = [
+        [what.replace("_", " "), size_text(size), *(cells.get(head, "") for head in heads)]
+        for (what, size), cells in by_line.items()
+    ]
+    return _table(["exchange", "block", *heads], lines)
+
+
 def slower(found: Sequence[Row]) -> str:
     """The cells in which `auto` is known to be slower than TARGET times the host MPI."""
     cells = [(row, size, speedup(turns)) for row in found if row.candidate == AUTO for size, turns in row.turns.items()]
@@ -158,9 +175,14 @@ def about(results: Results) -> str:
 def contents(results: Results, pictures: Sequence[str]) -> str:
     """What stands between BEGIN and END."""
     found = rows(results.launches)
-    shown = "\n".join(f"![Speed-ups over sizes]({name})\n" for name in pictures)
-    parts = [about(results), shown, "## Micro-benchmarks\n", micro_table(found), slower(found)]
-    return "\n".join([*parts, "## Applications\n", application_table(results.launches)])
+    plain, typed = ([row for row in found if (row.case.benchmark in TYPED) == wanted] for wanted in (False, True))
+    parts = [about(results), *(f"![Speed-ups over sizes]({name})\n" for name in pictures)]
+    if plain or not typed:
+        parts += ["## Micro-benchmarks\n", micro_table(plain), slower(plain)]
+        parts += ["## Applications\n", application_table(results.launches)]
+    if typed:
+        parts += ["## Derived types\n", typed_table(typed), slower(typed)]
+    return "\n".join(parts)
 
 
 def picture(found: Sequence[Row], title: str, file: Path) -> None:
@@ -229,7 +251,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     if not begin or not end:
         raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
     found, names = rows(results.launches), []
-    for title in dict.fromkeys(row.title for row in found):
+    for title in dict.fromkeys(row.title for row in found if row.case.benchmark not in TYPED):
         some = [row for row in found if row.title == title]
         path = folder / f"users-{title.lower().replace(' ', '-')}.png"
         picture(some, title, path)

@@ -23,6 +23,8 @@ LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
 STEPS = 20
 PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
+TYPED = ("typed-pairs", "typed-boxes")  #: benchmarks whose rows are pairs of datatypes, and redistributions
+LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
 
@@ -112,6 +114,15 @@ def micro(
     return Benchmark(name, method.upper(), words, cells, on_clusters)
 
 
+def typed(name: str, title: str, most: int | None = None) -> Benchmark:
+    """MPI_Alltoallw of derived types; `most`: bytes for each destination, else as of other micro-benchmarks."""
+
+    def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
+        return [program(mpi, "typed"), name.removeprefix("typed-"), str(most or sizes.most), str(sizes.calls)]
+
+    return Benchmark(name, title, words, imb_cells, on_clusters=False)
+
+
 def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchmark]:
     """All of them; `osu`: a folder of OSU's programs, `imb`: an IMB-MPI1, in place of ours."""
     fft = next(problem for problem in PROBLEMS if problem.name == "fft3d")
@@ -136,6 +147,8 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
         micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
         micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
+        typed(TYPED[0], "types"),
+        typed(TYPED[1], "redistribution", LARGEST_BOX),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
         *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks

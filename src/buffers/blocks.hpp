@@ -32,8 +32,12 @@ class Blocks {
     set(counts, displacements);
     unit_ = 1;
     types_apart_ = 1;
-    for (const Datatype& type : types) contiguous_ &= type.contiguous, committed_ &= type.committed;
+    for (const Datatype& type : types)
+      contiguous_ &= type.contiguous, mapped_ &= type.mapped(), committed_ &= type.committed;
   }
+
+  /// Whether they are the same ones in memory. (Addresses alone do not tell: with MPI_BOTTOM all are null.)
+  bool operator==(const Blocks&) const = default;
 
   /// They lie elsewhere from now on.
   void lie_at(void* base) { base_ = static_cast<char*>(base); }
@@ -69,6 +73,9 @@ class Blocks {
   /// Whether the data of every block are its bytes in memory, as far as Datatype::contiguous is sure of it.
   bool contiguous() const { return contiguous_; }
 
+  /// Whether we know where the data of every block are.
+  bool mapped() const { return mapped_; }
+
   /// Whether MPI is known to accept their types. If not, Staging::check() is to find out before anything is sent: their
   /// data may travel as bytes.
   bool committed() const { return committed_; }
@@ -88,7 +95,7 @@ class Blocks {
  private:
   Blocks(const void* base, const Datatype& type)
       : base_(static_cast<char*>(const_cast<void*>(base))), first_type_(&type), unit_(type.extent),
-        contiguous_(type.contiguous), committed_(type.committed) {}
+        contiguous_(type.contiguous), mapped_(type.mapped()), committed_(type.committed) {}
 
   void set(const int* counts, const int* displacements) {
     counts_ = counts;
@@ -102,7 +109,7 @@ class Blocks {
   char* base_;
   const Datatype* first_type_;
   std::int64_t unit_;  ///< bytes by which displacements count
-  bool contiguous_, committed_;
+  bool contiguous_, mapped_, committed_;
   int types_apart_ = 0;  ///< 1: each block has a type of its own; 0: all have the same
   std::int64_t count_ = 0;
   const int *counts_ = nullptr, *displacements_ = nullptr;

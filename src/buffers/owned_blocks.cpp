@@ -21,6 +21,7 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
         throw MpiError(error);
       }
       copies_.push_back(type.handle);
+      type = known[type.handle];  // the application's may be freed, and what MPI keeps for us with it
     }
     handles_.push_back(type.handle);
   }

@@ -1,9 +1,10 @@
 #include "buffers/staging.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
+
+#include "typemap/copy.hpp"
 
 namespace swapmeet {
 
@@ -68,7 +69,7 @@ bool Staging::reserve(const Blocks& blocks, int ranks) try {
 bool Staging::packs(const Blocks& blocks, int ranks) {
   if (MPI_VERSION >= 4) return true;
   for (int i = 0; i < ranks; ++i)
-    if (blocks.count(i) > 0 && blocks.type(i).size > INT_MAX) return false;
+    if (blocks.count(i) > 0 && !blocks.type(i).mapped() && blocks.type(i).size > INT_MAX) return false;
   return true;
 }
 
@@ -90,9 +91,9 @@ int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
 int Staging::convert_block(const Part& block, const Datatype& type, char* bytes, Exchange direction, MPI_Comm comm) {
   const bool in = direction == Exchange::in;
   copied(block.count * type.size);
-  if (type.contiguous) {
-    std::memcpy(in ? bytes : block.address, in ? block.address : bytes,
-                static_cast<std::size_t>(block.count * type.size));
+  if (type.mapped()) {
+    const Elements elements{static_cast<char*>(block.address), type.map};
+    in ? copy_out(elements, 0, block.count * type.size, bytes) : copy_in(elements, 0, block.count * type.size, bytes);
     return MPI_SUCCESS;
   }
   return in_pieces(block, type, [&](void* elements, Bytes count, MPI_Datatype handle, std::int64_t first) {
@@ -115,7 +116,14 @@ int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) co
   return MPI_SUCCESS;
 }
 
-int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm) {
+int Staging::copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm,
+                  bool streams) {
+  if (sent.mapped() && received.mapped()) {
+    copied(from.count * sent.size);
+    copy_elements({static_cast<char*>(from.address), sent.map}, 0,
+                  {static_cast<char*>(to.address), received.map, streams}, 0, from.count * sent.size);
+    return MPI_SUCCESS;
+  }
   const std::unique_ptr<char[]> bytes(new (std::nothrow) char[static_cast<std::size_t>(from.count * sent.size)]);
   if (!bytes) return MPI_ERR_NO_MEM;
   const int error = convert_block(from, sent, bytes.get(), Exchange::in, comm);

@@ -21,8 +21,9 @@ class Staging {
   int pack(const Blocks& from, MPI_Comm comm) { return convert(from, Exchange::in, comm); }
   int unpack(const Blocks& to, MPI_Comm comm) const { return convert(to, Exchange::out, comm); }
 
-  /// Copies a block into one of as many bytes but another type. Local. Returns as MPI does.
-  static int copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm);
+  /// Copies a block into one of as many bytes but another type. Local. `streams`: as of Elements. Returns as MPI does.
+  static int copy(const Part& from, const Datatype& sent, const Part& to, const Datatype& received, MPI_Comm comm,
+                  bool streams);
 
   /// Whether the blocks can be packed at all: one element may be more than the MPI can count in an int.
   static bool packs(const Blocks& blocks, int ranks);

@@ -14,6 +14,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
       {Collective::alltoall, {2, 64}, one_node, {}, spec("shared-memory"), node},
       {Collective::alltoallv, {2, 64}, one_node, {}, spec("shared-memory"), node},
+      {Collective::alltoallw, {2, 64}, one_node, {}, spec("shared-memory"), "docs/measurements/typed.md"},
       {Collective::alltoall, {8, 64}, nodes, {0, 1024}, spec(small), cluster, shared},
       {Collective::alltoallv, {8, 64}, nodes, {}, spec(small_ones), cluster, shared},
   };
@@ -27,7 +28,7 @@ const std::vector<Rule>& trial_rules() {
   };
   static const std::vector<Rule> table = [&] {
     std::vector<Rule> all;
-    for (const Collective collective : {Collective::alltoall, Collective::alltoallv}) {
+    for (const Collective collective : {Collective::alltoall, Collective::alltoallv, Collective::alltoallw}) {
       all.push_back(rule(collective, {2, 64}, one_node, {}, "shared-memory"));
       all.push_back(rule(collective, {2}, any, {}, "spread-out"));
       all.push_back(rule(collective, {3}, any, {}, "pairwise"));

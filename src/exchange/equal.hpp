@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "buffers/blocks.hpp"
@@ -115,9 +116,11 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     send_ = &send;
     receive_ = &receive;
     offset_ = 0;
+    streams_.reset();
   }
 
   std::size_t equal_bytes() const { return 0; }  ///< of each block, as all ranks know; 0: they do not
+  bool in_place() const { return *send_ == *receive_; }
 
   /// Goes on to the next segment. False: no block of this rank has so many bytes, and its part is over.
   bool next_pass() {
@@ -149,23 +152,41 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   }
 
   Place pieces(const Message& message, Piece* all) const {
-    const Part part = block(this->schedule_.runs[message.first]);
-    *all = {static_cast<char*>(part.address), static_cast<std::size_t>(part.count)};
+    const Run& run = this->schedule_.runs[message.first];
+    const Part part = block(run);
+    const Datatype& type = as_bytes_ ? byte_type() : blocks_of(run).type(run.first);
+    const std::int64_t bytes = part.count * type.size;
+    *all = {static_cast<char*>(part.address), static_cast<std::size_t>(bytes), type.map,
+            run.buffer == Buffer::receive && streams(bytes)};
     return {{all, 1}, all->bytes};
+  }
+
+  /// Whether a block of so many bytes is received past the caches, which what the node exchanges would exceed.
+  bool streams(std::int64_t bytes) const {
+    constexpr std::int64_t least_bytes = 64 << 10;
+    if (bytes < least_bytes || !this->fabric_.shares_node()) return false;
+    if (!streams_) {
+      std::int64_t all = 0;
+      for (Rank i = 0; i < this->schedule_.ranks; ++i) all += send_->bytes(i) + receive_->bytes(i);
+      streams_ = exceeds_caches(all * this->schedule_.ranks);
+    }
+    return *streams_;
   }
 
   void copy_blocks(const Copy& both) {
     const Part from = block(both.from), to = block(both.to);
     if (from.count == 0) return;
     const Datatype &sent = send_->type(both.from.first), &received = receive_->type(both.to.first);
+    if (from.address == to.address && sent.handle == received.handle) return;  // in place
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
     if (!fits || !sent.contiguous || !received.contiguous) {
       const Rank rank = this->schedule_.rank;
       const MPI_Comm comm = this->fabric_.call().comm;
-      const int error = this->fabric_.call().waits ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
-                        : fits                     ? Staging::copy(from, sent, to, received, comm)
-                                                   : MPI_ERR_TRUNCATE;
+      const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
+      const int error = by_mpi ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
+                        : fits ? Staging::copy(from, sent, to, received, comm, streams(bytes))
+                               : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;
     }
@@ -174,6 +195,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   }
 
   const Blocks *send_ = nullptr, *receive_ = nullptr;
+  mutable std::optional<bool> streams_;
   bool as_bytes_;
   std::int64_t offset_ = 0;
 };
@@ -199,6 +221,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
 
   const Rows& rows() const { return *rows_; }
   std::size_t equal_bytes() const { return static_cast<std::size_t>(rows_->block_bytes); }
+  bool in_place() const { return rows_->send == rows_->receive; }
   bool next_pass() const { return false; }
 
   /// Blocks side by side.
@@ -208,8 +231,9 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     return {address(run), run.count * unit.count, unit.type};
   }
 
-  void copy_row(const Run& from, const Run& to) const {
+  [[gnu::always_inline]] void copy_row(const Run& from, const Run& to) const {
     const std::int64_t bytes = rows_->block_bytes;
+    if (address(from) == address(to)) return;  // in place
     swapmeet::copy_row(address(to), to.stride * bytes, address(from), from.stride * bytes, from.count, bytes);
   }
 

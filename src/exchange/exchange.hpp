@@ -22,8 +22,22 @@ class Exchange {
 
   const Spec& spec() const { return spec_; }
 
-  /// Whether blocks must be contiguous on both sides, for they are cut, forwarded or copied as bytes.
-  virtual bool needs_bytes() const = 0;
+  /// What blocks must be, on both sides: as they are; such that we know where their data are, for we copy them; or
+  /// contiguous, for they are cut, forwarded or copied as bytes.
+  enum class Needs : std::uint8_t { nothing, maps, bytes };
+  virtual Needs needs() const = 0;
+
+  /// Whether blocks of a side can be exchanged as they lie. `meets_bytes`: those that they are exchanged with are bytes,
+  /// and the messages of an MPI that are bytes at one end and a derived type at the other are more than every MPI can do.
+  bool takes(const Blocks& blocks, bool meets_bytes) const {
+    return blocks.contiguous() || (needs() == Needs::maps && blocks.mapped()) ||
+           (needs() == Needs::nothing && !meets_bytes);
+  }
+
+  /// Whether all blocks may be received where others are sent from, as for MPI_IN_PLACE; and whether these can be: the same
+  /// ones on both sides, as they lie.
+  virtual bool takes_place() const { return false; }
+  bool swaps(const Blocks& blocks) const { return takes_place() && takes(blocks, false); }
 
   /// Blocks of working memory that a call may take: of this rank at first, and after share_working_blocks(most) the most
   /// that any rank needs, which is what decisions may be based on.

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/polling.hpp"
 #include "mpi/simulation.hpp"
@@ -34,6 +35,7 @@ int finish(std::span<MPI_Request> requests, MPI_Status* statuses, Failure& failu
         all &= flag != 0;
         break;
       }
+      if (is_fault(error)) return error;
       if (truncated(error)) failure.received_wrong(error, passes_on);
       else if (request == MPI_REQUEST_NULL) failure.fail(error);  // it is over, and nobody knows what it brought
       else if (attempt == most_attempts) return error;

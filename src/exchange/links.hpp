@@ -12,6 +12,7 @@
 #include "exchange/oversize.hpp"
 #include "exchange/receive_buffers.hpp"
 #include "exchange/tags.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
@@ -70,15 +71,22 @@ class Links {
         passes_on_(passes_on) {}
 
   /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
-  void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0) {
+  /// `in_place`: what comes from a rank takes the place of what goes there; all within the node.
+  [[gnu::always_inline]] void bind(const Invocation& call, Watching watch, std::size_t block_bytes = 0,
+                                   bool in_place = false) {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
+    in_place_ = in_place;
+    if (in_place) local_.neighbours->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
   }
 
   const Invocation& call() const { return *call_; }
   const Watching& watch() const { return watch_; }
+
+  /// Whether some ranks are on this node, as far as anyone knows.
+  bool shares_node() const { return local_.neighbours != nullptr; }
 
   /// Whether anything was sent in this exchange.
   bool sent() const { return sent_; }
@@ -113,7 +121,8 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = oversize.more_than(bytes_of(out));
-    return host_is_mpich && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
+    return (host_is_mpich || survives_faults) && !simulated ? swap_by_polls(sent, to, in, from)
+                                                            : swap_at_once(sent, to, in, from);
   }
 
   /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
@@ -125,7 +134,7 @@ class Links {
     NodeRows& rows = all.rows();
     while (!rows.ready()) {
       all.waits_for(*all.member(rows.late()));
-      if (all.broken()) return MPI_ERR_OTHER;
+      if (const int error = all.broken()) return error;
       turn(false);
     }
     for (std::size_t i = 0; i < sends.size(); ++i)
@@ -150,7 +159,7 @@ class Links {
         all.waits_for(link);
         late[left++] = late[i];
       }
-      if (all.broken()) return MPI_ERR_OTHER;
+      if (const int error = all.broken()) return error;
       if (left > 0) turn(left < before);
     }
     return MPI_SUCCESS;
@@ -250,7 +259,7 @@ class Links {
         if (slots_.transfers[slot].link) continue;
         if (const int error = done(slot)) return error;
       }
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
     }
     if (background_transfers_ > 0) advance_background(moved);
     if (!slots_.probes.empty())
@@ -277,7 +286,7 @@ class Links {
       bool moved = false;
       advance_background(moved);
       if (background_transfers_ == 0) break;
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       if (const int error = finish(all, background_->statuses.data(), failure_, passes_on_, false);
           error && error != unfinished)
         return error;
@@ -293,7 +302,7 @@ class Links {
   /// Others wait for this rank's row, even if it waits for nothing.
   int finish_row() {
     while (row_is_due() && !raise()) {
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       if (!turn(false)) return unfinished;
     }
     return MPI_SUCCESS;
@@ -377,10 +386,13 @@ class Links {
         started = Started::finished;
         return;
       }
-    Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, local_.single_copy, call_->number)
+    // in place two offers would wait for each other
+    const SingleCopy single_copy = in_place_ ? SingleCopy{} : local_.single_copy;
+    Transfer transfer = is_send ? Transfer::send(link, place.pieces, place.bytes, single_copy, call_->number)
                                 : Transfer::receive(link, place.pieces, place.bytes, call_->number);
+    transfer.in_place = !is_send && in_place_;
     transfer.failed = is_send && wire.marked();
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
     begin_transfer(slots, slot, transfer);
     if constexpr (is_send) {
       sent_ = true;
@@ -412,7 +424,7 @@ class Links {
     while (true) {
       const bool moved = local_.neighbours->advance(transfer);
       if (transfer.done()) break;
-      if (local_.neighbours->broken()) return MPI_ERR_OTHER;
+      if (const int error = local_.neighbours->broken()) return error;
       turn(moved);
     }
     if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
@@ -432,21 +444,26 @@ class Links {
     if (writes) rows.write(link.member, place.pieces.front());
     if (marked || writes) {
       watch_.done(&slots_.requests[slot]);
+      link.left = NodeLink::all_left;
       started = Started::finished;
       return true;
     }
     if (is_send) rows.defer();
     Transfer transfer = Transfer::by_rows(link, place.pieces, place.bytes, is_send, call_->number);
-    transfer.discards = !is_send && place.pieces.front().address == nullptr;
+    transfer.discards = !is_send && discards(place.pieces.front());
+    transfer.in_place = !is_send && in_place_;
     take(slot, message);
     begin_transfer(slots_, slot, transfer);
     started = Started::underway;
     return true;
   }
 
+  /// Whether there is no room for what arrives there.
+  static bool discards(const Piece& piece) { return !piece.address && !piece.map; }
+
   /// Whether a message of so many bytes is offered for a single copy.
   bool offers(std::size_t bytes) const {
-    return bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes;
+    return !in_place_ && (bytes >= local_.single_copy.by_kernel_bytes || bytes >= local_.single_copy.of_region_bytes);
   }
 
   void begin_transfer(Slots& slots, std::uint32_t slot, const Transfer& transfer) {
@@ -533,6 +550,7 @@ class Links {
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;
         if (!over && ++failures_ > most_failures) return error;
         if (!over) continue;  // what failed is often over when it is asked for again
+        if (is_fault(error)) return error;
         truncated(error) ? failure_.received_wrong(error, passes_on_) : failure_.fail(error);
       }
       if (index == MPI_UNDEFINED) return MPI_SUCCESS;
@@ -575,7 +593,7 @@ class Links {
   const Invocation* call_ = nullptr;
   Failure& failure_;
   bool passes_on_;
-  bool sent_ = false;
+  bool sent_ = false, in_place_ = false;
   [[no_unique_address]] Watching watch_{};
   std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;

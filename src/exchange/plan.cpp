@@ -1,6 +1,7 @@
 #include "exchange/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <variant>
 
@@ -31,11 +32,29 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
   slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1);
   shared_scratch_blocks_ = schedule_.scratch_blocks;
-  needs_bytes_ = segmented() || forwards() || neighbours;
+  if (segmented() || forwards()) needs_ = Needs::bytes;
+  else if (neighbours) needs_ = all_local() ? Needs::maps : Needs::bytes;
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
   if (local_.by_rows) list_rows();
+  takes_place_ = needs_ == Needs::maps && in_one_step();
   passes_ = std::make_unique<Passes>(*this);
+}
+
+/// Whether no message goes by MPI.
+bool Plan::all_local() const {
+  return std::ranges::all_of(std::array{&schedule_.sends, &schedule_.receives}, [this](const auto* messages) {
+    return std::ranges::all_of(*messages, [this](const Message& one) { return local_.neighbours->link(one.peer); });
+  });
+}
+
+/// Whether all messages of this rank are under way at once.
+bool Plan::in_one_step() const {
+  const auto exchanges = [](const Step& step) { return step.send_count + step.receive_count > 0; };
+  const auto at_once = [](const Step& step) {
+    return std::max(step.send_count, step.receive_count) <= step.in_flight();
+  };
+  return std::ranges::count_if(schedule_.steps, exchanges) <= 1 && std::ranges::all_of(schedule_.steps, at_once);
 }
 
 /// Where all ranks share a node, the step that exchanges anything is an operation of its own.
@@ -64,8 +83,8 @@ struct Plan::Pass {
   template <class... Arguments>
   explicit Pass(Plan& plan, Arguments&&... arguments)
       : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
-        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()),
-        engine(links, payload) {}
+        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()), engine(links, payload),
+        takes_place(plan.takes_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -75,7 +94,7 @@ struct Plan::Pass {
   void begin(const Invocation& call, What&&... what) {
     failure = {};
     payload.bind(std::forward<What>(what)...);
-    links.bind(call, Watching(call.clock), payload.equal_bytes());
+    links.bind(call, Watching(call.clock), payload.equal_bytes(), takes_place && payload.in_place());
     if (call.failure) [[unlikely]]
       failure.fail(call.failure);
   }
@@ -89,12 +108,13 @@ struct Plan::Pass {
   Payload payload;
   Links<Watching> links;
   Engine<Links<Watching>, Payload> engine;
+  const bool takes_place;
 };
 
 struct Plan::Passes {
   explicit Passes(Plan& plan)
-      : rows(plan, plan.types_), watched_rows(plan, plan.types_), blocks(plan, plan.needs_bytes_),
-        watched_blocks(plan, plan.needs_bytes_) {}
+      : rows(plan, plan.types_), watched_rows(plan, plan.types_), blocks(plan, plan.needs_ == Needs::bytes),
+        watched_blocks(plan, plan.needs_ == Needs::bytes) {}
 
   template <class Watching>
   using OfRows = Pass<RowsPayload<Watching>, Watching>;
@@ -119,7 +139,7 @@ std::optional<Rows> Plan::rows_of(const Blocks& send, const Blocks& receive) con
   if (!forwards() && (!send.side_by_side() || !receive.side_by_side())) return std::nullopt;
   const Rows::Unit bytes{receive.bytes(0), MPI_BYTE};
   Rows rows{send.address(0), receive.address(0), bytes.count, bytes, bytes};
-  if (needs_bytes()) return rows;
+  if (needs_ != Needs::nothing) return rows;
   rows.sent = {send.count(0), send.type(0).handle};  // the other end may know only a derived type
   rows.received = {receive.count(0), receive.type(0).handle};
   return rows;
@@ -233,7 +253,7 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
       return ended(pass, pass.advance(), sent);
     const int error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
       const Blocks& blocks = is_sent ? send : receive;
-      return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block))};
+      return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block)), blocks.type(block).map};
     });
     return ended(pass, error ? error : pass.payload.over(), sent);
   };

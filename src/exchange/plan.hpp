@@ -19,7 +19,8 @@ class Plan final : public Exchange {
   Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Tags& tags);
   ~Plan() override;
 
-  bool needs_bytes() const override { return needs_bytes_; }
+  Needs needs() const override { return needs_; }
+  bool takes_place() const override { return takes_place_; }
 
   /// Whether it makes MPI datatypes, with an int for the bytes of a block.
   bool makes_types() const { return forwards() && spec_.packing == Packing::datatype; }
@@ -34,7 +35,7 @@ class Plan final : public Exchange {
     shared_scratch_blocks_ = most - 2 * std::int64_t{schedule_.ranks};
   }
 
-  /// A plan that needs_bytes() requires contiguous types, and if it forwards, blocks of one size side by side.
+  /// Requires that it takes() the blocks, and if it forwards, that they are of one size and lie side by side.
   int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
   void start(const Blocks& send, const Blocks& receive, const Invocation& call) override;
   int advance() override;
@@ -66,6 +67,8 @@ class Plan final : public Exchange {
   template <class AnyPass>
   int go_on(AnyPass& pass);
 
+  bool all_local() const;
+  bool in_one_step() const;
   void list_rows();
   template <class AnyPass, class BlockOf>
   int exchange_rows(AnyPass& pass, BlockOf block_of);
@@ -83,7 +86,8 @@ class Plan final : public Exchange {
   } row_sends_, row_receives_;
   std::size_t row_step_ = 0;
   std::vector<std::uint32_t> late_rows_;
-  bool needs_bytes_ = false;
+  Needs needs_ = Needs::nothing;
+  bool takes_place_ = false;
   std::int64_t shared_scratch_blocks_ = 0;
   Local local_;
   Memory scratch_;

@@ -46,7 +46,7 @@ class SizedPlan final : public Exchange {
   ~SizedPlan() override;
 
   /// Blocks must be bytes side by side.
-  bool needs_bytes() const override { return true; }
+  Needs needs() const override { return Needs::bytes; }
 
   /// Whether so many messages can be told apart.
   bool fits() const { return state_.fits(tags_); }

@@ -32,11 +32,14 @@ template <class Count>
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
   Repeat& repeat = communicator->repeat();
-  if (!in_place && repeat.by != Repeat::By::nobody && repeat.is(send_count, send_type, receive_count, receive_type)) {
+  const bool alike = in_place ? repeat.is(0, MPI_DATATYPE_NULL, receive_count, receive_type)
+                              : repeat.is(send_count, send_type, receive_count, receive_type);
+  if (alike && repeat.by != Repeat::By::nobody) {
+    const void* const from = in_place ? receive : send;
     if (repeat.by == Repeat::By::host) {
       if (repeat.again()) return false;
-    } else if ((!may_be_on_device() || (!device_of(send) && !device_of(receive))) && repeat.again()) {
-      return serve_again(send, receive, *communicator, error);
+    } else if ((!may_be_on_device() || (!device_of(from) && !device_of(receive))) && repeat.again()) {
+      return serve_again(from, receive, *communicator, error);
     }
   }
   Datatypes& types = communicator->datatypes();
@@ -103,7 +106,7 @@ using swapmeet::native;
   if (served) {                                                           \
     swapmeet::settle();                                                   \
     if (error) [[unlikely]]                                               \
-      swapmeet::PMPI_Comm_call_errhandler(comm, error);                   \
+      error = swapmeet::raise(comm, error);                               \
     return error;                                                         \
   }                                                                       \
   error = native().underneath(__VA_ARGS__, comm);                         \

@@ -54,15 +54,16 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   if (is_empty(call.collective, call.in_place ? call.receive : call.send, call.receive))
     return communicator.next_exchange(),
            failure;  // it counts: on other ranks such a call may be served again, as the last one
-  const bool as_they_lie = !plan.needs_bytes() || (call.send.contiguous() && call.receive.contiguous());
-  if (as_they_lie && !call.in_place) {
+  const Blocks& send = call.in_place ? call.receive : call.send;
+  const bool swaps = call.in_place && plan.swaps(call.receive);
+  const bool stage_send = call.in_place ? !swaps : !plan.takes(send, false);
+  const bool stage_receive = !swaps && !plan.takes(call.receive, call.in_place);
+  if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
-    return plan.run(call.send, call.receive, exchange, sent);
+    return plan.run(send, call.receive, exchange, sent);
   }
-  // In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  return staged_exchange(call, communicator, plan, call.in_place || !call.send.contiguous(), !call.receive.contiguous(),
-                         failure, sent);
+  return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }
 
 std::uint64_t bytes_of(const Call& call, Rank ranks) {
@@ -81,6 +82,10 @@ std::uint64_t bytes_of(const Call& call, Rank ranks) {
   return decision;
 }
 
+/// The largest block that is swapped in place through cells: above, memory that the host MPI puts aside has left the caches,
+/// and a single copy out of it takes less (docs/measurements/node.md).
+constexpr std::int64_t most_in_place = 256 << 10;
+
 /// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if
 /// anything does.
 Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
@@ -90,7 +95,10 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
     trying = communicator.trying(call.collective, *decision, block_bytes);
   if (trying) [[unlikely]]
     decision = &tried(call, communicator, block_bytes, *trying, trial);
-  if (block_bytes > decision->unchecked_bytes) [[unlikely]]
+  if (call.in_place && block_bytes > most_in_place && decision->plan && decision->plan->takes_place() &&
+      !communicator.options().algorithm)
+    decision = &communicator.decline(call.collective, "in place, blocks of more than 256 KiB");
+  else if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &communicator.within_limits(*decision, call.collective, call.in_place, block_bytes);
   std::chrono::nanoseconds agreement{};
   if (decision->sized) {
@@ -122,8 +130,9 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
       (!trying || of_unequal_blocks(call.collective)))
     communicator.forwarded(call.collective) = {true, trying};
-  if ((ours && !decision.plan) || call.collective != Collective::alltoall || call.in_place) return;
-  const Blocks &send = call.send, &receive = call.receive;
+  if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
+  if (call.in_place && ours && !decision.plan->takes_place()) return;
+  const Blocks &receive = call.receive, &send = call.in_place ? receive : call.send;
   if (!send.type(0).predefined || !receive.type(0).predefined) return;  // their handles may come to mean another
   Repeat repeat{Repeat::By::host,       nullptr, send.count(0), receive.count(0), send.type(0).handle,
                 receive.type(0).handle, {},      trying};
@@ -134,6 +143,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
     repeat.plan = decision.plan;
     repeat.rows = *rows;
   }
+  if (call.in_place) repeat.send_count = 0, repeat.send_type = MPI_DATATYPE_NULL;
   communicator.repeat() = repeat;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {
@@ -22,7 +23,7 @@ int attempt(char* result, std::size_t bytes, Call call) {
   int error = MPI_SUCCESS;
   for (int i = 0; i < most_attempts; ++i) {
     error = call();
-    if (error == MPI_SUCCESS) return error;
+    if (error == MPI_SUCCESS || is_fault(error)) return error;
     if (std::any_of(result, result + bytes, [](char byte) { return byte != nothing; })) return MPI_SUCCESS;
   }
   return error;
@@ -115,7 +116,7 @@ MPI_Comm same_ranks(MPI_Comm user) {
     return MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
   for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    PMPI_Comm_create(user, group, &comm);
+    if (PMPI_Comm_create(user, group, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(user, handler);
   PMPI_Errhandler_free(&handler);
   PMPI_Group_free(&group);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/mpi.hpp"
+#include "typemap/type_map.hpp"
 
 namespace swapmeet {
 
@@ -17,6 +18,11 @@ struct Datatype {
   bool contiguous = false;
   bool predefined = false;  ///< so the handle is never freed, nor used again for another
   bool committed = false;   ///< as far as is known: remember_committed()
+  const TypeMapView* map =
+      nullptr;  ///< where the bytes are; nullptr: contiguous, without data, or only MPI can pack it
+
+  /// Whether we know where its bytes are.
+  bool mapped() const { return contiguous || map || size == 0; }
 };
 
 /// Has MPI remember that it accepts a derived type, as long as the type lives: then it is committed for good.

@@ -30,7 +30,7 @@ namespace swapmeet {
 // clang-format on
 
 #if MPI_VERSION >= 4
-#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Type_get_envelope_c) CALL(Unpack_c)
+#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Type_get_contents_c) CALL(Type_get_envelope_c) CALL(Unpack_c)
 #else
 #define SWAPMEET_MPI_LARGE_CALLS(CALL)
 #endif

@@ -22,8 +22,8 @@ struct ArenaPart {
 
 /// What a part begins with: the rest is for who has it.
 struct alignas(64) PartHeader {
-  std::atomic<std::uint32_t> abandoned;  ///< a rank says that nothing can be exchanged any more
-  std::atomic<std::uint32_t> closed;     ///< ranks that need the part no more
+  std::atomic<std::int32_t> abandoned;  ///< a Broken
+  std::atomic<std::uint32_t> closed;    ///< ranks that need the part no more
 };
 
 /// Any thread.

@@ -1,6 +1,7 @@
 #include "node/neighbours.hpp"
 
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,11 +40,26 @@ std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, st
     const RemotePiece from{offers[other].address, sizeof read};
     const Piece to{reinterpret_cast<char*>(&read), sizeof read};
     found[other] = static_cast<pid_t>(offers[other].process);
-    if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
+    if (!read_from(found[other], {{&from, 1}}, {&to, 1})) return errno;
     if (read != offers[other].value) return another_process;
   }
   processes = std::move(found);
   return 0;
+}
+
+/// The namespace of the numbers of processes, as far as the kernel says it.
+std::uint64_t process_namespace() {
+  struct stat found{};
+  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
+
+/// The processes of the ranks of a node that this one can see; 0: not.
+std::vector<pid_t> visible(std::span<const JoinOffer> offers, std::size_t me) {
+  std::vector<pid_t> found(offers.size(), 0);
+  for (std::size_t other = 0; other < offers.size(); ++other)
+    if (other != me && offers[other].process_namespace == offers[me].process_namespace && offers[me].process_namespace)
+      found[other] = static_cast<pid_t>(offers[other].process);
+  return found;
 }
 
 /// The part of this rank in memory of such a layout: what is common to all is of the first.
@@ -74,7 +90,8 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
 JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
   static const bool random = getrandom(&known_by, sizeof known_by, GRND_NONBLOCK) == sizeof known_by;
   if (!random) known_by = 0;
-  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known_by), known_by};
+  static const std::uint64_t space = process_namespace();
+  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known_by), known_by, space};
 }
 
 Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers,
@@ -97,7 +114,7 @@ Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::
     try {
       if (problem.empty()) {
         Node node(std::move(memory), layout, me, processes, regions);
-        joined.neighbours = std::make_unique<Neighbours>(std::move(node), group.members());
+        joined.neighbours = std::make_unique<Neighbours>(std::move(node), group.members(), visible(offers, me));
         most[number] = prepare(joined.neighbours.get());
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }

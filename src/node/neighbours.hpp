@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/faults.hpp"
 #include "mpi/mpi.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/spec.hpp"
@@ -35,13 +36,17 @@ struct JoinOffer {
   std::int64_t used_bytes = 0;  ///< of shared memory, that count for this rank already
   std::int64_t process = 0;
   std::uint64_t address = 0, value = 0;  ///< of memory of the process, and what is there: to know it by
+  std::uint64_t process_namespace = 0;   ///< in which `process` is its number; 0: not known
 };
 
 class Neighbours {
  public:
   /// The offer of this process. Local; takes a part of the arena until withdraw(), or until the ranks have joined.
   static JoinOffer offer(std::int64_t used_bytes, Arenas& arenas);
-  static void withdraw(const JoinOffer& offer, Arenas& arenas) { arenas.give_back(offer.part); }
+  /// (After a fault another rank may have joined in this part nonetheless: then it is used no more.)
+  static void withdraw(const JoinOffer& offer, Arenas& arenas) {
+    if (!had_fault()) arenas.give_back(offer.part);
+  }
 
   struct Joined;
   /// What else is to be made on each rank before they agree: returns a number of it, or `unprepared`.
@@ -53,7 +58,11 @@ class Neighbours {
   static Joined join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers, std::int64_t most_bytes,
                      const Regions& regions, Arenas& arenas, const Prepare& prepare);
 
-  Neighbours(Node node, std::vector<std::int32_t> members) : node_(std::move(node)), members_(std::move(members)) {}
+  /// `processes`: as of Node::watch().
+  Neighbours(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)
+      : node_(std::move(node)), members_(std::move(members)) {
+    node_.watch(std::move(processes));
+  }
 
   /// The way to `rank`; nullptr: it is on another node.
   NodeLink* link(Rank rank) {
@@ -65,6 +74,8 @@ class Neighbours {
 
   bool advance(Transfer& transfer) { return node_.advance(transfer); }
   bool send_now(NodeLink& link, const Piece& piece, std::uint16_t call) { return node_.send_now(link, piece, call); }
+
+  void begin_in_place() { node_.begin_in_place(); }
 
   NodeRows& rows() { return node_.rows(); }
   bool raise() { return node_.raise(); }
@@ -92,8 +103,14 @@ class Neighbours {
 
   /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any
   /// more.
-  void abandon(bool touched) { touched ? node_.abandon() : node_.forget(); }
-  bool broken() const { return node_.broken(); }
+  void abandon(bool touched) { touched ? node_.abandon(Broken::out_of_step) : node_.forget(); }
+  /// No rank of the node is to wait for another any more: one has died.
+  void end() { node_.abandon(Broken::rank_died); }
+  /// Why nothing can be exchanged any more: an error; 0: it can.
+  int broken() const {
+    const Broken why = node_.broken();
+    return why == Broken::no ? MPI_SUCCESS : why == Broken::rank_died ? rank_died() : MPI_ERR_OTHER;
+  }
 
   std::size_t shared_bytes() const { return node_.shared_bytes(); }
 

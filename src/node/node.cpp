@@ -1,7 +1,13 @@
 #include "node/node.hpp"
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 
 namespace swapmeet {
 
@@ -9,14 +15,17 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// Calls move(address, bytes) for the next `bytes` bytes of the pieces of `transfer`.
+/// A look at a process takes as long as dozens of turns of a loop that waits.
+constexpr std::uint32_t looks_between_members = 16;
+
+/// Calls move(piece, first, bytes) for the next `bytes` bytes of the pieces of `transfer`.
 template <class Move>
 void walk(Transfer& transfer, std::size_t bytes, Move move) {
   transfer.moved += bytes;
   while (bytes > 0) {
     const Piece& piece = transfer.pieces[transfer.piece];
     const std::size_t part = std::min(bytes, piece.bytes - transfer.offset);
-    move(piece.address + transfer.offset, part);
+    move(piece, transfer.offset, part);
     bytes -= part;
     transfer.offset += part;
     if (transfer.offset < piece.bytes) continue;
@@ -28,28 +37,39 @@ void walk(Transfer& transfer, std::size_t bytes, Move move) {
 /// What every cell of a message says of it.
 std::uint64_t label_of(const Transfer& transfer) { return Cell::label(transfer.bytes, transfer.call); }
 
-/// What an offer begins with; the pieces follow.
+/// What an offer begins with; the pieces follow. No pieces: one piece of elements, their map, and its loops.
 struct Offer {
   RegionPlace place;
   std::uint64_t count;
 };
 
+/// The map of the elements that a message is; nullptr: bytes side by side.
+const TypeMapView* map_of(const Transfer& transfer) { return transfer.pieces.front().map; }
+
+template <class Item>
+char* append(char* to, const Item* items, std::size_t count) {
+  std::memcpy(to, items, count * sizeof(Item));
+  return to + count * sizeof(Item);
+}
+
 /// Says in `cell` where the message lies. Returns what it is then; 0: that is too much to say, or nobody could read it
 /// there.
 std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell, const Ring& ring) {
-  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece);
+  const TypeMapView* const map = map_of(transfer);
+  const std::size_t bytes = sizeof(Offer) + transfer.pieces.size() * sizeof(RemotePiece) +
+                            (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
   const bool in_bulk = bytes > sizeof cell.payload;
   if (in_bulk && bytes > ring.most_payload()) return 0;
-  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, transfer.pieces.size()};
-  if (head.place.id == 0 && (!transfer.copy_by_kernel || transfer.link->process == 0)) return 0;
-  char* to = ring.payload(cell, in_bulk);
-  std::memcpy(to, &head, sizeof head);
-  to += sizeof head;
+  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{},
+                   map ? 0 : transfer.pieces.size()};
+  const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && worth_reading(map);
+  if (head.place.id == 0 && !by_kernel) return 0;
+  char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
     const RemotePiece remote{reinterpret_cast<std::uintptr_t>(piece.address), piece.bytes};
-    std::memcpy(to, &remote, sizeof remote);
-    to += sizeof remote;
+    to = append(to, &remote, 1);
   }
+  if (map) append(append(to, map, 1), map->loops, map->loop_count);
   return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
 }
 
@@ -57,9 +77,18 @@ bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
   const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
   Offer head;
   std::memcpy(&head, payload, sizeof head);
-  const std::span pieces(reinterpret_cast<const RemotePiece*>(payload + sizeof head), head.count);
-  if (head.place.id != 0 && regions.copy(head.place, pieces, transfer.pieces)) return true;
-  return transfer.link->process != 0 && read_from(transfer.link->process, pieces, transfer.pieces);
+  const auto* const pieces = reinterpret_cast<const RemotePiece*>(payload + sizeof head);
+  RemoteData data{{pieces, head.count > 0 ? head.count : 1}};
+  TypeMapView map;
+  if (head.count == 0) {
+    const auto* const theirs = reinterpret_cast<const TypeMapView*>(pieces + 1);
+    map = *theirs;
+    map.loops = reinterpret_cast<const TypeLoop*>(theirs + 1);
+    data.map = &map;
+  }
+  if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
+  return transfer.link->process != 0 && worth_reading(data.map) &&
+         read_from(transfer.link->process, data, transfer.pieces);
 }
 
 bool advance_send(Transfer& transfer, const Regions& regions) {
@@ -70,6 +99,7 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
     Cell* const cell = out.next();
     if (!cell) return false;
     out.hand_over(*cell, label_of(transfer) | Cell::failed, link.in.count());
+    link.left = NodeLink::all_left;
     transfer.state = Transfer::State::done;
     return true;
   }
@@ -94,19 +124,29 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
       const std::size_t part = std::min(out.ring().most_payload(), transfer.bytes - transfer.moved);
       const bool in_bulk = part > sizeof cell->payload;
       char* to = out.ring().payload(*cell, in_bulk);
-      walk(transfer, part, [&](const char* from, std::size_t bytes) {
-        std::memcpy(to, from, bytes);
+      walk(transfer, part, [&](const Piece& from, std::size_t first, std::size_t bytes) {
+        from.read(first, bytes, to);
         to += bytes;
       });
       charge(part, false);
       out.hand_over(*cell, label_of(transfer) | (in_bulk ? Cell::bulk : 0), link.in.count());
       moved = true;
+      link.left = transfer.moved;
       if (transfer.moved < transfer.bytes) continue;
+      link.left = NodeLink::all_left;
       transfer.state = Transfer::State::done;
       break;
     }
   }
   return moved;
+}
+
+/// Whether what `cell` brings may be written where it belongs.
+bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
+  if (!transfer.in_place) return true;
+  const std::size_t message = cell.message_bytes();
+  const std::size_t arrived = cell.offers() ? message : std::min(ring.most_payload(), message - transfer.moved);
+  return transfer.link->left >= transfer.moved + arrived;
 }
 
 /// `moved` counts the bytes of the message that have arrived, whether or not there is room for them. `out_of_step`: the
@@ -117,8 +157,8 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   bool moved = false;
   if (Cell* const cell = in.next(); cell && cell->message == label_of(transfer) &&
                                     transfer.bytes <= sizeof cell->payload && transfer.pieces.size() == 1 &&
-                                    !transfer.discards) [[likely]] {  // all that a small message is
-    std::memcpy(transfer.pieces[0].address, cell->payload, transfer.bytes);
+                                    !transfer.discards && !transfer.in_place) [[likely]] {  // all that a small one is
+    transfer.pieces[0].write(0, transfer.bytes, cell->payload);
     charge(transfer.bytes, true);
     link.out.learn(cell->acknowledged);
     in.emptied();
@@ -130,6 +170,10 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   while (Cell* const cell = in.next()) {
     if (cell->call() != transfer.call) [[unlikely]]
       return out_of_step = true, moved;
+    if (!has_place(transfer, *cell, in.ring())) {
+      link.out.learn(cell->acknowledged);
+      break;
+    }
     moved = true;
     if (cell->message & Cell::failed) [[unlikely]] {
       link.out.learn(cell->acknowledged);
@@ -157,8 +201,8 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
       const std::size_t held = transfer.discards ? 0 : transfer.bytes;
       const std::size_t room = held - std::min(transfer.moved, held);
       const char* from = in.ring().payload(*cell, cell->message & Cell::bulk);
-      walk(transfer, std::min(arrived, room), [&](char* to, std::size_t bytes) {
-        std::memcpy(to, from, bytes);
+      walk(transfer, std::min(arrived, room), [&](const Piece& to, std::size_t first, std::size_t bytes) {
+        to.write(first, bytes, from);
         from += bytes;
       });
       charge(arrived, true);
@@ -172,6 +216,17 @@ bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_st
   return moved;
 }
 
+/// Also where nobody has asked for its exit status yet (MPICH's launcher asks when all have ended). Before Linux 5.3: only if
+/// somebody has.
+bool has_ended(pid_t process) {
+  const auto file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (file < 0) return errno == ESRCH || (kill(process, 0) != 0 && errno == ESRCH);
+  pollfd ended{file, POLLIN, 0};
+  const bool has = poll(&ended, 1, 0) == 1;
+  close(file);
+  return has;
+}
+
 }  // namespace
 
 std::size_t NodeLayout::bulk(std::uint32_t member) const {
@@ -180,10 +235,12 @@ std::size_t NodeLayout::bulk(std::uint32_t member) const {
 }
 
 NodeLayout NodeLayout::within(std::uint32_t members, std::size_t most_bytes) {
-  constexpr std::uint32_t line = 64, most_lines = 257;
-  for (std::uint32_t lines = most_lines;; lines = (lines / 2) | 1) {
+  constexpr std::uint32_t line = 64, cells = 2, least_lines = 256, most_lines = 1024;
+  constexpr std::uint32_t rank_bytes = 512 << 10;  // of the cells that a rank fills: they are to stay in its cache
+  const std::uint32_t fit = rank_bytes / (members * cells * line);
+  for (std::uint32_t lines = std::clamp(fit, least_lines, most_lines) | 1;; lines = (lines / 2) | 1) {
     const NodeLayout layout{
-        members, {2, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
+        members, {cells, lines * line}, members > 1 ? std::min(lines / 4 * line, RowSize::most_block_bytes) : 0};
     if (layout.bytes() <= most_bytes) return layout;
     if (lines == 1) return {members, {0, 0}};
   }
@@ -256,14 +313,22 @@ void Node::forget() {
   }
 }
 
-void Node::abandon() {
-  broken_ = true;
-  if (memory_.address()) memory_.header().abandoned.store(1, std::memory_order_relaxed);
+void Node::abandon(Broken why) {
+  if (broken_ != Broken::no) return;
+  broken_ = why;
+  std::int32_t nobody = 0;
+  if (memory_.address())
+    memory_.header().abandoned.compare_exchange_strong(nobody, static_cast<std::int32_t>(why),
+                                                       std::memory_order_relaxed);
 }
 
-bool Node::look_whether_broken() {
-  if (memory_.address() && memory_.header().abandoned.load(std::memory_order_relaxed) != 0) broken_ = true;
-  return broken_;
+void Node::look_whether_broken() {
+  if (memory_.address() && broken_ == Broken::no)
+    broken_ = static_cast<Broken>(memory_.header().abandoned.load(std::memory_order_relaxed));
+  if (watched_.empty() || ++looks_ % looks_between_members != 0) return;
+  next_watched_ = (next_watched_ + 1) % watched_.size();
+  const pid_t process = watched_[next_watched_];
+  if (process != 0 && has_ended(process)) abandon(Broken::rank_died);
 }
 
 bool Node::advance_by_row(Transfer& transfer) {
@@ -272,6 +337,7 @@ bool Node::advance_by_row(Transfer& transfer) {
     if (!rows_.ready()) return waiter_.waits_for(*links_[rows_.late()].seat), false;
     rows_.write(link.member, transfer.pieces.front());
     rows_.made_up();
+    link.left = NodeLink::all_left;
     transfer.state = Transfer::State::done;
     return waiter_.moved(), true;
   }
@@ -282,16 +348,16 @@ bool Node::advance_by_row(Transfer& transfer) {
                                                                       : rows_.look(link.member, transfer.call);
   switch (block.state) {
     case State::late: return waiter_.waits_for(*link.seat), false;
-    case State::out_of_step: return abandon(), false;
+    case State::out_of_step: return abandon(Broken::out_of_step), false;
     case State::elsewhere:
       transfer.by_row = false;
       transfer.turn = link.receives.made++;
       return advance(transfer);
     case State::failed: transfer.failed = true; break;
     case State::here: {
+      if (transfer.in_place && link.left < transfer.bytes) return waiter_.waits_for(*link.seat), false;
       transfer.cut = block.bytes > transfer.bytes;
-      if (!transfer.discards)
-        std::memcpy(transfer.pieces.front().address, block.address, std::min(block.bytes, transfer.bytes));
+      if (!transfer.discards) transfer.pieces.front().write(0, std::min(block.bytes, transfer.bytes), block.address);
       charge(block.bytes, true);
       transfer.moved = block.bytes;
     }
@@ -308,7 +374,7 @@ bool Node::advance_further(Transfer& transfer) {
   const bool moved =
       transfer.outgoing ? advance_send(transfer, *regions_) : advance_receive(transfer, *regions_, out_of_step);
   if (out_of_step) [[unlikely]]
-    abandon();
+    abandon(Broken::out_of_step);
   if (transfer.done()) ++turns.done;
   if (moved) waiter_.moved();
   return moved;

@@ -56,6 +56,7 @@ struct Transfer {
   bool cut = false;                                     ///< a message of more bytes arrived
   bool failed = false;                                  ///< its sender has no data: none is sent
   bool discards = false;  ///< of a message received: there is no room for it; it is to arrive nonetheless
+  bool in_place = false;  ///< of a message received: it takes the place of what goes to its sender, once that has left
   std::uint16_t call = 0;
   State state = State::data;
   std::uint32_t turn = 0;
@@ -70,6 +71,9 @@ struct NodeLink {
   const Seat* seat = nullptr;
   std::uint32_t member = 0;  ///< the other one
   pid_t process = 0;         ///< whose memory can be read; 0: it cannot
+  std::size_t left = 0;      ///< bytes of what goes there that are copied; at its end `all_left`
+
+  static constexpr std::size_t all_left = SIZE_MAX;
 
   struct Turns {
     std::uint32_t made = 0, done = 0;
@@ -111,6 +115,9 @@ void connect(NodeLink& link, const NodeLayout& layout, char* memory, std::uint32
 /// The rows of member `me` in the segment mapped at `memory`; none, if the layout has none.
 NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me);
 
+/// Why the ranks of a node exchange nothing any more.
+enum class Broken : std::int32_t { no, out_of_step, rank_died };
+
 class Node {
  public:
   /// `memory` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
@@ -129,12 +136,18 @@ class Node {
     if (piece.bytes > sizeof Cell::payload || link.sends.made != link.sends.done) return false;
     Cell* const cell = link.out.next();
     if (!cell) return false;
-    std::memcpy(cell->payload, piece.address, piece.bytes);
+    piece.read(0, piece.bytes, cell->payload);
     charge(piece.bytes, false);
     link.out.hand_over(*cell, Cell::label(piece.bytes, call), link.in.count());
+    link.left = NodeLink::all_left;
     ++link.sends.made;
     ++link.sends.done;
     return true;
+  }
+
+  /// An exchange in place begins: nothing of it has left.
+  void begin_in_place() {
+    for (NodeLink& link : links_) link.left = 0;
   }
 
   /// Does what can be done for `transfer` now, if it is its turn. Returns whether anything could.
@@ -161,11 +174,14 @@ class Node {
   void forget();
 
   /// The same where some may have moved: nothing can be exchanged any more, by no rank of the node.
-  void abandon();
-  bool broken() const { return broken_; }
+  void abandon(Broken why);
+  Broken broken() const { return broken_; }
 
-  /// Whether another rank has abandoned the node: to be asked now and then by who waits.
-  bool look_whether_broken();
+  /// From now on, who waits looks whether these are still there: the process of each member, 0 where that cannot be known.
+  void watch(std::vector<pid_t> processes) { watched_ = std::move(processes); }
+
+  /// Whether another rank has abandoned the node, or its process has ended: to be asked now and then by who waits.
+  void look_whether_broken();
 
  private:
   bool advance_further(Transfer& transfer);
@@ -177,7 +193,9 @@ class Node {
   NodeRows rows_;
   const Regions* regions_;
   Waiter waiter_;
-  bool broken_ = false;
+  Broken broken_ = Broken::no;
+  std::vector<pid_t> watched_;
+  std::uint32_t looks_ = 0, next_watched_ = 0;
 };
 
 }  // namespace swapmeet

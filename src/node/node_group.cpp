@@ -28,7 +28,7 @@ int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) cons
   MPI_Comm node = MPI_COMM_NULL;
   int error = MPI_SUCCESS;
   for (int attempt = 0; attempt < 2 && node == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node);
+    if ((error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node)) != MPI_SUCCESS) node = MPI_COMM_NULL;
   if (node == MPI_COMM_NULL) return error;
   error = swapmeet::gather_bytes(mine, bytes, all, count(), node);
   PMPI_Comm_free(&node);

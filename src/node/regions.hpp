@@ -35,7 +35,7 @@ class Regions {
 
   /// Copies `from`, which lies as `place` says, to `to`; as many bytes as both have. False: this process does not map
   /// that region, or it does not hold all of `from`; nothing is copied then.
-  bool copy(const RegionPlace& place, std::span<const RemotePiece> from, std::span<const Piece> to) const;
+  bool copy(const RegionPlace& place, const RemoteData& from, std::span<const Piece> to) const;
 
  private:
   struct Region {
@@ -43,9 +43,8 @@ class Regions {
     Segment segment;
     const char* own;
     std::uint64_t base() const { return reinterpret_cast<std::uintptr_t>(segment.memory()); }
-    bool holds(std::uint64_t offset, std::uint64_t bytes) const {
-      return offset <= segment.bytes() && bytes <= segment.bytes() - offset;
-    }
+    /// All of a piece at `address`, where the region begins at `from_base`.
+    bool holds(std::uint64_t address, std::uint64_t from_base, std::uint64_t bytes, const TypeMapView* map) const;
   };
 
   std::atomic<std::size_t> count_{0};  ///< of regions; most programs have none, and are not to pay for a lock

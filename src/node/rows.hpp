@@ -96,7 +96,7 @@ class NodeRows {
 
   /// Writes the block for `member`. Requires ready().
   void write(std::uint32_t member, const Piece& block) {
-    std::memcpy(at(me_, place(member, block.bytes)), block.address, block.bytes);
+    block.read(0, block.bytes, at(me_, place(member, block.bytes)));
     charge(block.bytes, false);
   }
 
@@ -148,7 +148,7 @@ class NodeRows {
       if (block.state != Block::State::here || block.bytes != to.bytes) return false;
       from = block.address;
     }
-    std::memcpy(to.address, from, to.bytes);
+    to.write(0, to.bytes, from);
     charge(to.bytes, true);
     has_seen();
     return true;

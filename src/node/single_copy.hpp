@@ -7,12 +7,26 @@
 #include <cstdint>
 #include <span>
 
+#include "typemap/copy.hpp"
+
 namespace swapmeet {
 
-/// Bytes in memory of this process.
+/// Bytes in memory of this process: side by side, or the data of elements of a datatype.
 struct Piece {
   char* address;
   std::size_t bytes;
+  const TypeMapView* map = nullptr;
+  bool streams = false;  ///< as of Elements
+
+  Elements elements() const { return {address, map, streams}; }
+
+  /// Some of them, from byte `begin` on.
+  void read(std::size_t begin, std::size_t some, char* to) const {
+    copy_out(elements(), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(some), to);
+  }
+  void write(std::size_t begin, std::size_t some, const char* from) const {
+    copy_in(elements(), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(some), from);
+  }
 };
 
 /// Bytes in memory of another process.
@@ -21,8 +35,20 @@ struct RemotePiece {
   std::uint64_t bytes;
 };
 
+/// What lies there: pieces side by side, or one, of elements.
+struct RemoteData {
+  std::span<const RemotePiece> pieces;
+  const TypeMapView* map = nullptr;
+};
+
 /// Reads `from`, in memory of process `process`, into `to`, one piece after the other; as many bytes as both have.
 /// False: the kernel refused, and some of it may have been read.
-bool read_from(pid_t process, std::span<const RemotePiece> from, std::span<const Piece> to);
+bool read_from(pid_t process, const RemoteData& from, std::span<const Piece> to);
+
+/// Whether the kernel is worth asking for data of elements: it takes its time for each of their runs.
+inline bool worth_reading(const TypeMapView* map) {
+  constexpr std::int64_t least_run_bytes = 4096;
+  return !map || map->mean_run_bytes >= least_run_bytes;
+}
 
 }  // namespace swapmeet

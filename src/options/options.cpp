@@ -147,12 +147,11 @@ std::vector<Option> make_table() {
        "tuning file has rules are not tried. 0: the same messages in each run.",
        "keeping 1", read_trials},
       {"SWAPMEET_MEMORY", "auto, off, read, or a file name", "auto",
-       "What trials find is written down at MPI_Finalize by the first rank, and used by the next run from its first "
-       "call "
-       "on (docs/tuning.md). auto: in $XDG_STATE_HOME/swapmeet or ~/.local/state/swapmeet; what a site has in "
-       "swapmeet in $XDG_CONFIG_DIRS or /etc/xdg is read, too; where SWAPMEET_TRIALS=0, nothing is read or written. "
-       "read: these are read, and nothing is written; a file name: that file instead, for one machine and MPI; off: "
-       "nothing is remembered.",
+       "What trials find is written down at MPI_Finalize by the first rank, and the next run begins with it "
+       "(docs/tuning.md). auto: in $XDG_STATE_HOME/swapmeet or ~/.local/state/swapmeet; what a site has in swapmeet in "
+       "$XDG_CONFIG_DIRS or /etc/xdg is read, too; where SWAPMEET_TRIALS=0, nothing is read or written. read: these "
+       "are read, and nothing is written; a file name: that file instead, for one machine and MPI; off: nothing is "
+       "remembered.",
        "remembering as usual", read_memory},
       {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
        "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that "

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "mpi/agreement.hpp"
+#include "mpi/faults.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -64,7 +65,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
     return census;
   }
   std::vector<CensusRecord> all;
-  if (gather(mine, all, comm) != MPI_SUCCESS) return census;
+  if (const int error = gather(mine, all, comm)) return census.fault = is_fault(error), census;
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
   census.recalled = all.front().recalled;

@@ -23,6 +23,7 @@ struct CensusRecord {
 
 struct Census {
   bool agreed = false;  ///< on the options
+  bool fault = false;   ///< a rank has died, and this one knows
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool locked = false;  ///< some rank
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpi/guard.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
 #include "session/census.hpp"
@@ -153,8 +154,12 @@ void Communicator::meet() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  std::string recalled = rank_ == 0 && !options_.algorithm ? context().memory.recall(shape_.ranks) : "";
-  warn_of_memory();
+  std::string recalled;
+  guarded([&] {  // the others wait, whatever this one lacks memory for
+    if (rank_ == 0 && !options_.algorithm) recalled = context().memory.recall(shape_.ranks);
+    warn_of_memory();
+    return MPI_SUCCESS;
+  });
   Census census = take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(),
                                rank_ == 0 ? recalled.size() : UINT64_MAX, *offer_},
                               agreeing());
@@ -165,6 +170,10 @@ void Communicator::meet() {
   if (census.device > 0) leave_devices_alone(device_name(census.device));
   if (census.agreed && census.recalled > 0) use_memory(std::move(recalled), census.recalled);
   if (census.agreed) return;
+  if (census.fault) {
+    refusal_ = "a rank has died";
+    return;
+  }
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
   warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
@@ -206,6 +215,17 @@ void Communicator::close() {
   plans_.clear();
   sized_plans_.clear();
   leave();
+}
+
+void Communicator::revoke() {
+  ended_ = true;
+  swapmeet::revoke(ours_);
+  if (neighbours_) neighbours_->end();
+}
+
+int Communicator::failed(int error) {
+  if (!ended_ && (is_fault(error) || (neighbours_ && neighbours_->broken() == rank_died()))) revoke();
+  return ended_ ? fault_on(user_) : error;
 }
 
 void Communicator::record(Recorder& recorder) {
@@ -334,7 +354,8 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
 Decision& Communicator::within_limits(Decision& decision, Collective collective, bool in_place,
                                       std::int64_t block_bytes) {
   const Plan& plan = *decision.plan;
-  if ((in_place || plan.needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
+  if ((in_place || plan.needs() != Exchange::Needs::nothing) &&
+      block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
     return decline(collective, too_much_memory);
   if (plan.makes_types() && block_bytes > INT_MAX)
     return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");

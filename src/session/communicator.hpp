@@ -167,6 +167,11 @@ class Communicator {
   void finish_setting_up();
   /// Many calls will come: somebody said so.
   void expect_calls() { setup_policy_.end(); }
+  /// Something on it has ended with `error`. If a rank has died, or the application has revoked it, no rank is to wait for
+  /// another here any more. Returns the error for the application. Local.
+  int failed(int error);
+  /// The application revokes it. Local.
+  void revoke();
   /// nullptr: this rank has joined no others of its node.
   Neighbours* neighbours() const { return neighbours_.get(); }
 
@@ -302,6 +307,7 @@ class Communicator {
   std::uint64_t number_ = UINT64_MAX;
   Shape shape_;
   Rank rank_ = 0;
+  bool ended_ = false;  ///< a rank has died
   MPI_Comm ours_;
   std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy setup_policy_;

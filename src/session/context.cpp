@@ -12,6 +12,7 @@
 #include <span>
 
 #include "buffers/device.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
@@ -121,7 +122,7 @@ void rehearse(Context& all) {
   std::uint64_t number = 0;
   const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
   const Piece to{reinterpret_cast<char*>(&number), sizeof number};
-  read_from(getpid(), {&from, 1}, {&to, 1});
+  read_from(getpid(), {{&from, 1}}, {&to, 1});
 }
 
 void attach(Context& all) {
@@ -132,6 +133,7 @@ void attach(Context& all) {
   const std::string mpi = mpi_signature(library_version());
   read_tuning_for(mpi, all.options);
   all.memory.begin(all.options, mpi, SWAPMEET_VERSION, !simulated);
+  find_fault_tolerance();
   load_code();
   rehearse(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
@@ -265,6 +267,12 @@ Communicator* kept_for(MPI_Comm comm) {
   if (!all.attached.load(std::memory_order_acquire) || !may_have_attributes(comm)) return nullptr;
   if (PMPI_Comm_get_attr(comm, all.keyval, &attribute, &found) != MPI_SUCCESS || !found) return nullptr;
   return static_cast<Communicator*>(attribute);
+}
+
+int raise(MPI_Comm comm, int error) {
+  if (Communicator* const communicator = kept_for(comm)) error = communicator->failed(error);
+  PMPI_Comm_call_errhandler(comm, error);
+  return error;
 }
 
 Said& said() { return context().said; }

@@ -121,6 +121,9 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 /// What we keep for `comm` already; nullptr: nothing. Local.
 Communicator* kept_for(MPI_Comm comm);
 
+/// Raises an error of an exchange on `comm`, on this rank. Returns it, or what it comes to where a rank has died.
+int raise(MPI_Comm comm, int error);
+
 /// Says what is wrong with what is remembered, once in the whole job.
 void warn_of_memory();
 

@@ -40,14 +40,13 @@ int Execution::stage_blocks() {
     if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, packing_)) return error;
   send_.emplace(send);
   receive_.emplace(receive);
-  const bool bytes = exchange_->needs_bytes();
-  if (stages_send(bytes)) {
+  if (stages_send(*exchange_)) {
     if (!Staging::packs(send, ranks_)) return MPI_ERR_COUNT;
     if (!send_staging_.reserve(send, ranks_)) return MPI_ERR_NO_MEM;
     if (const int error = send_staging_.pack(send, packing_)) return error;
     send_.emplace(send_staging_.blocks());
   }
-  if (stages_receive(bytes)) {
+  if (stages_receive(*exchange_)) {
     if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
     if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
     receive_.emplace(receive_staging_.blocks());
@@ -74,7 +73,7 @@ int Execution::advance() {
 
 int Execution::unstage_blocks() {
   if (as_they_lie_) return MPI_SUCCESS;
-  if (stages_receive(exchange_->needs_bytes()))
+  if (stages_receive(*exchange_))
     if (const int error = receive_staging_.unpack(receive_host_copy_.instead_of(request_.received()), packing_))
       return error;
   return receive_host_copy_.give_back();
@@ -96,7 +95,7 @@ void Execution::release() {
 
 std::int64_t Execution::staging_bytes(const Exchange& exchange) const {
   const Blocks send = request_.sent(), receive = request_.received();
-  const bool bytes = exchange.needs_bytes(), sends = stages_send(bytes), receives = stages_receive(bytes);
+  const bool sends = stages_send(exchange), receives = stages_receive(exchange);
   std::int64_t all = 0;
   for (Rank i = 0; i < ranks_; ++i) all += (sends ? send.bytes(i) : 0) + (receives ? receive.bytes(i) : 0);
   return all;

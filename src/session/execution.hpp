@@ -53,10 +53,12 @@ class Execution {
  private:
   enum class Stage { idle, exchanging, on_host };
 
-  bool stages_send(bool needs_bytes) const { return !request_.send || (needs_bytes && !request_.sent().contiguous()); }
-  /// In place too: bytes that meet a derived type in one message are more than every MPI can do.
-  bool stages_receive(bool needs_bytes) const {
-    return (needs_bytes || !request_.send) && !request_.received().contiguous();
+  bool stages_send(const Exchange& exchange) const {
+    return request_.send ? !exchange.takes(request_.sent(), false) : !exchange.swaps(request_.received());
+  }
+  bool stages_receive(const Exchange& exchange) const {
+    const Blocks received = request_.received();
+    return !exchange.takes(received, !request_.send) && (request_.send || !exchange.swaps(received));
   }
 
   /// Readies send_ and receive_: out of the memory of devices, and in place and derived types as plain bytes.

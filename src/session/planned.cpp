@@ -47,6 +47,10 @@ void Planned::advance() {
   const int error = execution_.advance();
   if (error == unfinished) return;
   result_ = error;
+  if (!on_host() && is_fault(error)) {
+    revoke(comm_);
+    if (executor_.neighbours) executor_.neighbours->end();
+  }
   if (over_) over_(state_, error);
 }
 

@@ -175,7 +175,8 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   }
   std::unique_ptr<Plan> plan = made_everywhere(comm, [&] { return make_plan(spec, executor.neighbours.get()); });
   if (!plan) return leave_to_host(no_plan);
-  if ((!request.send || plan->needs_bytes()) && block_bytes > options_.scratch_limit_bytes / plan->working_blocks())
+  if ((!request.send || plan->needs() != Exchange::Needs::nothing) &&
+      block_bytes > options_.scratch_limit_bytes / plan->working_blocks())
     return leave_to_host("more working memory than SWAPMEET_SCRATCH_LIMIT allows");
   if (plan->makes_types() && block_bytes > INT_MAX)
     return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");

@@ -47,15 +47,16 @@ struct StartedQueue::Idle {
 
   explicit Idle(MPI_Comm comm) : user(comm) { all.reserve(most); }
 
-  /// Raises an error as one of the communicator, if it is still there.
-  void raise(int error) {
+  /// Raises an error as one of the communicator, if it is still there. Returns it as that does.
+  int raise(int error) {
     bool lives = false;
     {
       const std::lock_guard lock(baton);
       lives = !closed;
     }
-    if (lives) PMPI_Comm_call_errhandler(user, error);
+    if (lives) error = swapmeet::raise(user, error);
     return_next_error();
+    return error;
   }
 
   std::unique_ptr<One> take(std::int64_t send_count, MPI_Datatype send_type, std::int64_t receive_count,
@@ -139,8 +140,7 @@ std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send
 int StartedQueue::query(void* state, MPI_Status* status) {
   const One& one = *static_cast<One*>(state);
   fill(status);
-  if (one.error) one.returns_to->raise(one.error);
-  return one.error;
+  return one.error ? one.returns_to->raise(one.error) : MPI_SUCCESS;
 }
 
 bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }

@@ -13,6 +13,7 @@ from limits import scaled
 
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
+from swapmeet.library import program
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "users"
 sys.path.insert(0, str(FOLDER))
@@ -67,6 +68,35 @@ def in_turn(times: dict[str, list[float]], size: int = 8) -> list[Launch]:
     return [
         one(name, turn + 1, Cell("Alltoall", size, values[turn])) for turn in turns for name, values in times.items()
     ]
+
+
+def test_derived_types_have_a_table_of_their_own_and_no_picture(tmp_path: Path) -> None:
+    case = Case("one node", "MPICH 5.0.2", 2, False, usual.TYPED[0])
+    times = {RAW: (8.0, 9.0), AUTO: (4.0, 3.0)}
+    found = [
+        one(name, turn, Cell("columns_to_contiguous", 2048, us[turn - 1]), case=case)
+        for turn in (1, 2)
+        for name, us in times.items()
+    ]
+    file, document = tmp_path / "typed.jsonl", tmp_path / "typed.md"
+    launches.begin(file, HEADER)
+    for launch in found:
+        launches.append(file, launch)
+    document.write_text(page.BEGIN + page.END)
+    page.write(file, document, tmp_path)
+    assert "| columns to contiguous | 2 KiB | 2.50 (2.00-3.00) |" in document.read_text()
+    assert "In none of 1 cells" in document.read_text() and "Micro-benchmarks" not in document.read_text()
+    assert not list(tmp_path.glob("*.png"))
+
+
+@pytest.mark.parametrize("what", ["pairs", "boxes"])
+def test_derived_types_arrive_and_are_timed(launch, what: str) -> None:
+    target = mpis.find("mpich")
+    done = launch(2, [program(target, "typed"), what, "3000000", "2"], mpi="mpich", algorithm="shared-memory")
+    assert done.returncode == 0 and "# Swapmeet: yes" in done.stdout, done.stdout + done.stderr
+    cells = usual.imb_cells(done.stdout)
+    assert len({cell.what for cell in cells}) == {"pairs": 12, "boxes": 3}[what]
+    assert all(cell.mean_us > 0 for cell in cells)
 
 
 def test_osu_is_read() -> None:

@@ -27,6 +27,10 @@ static const struct {
     {"double/vector", "double/vector", 1000, VARIED, DENSE, MIXED_ORDER, true, false},
     {"int/nested", "int/nested", 64, ZERO_PAIRS, DENSE, GAPS, true, false},
     {"int/contiguous", "int/contiguous", 8193, VARIED, DENSE, BELOW_ZERO, true, true},
+    {"page/subarray", "page/vector", 60000, UNIFORM, DENSE, GAPS, false, false},
+    {"page/basic", "page/permuted", 100000, VARIED, MIXED_ORDER, DENSE, false, false},
+    {"page/column", "page/contiguous", 60000, ZERO_PAIRS, GAPS, BACKWARDS, false, true},
+    {"page/nested", "page/nested", 100000, VARIED, DENSE, MIXED_ORDER, true, false},
 };
 
 void cases_typed(Suite *suite) {

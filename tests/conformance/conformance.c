@@ -7,6 +7,7 @@
 
 #include "cases.h"
 #include "communicators.h"
+#include "types.h"
 
 static int usage(const char *program, int rank) {
   if (rank == 0) fprintf(stderr, "usage: %s [--list] [--only SUBSTRING] [--seed S] [--random N] [--huge]\n", program);
@@ -60,6 +61,7 @@ int main(int argc, char **argv) {
   cases_far(&suite);
   if (options.huge) cases_huge(&suite);
   communicators_close();
+  types_close();
   const int status = suite_close(&suite);
   MPI_Finalize();
   return status;

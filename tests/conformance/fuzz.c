@@ -101,6 +101,7 @@ int main(int argc, char **argv) {
       print_repeat(argv[0], &suite, &options, episode);
       repeated = true;
     }
+  types_close();
   const int status = suite_close(&suite);
   MPI_Finalize();
   return status;

@@ -29,6 +29,9 @@ typedef struct {
   MPI_Aint low, high; /* lowest byte of data; one past the highest */
 } Layout;
 
+/** Free what the table of types holds. */
+void types_close(void);
+
 /** Find "family/shape", e.g. "int/vector"; aborts on an unknown name, which is a bug of the suite. */
 TypeId type_find(const char* name);
 

@@ -6,7 +6,7 @@ import pytest
 
 from swapmeet import _core
 
-BOTH = (_core.Collective.alltoall, _core.Collective.alltoallv)
+ALL = (_core.Collective.alltoall, _core.Collective.alltoallv, _core.Collective.alltoallw)
 SIZES = (0, 1, 511, 512, 4096, 16384, 16385, 1 << 20, 1 << 40)
 
 
@@ -14,7 +14,7 @@ def options(algorithm: str = "auto") -> _core.Options:
     return _core.read_options([f"SWAPMEET_ALGORITHM={algorithm}"])
 
 
-@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 63, 64, 65, 97, 4096, 1 << 20])
 def test_only_proved_and_suitable_specs_are_chosen(collective: _core.Collective, ranks: int) -> None:
     for block_bytes in SIZES:
@@ -26,7 +26,7 @@ def test_only_proved_and_suitable_specs_are_chosen(collective: _core.Collective,
         assert _core.choose(collective, ranks, most_bytes, options())[0] == spec
 
 
-@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize("collective", ALL)
 def test_ranks_of_a_node_share_memory_if_they_can(collective: _core.Collective) -> None:
     shared = _core.parse_spec("shared-memory")
     for ranks in (2, 3, 16, 64):
@@ -54,7 +54,7 @@ def test_small_blocks_go_in_two_layers_where_nodes_have_several_ranks_each() -> 
 
 @pytest.mark.parametrize("spec", ["direct(intra=shm)", "tra2(intra=auto)", "node-leaders(intra=cma)"])
 def test_an_order_for_memory_that_cannot_be_shared_goes_to_the_mpi_underneath(spec: str) -> None:
-    for collective in BOTH:
+    for collective in ALL:
         chosen, reason, _ = _core.choose(collective, 6, 8, options(spec), shared_memory=False)
         assert chosen.family == "native"
         assert "no shared memory: it is not to be had" in reason
@@ -93,7 +93,7 @@ def test_the_choice_changes_where_it_says(tmp_path: Path) -> None:
 def test_rules_are_sound() -> None:
     for rule in _core.rules():
         least_ranks, most_ranks = rule.ranks
-        assert rule.collective in BOTH
+        assert rule.collective in ALL
         assert 1 <= least_ranks <= most_ranks
         assert 0 <= rule.bytes[0] <= rule.bytes[1]
         assert rule.origin
@@ -102,7 +102,7 @@ def test_rules_are_sound() -> None:
             assert spec.unsuitable(ranks) or _core.proved(spec, ranks)
 
 
-@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize("collective", ALL)
 def test_an_order_is_obeyed_at_every_size(collective: _core.Collective) -> None:
     spec, reason, most_bytes = _core.choose(collective, 7, 3, options("pairwise"))
     assert spec == _core.parse_spec("pairwise")
@@ -129,7 +129,7 @@ def test_proved() -> None:
     assert not _core.proved(_core.parse_spec("node-leaders"), 1000)
 
 
-@pytest.mark.parametrize("collective", BOTH)
+@pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize(
     ("ranks", "nodes"), [(2, ""), (5, "2+3"), (64, "8"), (512, "16"), (4096, "64"), (96, "cyclic:12")]
 )

@@ -10,7 +10,18 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 
 #: From left to right.
-WITHOUT_MPI = ["schedule", "topology", "algorithms", "network", "engine", "model", "verify", "options", "choose"]
+WITHOUT_MPI = [
+    "schedule",
+    "topology",
+    "algorithms",
+    "network",
+    "engine",
+    "model",
+    "verify",
+    "options",
+    "choose",
+    "typemap",
+]
 WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 APART = ["cluster", "workload"]  #: programs of their own, which include their own folder only, and none includes

@@ -107,7 +107,7 @@ void RowMember::step(std::uint32_t number) {
       if (!transfer.done() && draw(settings_.seed, me_, ++draws_) % 4) moved |= node_.advance(transfer);
       left += !transfer.done();
     }
-    if (node_.broken()) {
+    if (node_.broken() != swapmeet::Broken::no) {
       std::printf("member %u, step %u: out of step\n", me_, number);
       std::fflush(stdout);
       _exit(1);

@@ -4,7 +4,8 @@
 ///             [offered=PERCENT] [readable=all|none|some|dead] [cut=PERCENT] [first=NUMBER]
 ///             [rows=BYTES] [failing=PERCENT]
 ///   transport lines members=N rows=BYTES most=BYTES
-///   transport layout | segment | arenas | poll | wait
+///   transport swap [cells=N] [bulk=BYTES] [rows=BYTES] [most=BYTES]
+///   transport layout | segment | arenas | poll | wait | death
 ///   transport reserve BYTES
 #include <fcntl.h>
 #include <sched.h>
@@ -250,6 +251,78 @@ int count_lines(const Settings& settings) {
   return 0;
 }
 
+/// Two members swap blocks of most_bytes in place, by channels or by rows, in every order in which their transfers can go
+/// on. Prints how many orders there are.
+int swap_in_every_order(const Settings& settings) {
+  const NodeLayout layout{2, settings.channel, settings.row_block_bytes};
+  Segment segment;
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
+    give_up(problem);
+  static const Regions none;
+  std::deque<Node> nodes;
+  for (std::uint32_t me = 0; me < 2; ++me) {
+    Segment opened;
+    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
+    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, std::vector<pid_t>(2, 0), none);
+  }
+  const bool by_rows = settings.row_block_bytes >= settings.most_bytes;
+  std::vector<char> blocks[2] = {std::vector<char>(settings.most_bytes), std::vector<char>(settings.most_bytes)};
+  std::vector<std::size_t> chosen;  // of the transfers: which went on, in the order that is tried
+  long orders = 0;
+  std::uint16_t call = 0;
+  do {
+    const auto byte = [&](std::uint32_t of, std::size_t i) {
+      return static_cast<char>(call * 7 + static_cast<long>(i / 8) + (of ? 101 : 0));
+    };
+    std::array<Piece, 2> pieces;
+    std::vector<std::pair<std::uint32_t, Transfer>> transfers;
+    for (std::uint32_t me = 0; me < 2; ++me) {
+      for (std::size_t i = 0; i < settings.most_bytes; ++i) blocks[me][i] = byte(me, i);
+      pieces[me] = {blocks[me].data(), blocks[me].size()};
+      nodes[me].begin_in_place();
+      if (by_rows) nodes[me].rows().begin(call, settings.most_bytes), nodes[me].rows().defer();
+      for (const bool outgoing : {true, false}) {
+        NodeLink& link = nodes[me].link(1 - me);
+        const std::span all(&pieces[me], 1);
+        Transfer transfer = by_rows    ? Transfer::by_rows(link, all, settings.most_bytes, outgoing, call)
+                            : outgoing ? Transfer::send(link, all, settings.most_bytes, {}, call)
+                                       : Transfer::receive(link, all, settings.most_bytes, call);
+        transfer.in_place = !outgoing;
+        transfers.emplace_back(me, transfer);
+      }
+    }
+    for (const std::uint32_t me : {0, 1})
+      if (by_rows) nodes[me].rows().posted();
+    const auto over = [](const auto& one) { return one.second.done(); };
+    const auto goes_on = [&](std::size_t which) {
+      auto& [me, transfer] = transfers[which];
+      const bool moved = !transfer.done() && nodes[me].advance(transfer);
+      if (moved && by_rows && transfer.outgoing) must(nodes[me].raise(), "a flag is raised");
+      return moved;
+    };
+    bool is_new = true;
+    for (std::size_t step = 0; !std::ranges::all_of(transfers, over); ++step) {
+      if (is_new && step == chosen.size()) chosen.push_back(0);
+      std::size_t which = is_new ? chosen[step] : 0;
+      while (which < transfers.size() && !goes_on(which)) ++which;
+      if (is_new) chosen[step] = which;
+      if (which < transfers.size()) continue;
+      must(is_new, "somebody can always go on");
+      is_new = false;  // all that can go on here have been tried here: to the end, for the next one
+      chosen.resize(step + 1);
+    }
+    for (std::uint32_t me = 0; me < 2; ++me)
+      for (std::size_t i = 0; i < settings.most_bytes; ++i)
+        must(blocks[me][i] == byte(1 - me, i), "the blocks have changed places");
+    orders += is_new;
+    ++call;
+    while (!chosen.empty() && chosen.back() >= transfers.size() - 1) chosen.pop_back();
+    if (!chosen.empty()) ++chosen.back();
+  } while (!chosen.empty());
+  std::printf("transport: %ld orders\n", orders);
+  return 0;
+}
+
 /// The largest channels that fit, in whole cache lines; or none.
 int check_layouts() {
   for (std::uint32_t members = 1; members <= 600; members = members * 5 / 4 + 1)
@@ -453,17 +526,49 @@ int check_wait() {
   return 0;
 }
 
+/// Who waits for a member notices that its process has ended, and tells the others; not before.
+int check_death() {
+  const NodeLayout layout{3, {2, 4160}, 0};
+  Segment segment;
+  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
+    give_up(problem);
+  static const Regions none;
+  std::deque<Node> nodes;
+  for (std::uint32_t me = 0; me < 2; ++me) {
+    Segment opened;
+    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
+    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, std::vector<pid_t>(3, 0), none);
+  }
+  const pid_t third = fork();
+  if (third == 0)
+    while (true) pause();
+  nodes[0].watch({0, 0, third});
+  constexpr int many = 10'000;
+  for (int k = 0; k < many; ++k) nodes[0].look_whether_broken();
+  must(nodes[0].broken() == Broken::no, "who lives is not taken for dead");
+  kill(third, SIGKILL);
+  for (int k = 0; k < many && nodes[0].broken() == Broken::no; ++k) nodes[0].look_whether_broken(), usleep(100);
+  must(nodes[0].broken() == Broken::rank_died, "a death is noticed, though nobody has waited for the process");
+  nodes[1].look_whether_broken();
+  must(nodes[1].broken() == Broken::rank_died, "the others learn of it");
+  waitpid(third, nullptr, 0);
+  std::printf("transport: 0 wrong\n");
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   if (what == "exchange") return exchange(read_settings(count - 2, words + 2));
   if (what == "lines") return count_lines(read_settings(count - 2, words + 2));
+  if (what == "swap") return swap_in_every_order(read_settings(count - 2, words + 2));
   if (what == "layout") return check_layouts();
   if (what == "segment") return check_segments();
   if (what == "arenas") return check_arenas();
   if (what == "poll") return check_poll();
   if (what == "wait") return check_wait();
+  if (what == "death") return check_death();
   if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));
   give_up("what to do?");
 }

@@ -92,7 +92,21 @@ def test_cache_lines_that_an_exchange_writes(run: Run, members: int) -> None:
     assert lines(512, rows=4096) == members + 8 * pairs
 
 
-@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(f"bulk=64 cells={cells} most={most}" for cells in (1, 2, 4) for most in (1, 40, 64, 65, 200)),
+        "rows=64 most=64",
+        "rows=4096 bulk=64 cells=2 most=4096",
+    ],
+)
+def test_blocks_change_places_in_every_order(run: Run, words: str) -> None:
+    """In place, nothing is written where something has yet to leave, and nobody waits for one who waits for it."""
+    orders = int(run("swap", words).split()[1])
+    assert orders >= 4
+
+
+@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait", "death"])
 def test_parts(run: Run, part: str) -> None:
     run(part)
 

@@ -77,7 +77,12 @@ static void check(const Exchange *x) {
 /* Types are freed at once. */
 static void start(Exchange *x, int persistent, MPI_Request *request) {
   (void)persistent;
-  MPI_Datatype block, with_gap;
+  MPI_Datatype block, with_gap, apart, further_on; /* an int, that far from its address */
+  const MPI_Aint far = STRIDE * (MPI_Aint)sizeof(int);
+  MPI_Type_create_hindexed_block(1, 1, &far, MPI_INT, &apart);
+  MPI_Type_create_resized(apart, 0, (MPI_Aint)sizeof(int), &further_on);
+  MPI_Type_commit(&further_on);
+  MPI_Type_free(&apart);
   MPI_Type_contiguous(3, MPI_INT, &block);
   MPI_Type_create_resized(block, 0, STRIDE * (MPI_Aint)sizeof(int), &with_gap);
   MPI_Type_commit(&with_gap);
@@ -86,6 +91,7 @@ static void start(Exchange *x, int persistent, MPI_Request *request) {
     x->counts[peer] = count(x, x->rank, peer), x->in_counts[peer] = count(x, peer, x->rank);
     x->places[peer] = place(x, peer) * (x->kind == TYPED ? (int)sizeof(int) : 1);
     x->types[peer] = MPI_INT;
+    if (x->kind == TYPED && peer % 2 == 1) x->types[peer] = further_on, x->places[peer] -= (int)far;
   }
   if (x->kind == EQUAL) START(lltoall, x->out, 3, MPI_INT, x->in, 3, MPI_INT);
   if (x->kind == IN_PLACE) START(lltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->in, 3, MPI_INT);
@@ -94,7 +100,7 @@ static void start(Exchange *x, int persistent, MPI_Request *request) {
     START(lltoallv, x->out, x->counts, x->places, MPI_INT, x->in, x->in_counts, x->places, MPI_INT);
   if (x->kind == TYPED)
     START(lltoallw, x->out, x->counts, x->places, x->types, x->in, x->in_counts, x->places, x->types);
-  MPI_Type_free(&with_gap);
+  MPI_Type_free(&with_gap), MPI_Type_free(&further_on);
 }
 
 static void complete(int way, int number, MPI_Request *requests) {

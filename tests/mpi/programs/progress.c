@@ -17,7 +17,8 @@
 
 enum { WAYS = 7, THREADS = 4, BLOCK = 3 };
 
-static int wrong, rank, ranks;
+static int rank, ranks;
+static _Atomic int wrong; /* elements, in all threads */
 
 static void fill(int *out, int *in, int block, int round) {
   for (int i = 0; i < ranks * block; ++i) out[i] = round * 1000 + rank * ranks + i / block, in[i] = -1;

@@ -1,0 +1,55 @@
+#include "mpi/faults.hpp"
+
+#include <atomic>
+
+namespace swapmeet {
+
+namespace {
+
+// The standard (MPI 5) has no names for them yet.
+#if defined(MPI_ERR_PROC_FAILED)
+constexpr int died = MPI_ERR_PROC_FAILED, died_perhaps = MPI_ERR_PROC_FAILED_PENDING, revoked = MPI_ERR_REVOKED;
+#elif defined(MPIX_ERR_PROC_FAILED)
+constexpr int died = MPIX_ERR_PROC_FAILED, died_perhaps = MPIX_ERR_PROC_FAILED_PENDING, revoked = MPIX_ERR_REVOKED;
+#else
+constexpr int died = MPI_ERR_OTHER, died_perhaps = died, revoked = died;
+#endif
+
+std::atomic<bool> seen{false};
+
+}  // namespace
+
+bool had_fault() { return seen.load(std::memory_order_relaxed); }
+
+void find_fault_tolerance() {
+  const auto* const open_mpi = static_cast<const bool*>(mpi_symbol("ompi_ftmpi_enabled"));
+  survives_faults = open_mpi && *open_mpi;
+}
+
+bool is_fault(int error) {
+  if (error == MPI_SUCCESS || !survives_faults) return false;
+  int its_class = MPI_SUCCESS;
+  PMPI_Error_class(error, &its_class);
+  const bool is = its_class == died || its_class == died_perhaps || its_class == revoked;
+  if (is) seen.store(true, std::memory_order_relaxed);
+  return is;
+}
+
+int rank_died() { return died; }
+
+void revoke(MPI_Comm ours) {
+  using Revoke = int (*)(MPI_Comm);
+  static const auto function = reinterpret_cast<Revoke>(mpi_symbol("PMPIX_Comm_revoke"));
+  if (function && ours != MPI_COMM_NULL && survives_faults) function(ours);
+}
+
+int fault_on(MPI_Comm user) {
+  using IsRevoked = int (*)(MPI_Comm, int*);
+  static const auto function = reinterpret_cast<IsRevoked>(mpi_symbol("PMPIX_Comm_is_revoked"));
+  int flag = 0;
+  if (function) function(user, &flag);
+  if (flag) return revoked;
+  return rank_died();
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,39 @@
+"""MPI_IN_PLACE on a node: what comes takes the place of what has left, without a copy of the whole."""
+
+from __future__ import annotations
+
+import pytest
+
+SPECS = [
+    "auto",
+    "shared-memory",
+    "direct(intra=shm)",
+    "direct(intra=cma)",
+    "direct(window=1,intra=shm)",
+    "pairwise",
+    "tuna",
+]
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_byte(launch, compiled, wheel: str, spec: str, ranks: int) -> None:
+    done = launch(ranks, [compiled(wheel, "in_place")], mpi=wheel, algorithm=spec, timeout=120)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.stdout == "in_place: right\n"
+
+
+def test_several_nodes(launch, compiled, wheel: str) -> None:
+    """Where not all messages stay on a node, blocks are put aside as a whole."""
+    env = {"SWAPMEET_NODES": "2"}
+    done = launch(4, [compiled(wheel, "in_place")], mpi=wheel, algorithm="shared-memory", env=env, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "in_place: right\n"), done.stderr[-3000:]
+
+
+def test_large_blocks_are_left_to_the_host_mpi(launch, compiled, wheel: str) -> None:
+    env = {"SWAPMEET_EXPLAIN": "1"}
+    told = launch(2, [compiled(wheel, "in_place")], mpi=wheel, algorithm="auto", env=env, timeout=120).stderr
+    assert "native (in place, blocks of more than 256 KiB)" in told
+    told = launch(2, [compiled(wheel, "in_place")], mpi=wheel, algorithm="shared-memory", env=env, timeout=120).stderr
+    assert "native" not in told

@@ -1,0 +1,102 @@
+/* One rank kills itself: rank_dies blocking|varying|nonblocking|persistent BYTES CALLS MICROSECONDS VICTIM FILE. It
+ * does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
+ * adds "survived: right" to FILE (a launcher may lose what is printed after a death) when its exchange has ended with
+ * an error. They revoke the communicator, shrink it and exchange on what is left before. */
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static const char *how;
+static int bytes;
+static FILE *file;
+
+static int wait_for(int error, MPI_Request *request) { return error ? error : MPI_Wait(request, MPI_STATUS_IGNORE); }
+
+static int exchange(MPI_Comm comm, const char *send, char *receive) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!strcmp(how, "nonblocking"))
+    return wait_for(MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, &request), &request);
+  if (!strcmp(how, "varying")) {
+    int counts[64], places[64];
+    for (int i = 0; i < ranks; ++i) counts[i] = bytes, places[i] = i * bytes;
+    return MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, comm);
+  }
+  return MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
+}
+
+static void die(int signal) {
+  (void)signal;
+  kill(getpid(), SIGKILL);
+}
+
+/* Returns the error of the first exchange that has one. */
+static int exchange_until_error(MPI_Comm comm, int most, int calls, int delay, int dies) {
+  int rank = 0, ranks = 0, error = MPI_SUCCESS;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const size_t all = (size_t)ranks * (size_t)bytes;
+  char *const send = malloc(all), *const receive = malloc(all);
+  MPI_Request plan = MPI_REQUEST_NULL;
+  if (!strcmp(how, "persistent"))
+    error = MPI_Alltoall_init(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, MPI_INFO_NULL, &plan);
+  for (int call = 0; !error && call < most; ++call) {
+    memset(send, rank + 1, all);
+    memset(receive, 0, all);
+    if (dies && call == calls) {
+      if (delay == 0) die(0);
+      const struct itimerval soon = {{0, 0}, {0, delay}};
+      signal(SIGALRM, die);
+      setitimer(ITIMER_REAL, &soon, NULL);
+    }
+    error = plan == MPI_REQUEST_NULL ? exchange(comm, send, receive) : wait_for(MPI_Start(&plan), &plan);
+    for (int i = 0; !error && i < ranks; ++i)
+      for (int k = 0; k < bytes; k += bytes > 1 ? bytes - 1 : 1)
+        if (receive[(size_t)i * (size_t)bytes + (size_t)k] != i + 1) {
+          fprintf(file, "wrong: rank %d, call %d, from %d\n", rank, call, i);
+          fflush(file);
+          _exit(1);
+        }
+  }
+  return error; /* buffers stay: of what had an error nobody knows */
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7 || !(file = fopen(argv[6], "a"))) return 2;
+  how = argv[1];
+  bytes = atoi(argv[2]);
+  int rank = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Barrier(MPI_COMM_WORLD); /* all have it */
+  int error = exchange_until_error(comm, 100000000, atoi(argv[3]), atoi(argv[4]), rank == atoi(argv[5]));
+  int its_class = MPI_SUCCESS;
+  MPI_Error_class(error, &its_class);
+  /* the request of a persistent one is a receive, whose error is this */
+  const int cut = !strcmp(how, "persistent") && its_class == MPI_ERR_TRUNCATE;
+  if (its_class != MPI_ERR_PROC_FAILED && its_class != MPI_ERR_REVOKED && !cut)
+    fprintf(file, "wrong: rank %d, error class %d\n", rank, its_class);
+  MPI_Comm left = MPI_COMM_NULL;
+  MPIX_Comm_revoke(comm);
+  if (exchange_until_error(comm, 1, -1, 0, 0) == MPI_SUCCESS)
+    fprintf(file, "wrong: rank %d, exchanges after all\n", rank);
+  if (MPIX_Comm_shrink(comm, &left) != MPI_SUCCESS) fprintf(file, "wrong: rank %d, not shrunken\n", rank);
+  else if ((error = exchange_until_error(left, 200, -1, 0, 0)) != MPI_SUCCESS)
+    fprintf(file, "wrong: rank %d, error %d on what is left\n", rank, error);
+  int flag = 1;
+  MPIX_Comm_agree(left, &flag);
+  fprintf(file, "survived: right\n");
+  fflush(file);
+  MPI_Barrier(left);
+  _exit(0); /* MPI_Finalize of Open MPI 5.0 waits for the dead now and then */
+}

@@ -1,0 +1,56 @@
+"""A rank dies in the middle of exchanges: nobody waits for it for ever, and survivors go on where the MPI lets them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from limits import scaled
+
+from swapmeet import launch as launching
+from swapmeet import mpi as mpis
+from swapmeet.library import library
+
+RANKS = 4
+HOWS = ["blocking", "varying", "nonblocking", "persistent"]
+SPECS = [
+    "auto",
+    "shared-memory",
+    "pairwise",
+    "spread-out",
+    "tra(r=2)",
+    "direct(intra=cma)",
+    "two-layer(local=direct,global=direct)",
+    "two-phase-bruck(r=2)",
+]
+NODES = ["mpi", "4", "2", "1+3"]
+NIGHT = 200  #: kills
+
+
+def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str]) -> None:
+    mpi = mpis.find("openmpi")
+    told = tmp_path / "told"
+    variables = {"SWAPMEET_NODES": nodes, **launching.library_variables(spec)}
+    argv = [compiled("openmpi", "rank_dies"), *arguments, told]
+    launcher = f"{mpi.mpiexec} --with-ft ulfm -n {{ranks}}"
+    words = launching.command(mpi, RANKS, argv, library(mpi), variables, launcher)
+    done = launching.run(mpi, RANKS, words, timeout_s=scaled(60))
+    lines = told.read_text().splitlines() if told.exists() else []
+    assert lines == ["survived: right"] * (RANKS - 1), (spec, nodes, arguments, done.stdout, done.stderr[-2000:])
+
+
+def drawn(seed: int) -> tuple[str, str, list[str]]:
+    """A spec, nodes, and how a rank dies."""
+    draw = random.Random(seed)
+    how = draw.choice(HOWS)
+    size = draw.choice([8, 600, 8000, 70_000, 400_000])
+    calls = draw.choice([0, draw.randrange(12), draw.randrange(400)])
+    delay_us = draw.choice([0, draw.randrange(1, 3000)])
+    numbers = (size, calls, delay_us, draw.randrange(RANKS))
+    return draw.choice(SPECS), draw.choice(NODES), [how, *map(str, numbers)]
+
+
+@pytest.mark.parametrize("seed", [*range(20), *(pytest.param(i, marks=pytest.mark.long) for i in range(20, NIGHT))])
+def test_survivors_shrink_the_communicator_and_go_on(compiled, tmp_path: Path, seed: int) -> None:
+    check(compiled, tmp_path, *drawn(seed))

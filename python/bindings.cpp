@@ -589,6 +589,8 @@ void bind_choice(nb::module_& m) {
       .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
       .def_ro("tuning", &Options::tuning)
+      .def_ro("memory", &Options::memory)
+      .def_rw("remembered", &Options::remembered)
       .def_prop_ro("fingerprint", &Options::fingerprint);
   m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
         "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
@@ -702,6 +704,7 @@ NB_MODULE(_core, m) {
   bind_varying_counts(m);
   bind_prices(m);
   bind_choice(m);
+  bind_memory(m);
   bind_trials(m);
   bind_workloads(m);
   bind_networks(m);

@@ -57,6 +57,9 @@ inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes
 /// Trials of the online choice: trials_bindings.cpp.
 void bind_trials(nanobind::module_& m);
 
+/// Evidence between runs: memory_bindings.cpp.
+void bind_memory(nanobind::module_& m);
+
 /// GOAL, rounds and estimates on networks: estimate_bindings.cpp.
 void bind_estimates(nanobind::module_& m);
 

@@ -21,7 +21,7 @@ from swapmeet.library import library
 TIMEOUT_S = 900.0
 TAIL = 1500  #: characters shown of a run that failed
 #: One thread for each rank; no rules, or trials of other users, of this machine's.
-QUIET = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SWAPMEET_TUNING_FILE": "none"}
+QUIET = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SWAPMEET_TUNING_FILE": "none", "SWAPMEET_MEMORY": "off"}
 
 
 @dataclass(frozen=True)

@@ -388,6 +388,9 @@ class Options:
     """The library's options, as read from an environment."""
 
     @property
+    def memory(self) -> str: ...
+    remembered: list[Rule]
+    @property
     def tuning(self) -> Tuning:
         """The tuning file that counts, if read_options() was told the MPI."""
     @property
@@ -507,6 +510,128 @@ class Trials:
     def cost_s(self) -> float: ...
     setup_s: ClassVar[float]
     """What it is assumed to cost to prepare the arms."""
+
+class Evidence:
+    """The time of one spec for calls of one kind (src/choose/evidence.hpp)."""
+
+    def __init__(
+        self,
+        collective: Collective,
+        ranks: int,
+        nodes: int,
+        per_node: tuple[int, int],
+        size_class: int,
+        spec: Spec,
+        calls: int,
+        mean_s: float,
+        spread_s: float,
+        by: str = "trial",
+        date: int = 0,
+    ) -> None: ...
+    @property
+    def collective(self) -> Collective: ...
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def per_node(self) -> tuple[int, int]:
+        """Ranks of the node that has the fewest, and the most."""
+    @property
+    def size_class(self) -> int:
+        """k: blocks of about 2**k bytes; -1: unknown."""
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def mean_s(self) -> float: ...
+    @property
+    def spread_s(self) -> float:
+        """Standard deviation of the mean."""
+    @property
+    def by(self) -> str: ...
+    @property
+    def date(self) -> int:
+        """Seconds since 1970."""
+    @property
+    def line(self) -> str:
+        """As a file of memory has it."""
+    @property
+    def plausible(self) -> bool: ...
+
+class MemoryKey:
+    """What evidence holds for."""
+
+    def __init__(self, mpi: str, machine: str, library: str) -> None: ...
+    @property
+    def mpi(self) -> str: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def library(self) -> str: ...
+    @property
+    def file_name(self) -> str: ...
+
+class Remembered:
+    """A file of memory that was read."""
+
+    @property
+    def key(self) -> MemoryKey: ...
+    @property
+    def evidence(self) -> list[Evidence]: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def unusable(self) -> int:
+        """Lines that say nothing that can be true."""
+    @property
+    def problem(self) -> str:
+        """Of the first of these."""
+
+class MemoryStore:
+    """What a process remembers of earlier runs, and adds."""
+
+    def __init__(self) -> None: ...
+    def begin(self, options: Options, mpi: str, library: str, usual_places: bool = True) -> None: ...
+    def recall(self, ranks: int) -> list[Evidence]: ...
+    def remember(self, evidence: Evidence) -> None: ...
+    def write(self) -> None: ...
+    def take_problem(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+
+def parse_evidence(line: str) -> Evidence:
+    """Read a line of a file of memory; ValueError with column and reason if it is none."""
+
+def parse_memory(text: str) -> Remembered:
+    """Read a file of memory; ValueError with line and reason if it is none."""
+
+def memory_text(key: MemoryKey, evidence: list[Evidence]) -> str: ...
+def merged(evidence: list[Evidence]) -> list[Evidence]:
+    """One of each kind, spec and measurer, within the bounds of a file."""
+
+def rules_of(evidence: list[Evidence]) -> list[Rule]:
+    """Rules that evidence is enough for."""
+
+def block_class(block_bytes: int) -> int: ...
+def bytes_of_class(size_class: int) -> tuple[int, int]: ...
+def kind_of(collective: Collective, ranks: int, nodes: str = "") -> tuple[int, int, int]:
+    """Nodes, ranks of the smallest, ranks of the largest."""
+
+def memory_folder() -> str:
+    """Where the user's files are; empty: there is no such place."""
+
+def site_memory_folders() -> list[str]: ...
+def cluster_signature() -> str:
+    """The machine, as files of memory name it."""
+
+def host_class(host: str) -> str: ...
+def add_to_memory(file: str, key: MemoryKey, evidence: list[Evidence], replace_other: bool = False) -> str:
+    """Merge evidence into a file; empty, or why not."""
+
+def change_memory(file: str, change: Callable[[list[Evidence]], list[Evidence]]) -> str:
+    """Replace the evidence of a file by what is made of it; empty, or why not."""
 
 class Tuning:
     """A tuning file that was read."""

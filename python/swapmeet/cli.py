@@ -40,6 +40,7 @@ from swapmeet.run_command import env, run
 from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 from swapmeet.tuning.command import tune
+from swapmeet.tuning.memory_command import tuning
 from swapmeet.tuning.regret_command import regret
 from swapmeet.validation.command import validate
 
@@ -203,6 +204,7 @@ app.command()(calibrate)
 app.command()(simulate)
 app.command()(reproduce)
 app.command()(tune)
+app.add_typer(tuning, name="tuning")
 app.command()(regret)
 app.command()(validate)
 app.command()(explain)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core, bounds, machines, prices
+from swapmeet import __version__, _core, bounds, machines, prices
 from swapmeet import mpi as mpis
 from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
@@ -54,7 +54,11 @@ def explain(
     name = f"{target.kind} {target.version}"
     environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
     options = _core.read_options(environment, ranks, name)
-    for problem in options.problems:
+    memory = _core.MemoryStore()
+    memory.begin(options, name, __version__)
+    recalled = [] if options.algorithm else memory.recall(ranks)
+    options.remembered = _core.rules_of(recalled)
+    for problem in filter(None, [*options.problems, memory.take_problem()]):
         print(f"warning: {problem}")
     print(f"tuning file for {name}: {options.tuning.file or 'none'}")
     nodes = "" if per_node is None or per_node >= ranks else str(per_node)
@@ -64,6 +68,8 @@ def explain(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
     )
     print(f"because: {reason}")
+    for one in _measured(recalled, collective, ranks, size, nodes):
+        print(f"remembered: {1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us, {one.calls} calls: {one.spec}")
     if spec.family != "native":
         print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
     for other in _tried(collective, ranks, size, options, nodes):
@@ -81,6 +87,21 @@ def explain(
         tables_console().print(
             *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
         )
+
+
+def _measured(
+    recalled: list[_core.Evidence], collective: str, ranks: int, size: int, nodes: str
+) -> list[_core.Evidence]:
+    """What earlier runs know of such calls, the fastest first."""
+    call = COLLECTIVES[collective]
+    wanted = _core.block_class(size) if collective == "alltoall" else -1
+    count, *per_node = _core.kind_of(call, ranks, nodes)
+    found = [
+        one
+        for one in recalled
+        if (one.collective, one.size_class, one.nodes, one.per_node) == (call, wanted, count, tuple(per_node))
+    ]
+    return sorted(found, key=lambda one: one.mean_s)
 
 
 def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Spec]:

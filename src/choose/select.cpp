@@ -41,7 +41,8 @@ bool concerns(const Rule& rule, Collective collective, Rank ranks) {
 template <class Visit>
 bool any_rule(Collective collective, Rank ranks, const Options& options, Visit visit) {
   const auto visited = [&](const Rule& rule) { return concerns(rule, collective, ranks) && visit(rule); };
-  return std::ranges::any_of(options.tuning.rules, visited) || std::ranges::any_of(rules(), visited);
+  return std::ranges::any_of(options.tuning.rules, visited) || std::ranges::any_of(options.remembered, visited) ||
+         std::ranges::any_of(rules(), visited);
 }
 
 /// Why messages within nodes cannot travel as `spec` says; "" if they can.

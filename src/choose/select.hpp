@@ -1,5 +1,5 @@
 /// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), or rules: those of a tuning
-/// file, then our own.
+/// file, what earlier runs have measured, then our own.
 #pragma once
 
 #include <cstdint>

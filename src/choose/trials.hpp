@@ -43,6 +43,8 @@ class Trials {
   /// learn().
   bool round_over() const { return next_ == round_.size(); }
   std::span<double> times() { return times_; }
+  /// The arm of each trial of the round; its call took times()[3 * i].
+  std::span<const int> round() const { return round_; }
   void learn();
 
   /// Whether the fastest is known, as far as that goes.

@@ -86,11 +86,12 @@ int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
   return again([&] { return together(PMPI_Bcast, PMPI_Ibcast, data, bytes, MPI_BYTE, root, comm); });
 }
 
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least) {
-  std::uint64_t all[] = {number, ~number, ~most, least};
-  if (reduce(std::span(all), MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::span<std::uint64_t> least) {
+  std::vector<std::uint64_t> all{number, ~number, ~most};
+  all.insert(all.end(), least.begin(), least.end());
+  if (reduce(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
   most = ~all[2];
-  least = all[3];
+  std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];
 }
 

@@ -54,11 +54,12 @@ int broadcast(void* data, int bytes, int root, MPI_Comm comm);
 /// Whether no rank of `comm` has a `problem`; if one has, the first one's is told in `first`. Collective.
 bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm);
 
-/// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank, `least` the smallest. Collective.
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::uint64_t& least);
+/// Whether all ranks of `comm` have this number. `most` becomes the largest of any rank, each of `least` the smallest.
+/// Collective.
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::span<std::uint64_t> least);
 inline bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
-  std::uint64_t nothing = 0, neither = 0;
-  return same_everywhere(number, comm, nothing, neither);
+  std::uint64_t nothing = 0;
+  return same_everywhere(number, comm, nothing, {});
 }
 
 /// The largest `number` of all ranks. Collective.

@@ -76,6 +76,14 @@ std::string read_trials(std::string_view text, Options& options) {
   return "";
 }
 
+std::string read_memory(std::string_view text, Options& options) {
+  if (text == "auto") return options.memory.clear(), "";
+  if (text != "off" && text != "read" && text.find('/') == text.npos && !text.ends_with(".memory"))
+    return "must be auto, off, read, or a file name that ends in .memory or holds a /";
+  options.memory = text;
+  return "";
+}
+
 std::string read_order_time(std::string_view text, Options& options) {
   return read_number(text, 0, 1e6, options.order_seconds) ? "" : "must be seconds, such as 2 or 0.5";
 }
@@ -144,6 +152,13 @@ std::vector<Option> make_table() {
        "algorithms now and then, to use what turns out to be fastest here (docs/tuning.md). Kinds of calls for which a "
        "tuning file has rules are not tried. 0: the same messages in each run.",
        "keeping 1", read_trials},
+      {"SWAPMEET_MEMORY", "auto, off, read, or a file name", "auto",
+       "What trials find is written down at MPI_Finalize by the first rank, and the next run begins with it "
+       "(docs/tuning.md). auto: in $XDG_STATE_HOME/swapmeet or ~/.local/state/swapmeet; what a site has in swapmeet in "
+       "$XDG_CONFIG_DIRS or /etc/xdg is read, too; where SWAPMEET_TRIALS=0, nothing is read or written. read: these "
+       "are read, and nothing is written; a file name: that file instead, for one machine and MPI; off: nothing is "
+       "remembered.",
+       "remembering as usual", read_memory},
       {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
        "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that "
        "nobody has computed before, while the others wait (docs/networks.md). 0: as it comes first.",

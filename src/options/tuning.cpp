@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 
+#include "options/line.hpp"
 #include "schedule/names.hpp"
 #include "schedule/text_file.hpp"
 #include "schedule/text_hash.hpp"
@@ -19,37 +19,6 @@ namespace {
 constexpr std::string_view first_line = "swapmeet-tuning 1";
 constexpr std::string_view first_words = "swapmeet-tuning ";
 constexpr std::size_t most_bytes_of_a_file = 1 << 20, most_bytes_of_a_line = 1000, most_rules = 2000;
-
-/// A line, and how far it has been read.
-class Line {
- public:
-  Line(std::string_view text, int number) : text_(text), number_(number) {}
-
-  /// The next word; "": there is none.
-  std::string_view word() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    begin_ = at_;
-    while (at_ < text_.size() && text_[at_] != ' ') ++at_;
-    return text_.substr(begin_, at_ - begin_);
-  }
-  std::string_view rest() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    begin_ = at_;
-    std::string_view rest = text_.substr(at_);
-    while (rest.ends_with(' ')) rest.remove_suffix(1);
-    at_ = text_.size();
-    return rest;
-  }
-  /// What is wrong with the word that was read last.
-  Problem problem(std::string what) const { return {std::move(what), number_, static_cast<int>(begin_) + 1}; }
-
-  int number() const { return number_; }
-
- private:
-  std::string_view text_;
-  int number_;
-  std::size_t begin_ = 0, at_ = 0;
-};
 
 /// "4", "2..8" or "4096..", of numbers from `range.least` on. "" or what is wrong.
 std::string read_range(std::string_view text, Range& range) {
@@ -63,15 +32,6 @@ std::string read_range(std::string_view text, Range& range) {
   if (read.least < range.least || read.most < read.least) return wrong;
   range = read;
   return "";
-}
-
-std::optional<Collective> collective_named(std::string_view name) {
-  for (std::size_t k = 0; k < collective_names.size(); ++k) {
-    std::string lower(collective_names[k]);
-    lower.front() = 'a';
-    if (name == lower) return static_cast<Collective>(k);
-  }
-  return std::nullopt;
 }
 
 /// What follows `rule:`, as in `alltoall ranks=2..4 nodes=1 bytes=0..512 use=shared-memory  # why`.
@@ -140,11 +100,6 @@ Result<Tuning> read_tuning(const std::string& file, const std::string& mpi) {
   return tuning;
 }
 
-std::string folder_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value && *value == '/' ? value : "";
-}
-
 }  // namespace
 
 Result<Tuning> parse_tuning(std::string_view text) {
@@ -211,19 +166,30 @@ Tuning find_tuning(const std::string& named, const std::string& mpi, std::vector
   return {};
 }
 
+std::string folder_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value == '/' ? value : "";
+}
+
+std::vector<std::string> site_folders() {
+  std::vector<std::string> all;
+  const char* const listed = std::getenv("XDG_CONFIG_DIRS");
+  std::string_view folders = listed && *listed ? listed : "/etc/xdg";
+  while (!folders.empty()) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    if (folders.starts_with('/')) all.emplace_back(folders.substr(0, end));
+    folders.remove_prefix(std::min(end + 1, folders.size()));
+  }
+  return all;
+}
+
 std::vector<std::string> standard_tuning_files(const std::string& kind) {
   std::vector<std::string> files;
   const std::string name = "/swapmeet/" + kind + ".tuning", home = folder_of("HOME");
   std::string own = folder_of("XDG_CONFIG_HOME");
   if (own.empty() && !home.empty()) own = home + "/.config";
   if (!own.empty()) files.push_back(own + name);
-  const char* const listed = std::getenv("XDG_CONFIG_DIRS");
-  std::string_view folders = listed && *listed ? listed : "/etc/xdg";
-  while (!folders.empty()) {
-    const std::size_t end = std::min(folders.find(':'), folders.size());
-    if (folders.starts_with('/')) files.push_back(std::string(folders.substr(0, end)) + name);
-    folders.remove_prefix(std::min(end + 1, folders.size()));
-  }
+  for (const std::string& folder : site_folders()) files.push_back(folder + name);
   return files;
 }
 

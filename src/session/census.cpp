@@ -58,14 +58,17 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
   PMPI_Comm_size(comm, &ranks);
   Census census;
   if (ranks > most_told_to_all) {
-    census.number = mine.number;
-    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, census.number);
+    std::uint64_t of_first[] = {mine.number, mine.recalled};
+    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, of_first);
+    census.number = of_first[0];
+    census.recalled = of_first[1];
     return census;
   }
   std::vector<CensusRecord> all;
   if (const int error = gather(mine, all, comm)) return census.fault = is_fault(error), census;
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
+  census.recalled = all.front().recalled;
   for (const CensusRecord& rank : all) {
     census.device = std::max(census.device, rank.device);
     census.locked |= rank.locked != 0;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpi/guard.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
 #include "session/census.hpp"
@@ -21,6 +22,7 @@
 #include "mpi/simulation.hpp"
 #include "mpi/world_ranks.hpp"
 #include "model/threshold.hpp"
+#include "schedule/text_hash.hpp"
 
 namespace swapmeet {
 
@@ -152,13 +154,21 @@ void Communicator::meet() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  Census census =
-      take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(), *offer_}, agreeing());
+  std::string recalled;
+  guarded([&] {  // the others wait, whatever this one lacks memory for
+    if (rank_ == 0 && !options_.algorithm) recalled = context().memory.recall(shape_.ranks);
+    warn_of_memory();
+    return MPI_SUCCESS;
+  });
+  Census census = take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(),
+                               rank_ == 0 ? recalled.size() : UINT64_MAX, *offer_},
+                              agreeing());
   locked_ = census.locked;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
   if (census.device > 0) leave_devices_alone(device_name(census.device));
+  if (census.agreed && census.recalled > 0) use_memory(std::move(recalled), census.recalled);
   if (census.agreed) return;
   if (census.fault) {
     refusal_ = "a rank has died";
@@ -167,6 +177,14 @@ void Communicator::meet() {
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
   warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
+}
+
+void Communicator::use_memory(std::string recalled, std::size_t bytes) {
+  recalled.resize(std::min(bytes, MemoryStore::most_recalled_bytes));
+  const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
+  TextHash hash;
+  hash.add(recalled);
+  if (same_everywhere(had ? hash.value() : 0, agreeing())) options_.remembered = rules_of(parse_recalled(recalled));
 }
 
 /// What was offered is not used.
@@ -289,6 +307,11 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
   return *decisions.back();
 }
 
+std::optional<CallKind> Communicator::kind(Collective collective, std::int64_t block_bytes) const {
+  if (shape_.hierarchy.empty()) return std::nullopt;
+  return kind_of(collective, shape_, of_unequal_blocks(collective) ? unknown_class : block_class(block_bytes));
+}
+
 OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
   const std::size_t size = trial_class(block_bytes);
@@ -347,7 +370,9 @@ void Communicator::decide_anew() {
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
+  std::vector<Rule> remembered = std::move(options_.remembered);
   options_ = wanted;
+  options_.remembered = std::move(remembered);
   if (options) setup_policy_.end();
   decide_anew();
   if (started_) started_->decide_anew();

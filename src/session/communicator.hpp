@@ -205,6 +205,9 @@ class Communicator {
   /// two; the first is the host MPI. Collective.
   std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
 
+  /// Of what kind calls with blocks of so many bytes are; nothing: nobody has asked yet which ranks share a node.
+  std::optional<CallKind> kind(Collective collective, std::int64_t block_bytes) const;
+
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
@@ -260,6 +263,8 @@ class Communicator {
   bool met_ = false;
   bool locked_ = false;
   void withdraw();
+  /// Has all ranks use what the first one has `recalled`, which is so many bytes. Collective.
+  void use_memory(std::string recalled, std::size_t bytes);
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();

@@ -55,12 +55,20 @@ void report(Context& all, const char* ended_by) {
   guarded([&] { return all.recorder.close(ended_by), MPI_SUCCESS; });
 }
 
+/// One rank of the job does: all that take part in trials have seen the same.
+void write_memory(Context& all) {
+  if (all.said.world_rank != 0 || all.process != getpid()) return;
+  all.memory.write();
+  warn_of_memory();
+}
+
 /// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
 /// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
 /// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
   if (context().used) report(context(), "finalize");
   else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
+  guarded([] { return write_memory(context()), MPI_SUCCESS; });
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -122,7 +130,9 @@ void attach(Context& all) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
-  read_tuning_for(mpi_signature(library_version()), all.options);
+  const std::string mpi = mpi_signature(library_version());
+  read_tuning_for(mpi, all.options);
+  all.memory.begin(all.options, mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
   load_code();
   rehearse(all);
@@ -270,6 +280,11 @@ Said& said() { return context().said; }
 Statistics& statistics() { return context().statistics; }
 
 Recorder& recorder() { return context().recorder; }
+
+void warn_of_memory() {
+  const std::string problem = context().memory.take_problem();
+  if (!problem.empty()) warn_once(problem);
+}
 
 void report_statistics(Context& all) {
   {

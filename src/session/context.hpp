@@ -15,6 +15,7 @@
 #include "observe/record.hpp"
 #include "observe/statistics.hpp"
 #include "options/options.hpp"
+#include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
 
@@ -62,6 +63,7 @@ struct Context {
   Options options;
   Statistics statistics;
   Recorder recorder;
+  MemoryStore memory;                   ///< of earlier runs
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
   Arenas arenas;                             ///< shared memory of this process and of others
@@ -121,6 +123,9 @@ Communicator* kept_for(MPI_Comm comm);
 
 /// Raises an error of an exchange on `comm`, on this rank. Returns it, or what it comes to where a rank has died.
 int raise(MPI_Comm comm, int error);
+
+/// Says what is wrong with what is remembered, once in the whole job.
+void warn_of_memory();
 
 /// Prints or writes the statistics, once.
 void report_statistics(Context& all);

@@ -85,12 +85,26 @@ void OnlineTuning::prepare() {
   pause();
 }
 
+/// Keeps what the round shows of each arm for later runs.
+void OnlineTuning::remember() {
+  if (arms_.empty() || said().world_rank != 0) return;
+  const std::optional<CallKind> kind = communicator_.kind(collective_, static_cast<std::int64_t>(reference_bytes_));
+  if (!kind) return;
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i < trials_.round().size(); ++i)
+      if (trials_.round()[i] == static_cast<int>(arm)) seconds.push_back(trials_.times()[3 * i]);
+    if (!seconds.empty()) context().memory.remember(evidence_of(*kind, arms_[arm]->spec(), seconds));
+  }
+}
+
 /// Collective.
 void OnlineTuning::learn() {
   const int before = trials_.usual();
   const bool settled = trials_.settled();
   const std::span<double> times = trials_.times();
   if (reduce(times, MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
+  remember();
   trials_.learn();
   pause();
   if (trials_.usual() != before) communicator_.decide_anew();

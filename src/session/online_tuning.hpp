@@ -36,6 +36,7 @@ class OnlineTuning {
   bool like_others(double bytes);
   void prepare();
   void learn();
+  void remember();
 
   Communicator& communicator_;
   const Collective collective_;

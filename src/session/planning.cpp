@@ -86,6 +86,7 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
   Options wanted = options ? *options : options_;
+  wanted.remembered = options_.remembered;
   std::vector<char> buffer;  // for measurements: memory first, then all ranks
   try {
     if (!machine_) buffer.resize(2 * large);

@@ -60,6 +60,7 @@ BAD = [
     ("SWAPMEET_TRIALS", "-1", "must be a percentage", "keeping 1"),
     ("SWAPMEET_TRIALS", "1%", "must be a percentage", "keeping 1"),
     ("SWAPMEET_TRIALS", "nan", "must be a percentage", "keeping 1"),
+    ("SWAPMEET_MEMORY", "on", "must be auto, off, read, or a file name that ends in .memory", "remembering as usual"),
     ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_SCRATCH_LIMIT", "-1", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_ALGORITM", "pairwise", "no such option; did you mean SWAPMEET_ALGORITHM?", "ignoring it"),

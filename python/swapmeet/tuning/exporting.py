@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from swapmeet import _core
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.results import read
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi
-from swapmeet.tuning import file, fit, foreign, mpich, openmpi
+from swapmeet.tuning import file, fit, foreign, memory, mpich, openmpi
 from swapmeet.tuning.rule import Rule
 
 
@@ -71,13 +72,22 @@ def left_out(sources: Sequence[Path], target: Mpi) -> Iterator[str]:
                 yield f"rule for {rule.collective}, {_ranks(rule)}: {target.kind} has nothing like {rule.spec}"
         return
     lacking: dict[str, set[str]] = {}
-    for results in map(read, sources):
-        for cell in results.cells():
-            for spec in results.specs(cell):
-                if spec not in (AUTO, NATIVE) and not _has(target, spec, cell.collective):
-                    lacking.setdefault(cell.collective, set()).add(spec)
+    for spec, collective in _measured(sources):
+        if spec not in (AUTO, NATIVE) and not _has(target, spec, collective):
+            lacking.setdefault(collective, set()).add(spec)
     for collective, specs in lacking.items():
         yield f"measured for {collective}: {target.kind} has nothing like {', '.join(sorted(specs))}"
+
+
+def _measured(sources: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Specs and collectives in memory or results."""
+    for path in sources:
+        if memory.is_memory(path):
+            yield from ((str(one.spec), one.collective.name) for one in memory.read(path).evidence)
+            continue
+        results = read(path)
+        for cell in results.cells():
+            yield from ((spec, cell.collective) for spec in results.specs(cell))
 
 
 def _ranks(rule: Rule) -> str:
@@ -95,11 +105,14 @@ def _has(target: Mpi, spec: str, collective: str) -> bool:
 
 
 def exported_rules(sources: Sequence[Path], target: Mpi) -> list[Rule]:
-    """Rules from tuning files as they are, or from results, as if only the MPI's own algorithms had been measured."""
+    """Rules of a tuning file as it is; of results or memory, as if only what the MPI has itself had been measured."""
     if any(_is_tuning(path) for path in sources):
         if len(sources) > 1:
             raise SwapmeetError("--from a tuning file: give that one file")
         return foreign.rules_of(sources[0])
+    if all(map(memory.is_memory, sources)):
+        evidence = _core.merged([one for path in sources for one in memory.read(path).evidence])
+        return memory.rules(evidence, lambda spec, collective: _has(target, spec, collective))
     mpi = f"{target.kind} {target.version}"
     return fit.rules([read(path) for path in sources], mpi, lambda spec, collective: _has(target, spec, collective))
 

@@ -118,6 +118,11 @@ def decided(lines: Iterable[tuple[int, Sequence[Share]]]) -> bool:
     return any(share.algorithm for _, line in lines for share in line)
 
 
+def range_of(bounds: tuple[int, int]) -> tuple[int, int | None]:
+    """A range of the core as a Rule has it."""
+    return bounds[0], None if bounds[1] == END else bounds[1]
+
+
 def rules_of(path: Path) -> list[Rule]:
     """The rules of a tuning file.
 
@@ -130,9 +135,6 @@ def rules_of(path: Path) -> list[Rule]:
         tuning = _core.parse_tuning(text_of(path, MOST_BYTES))
     except ValueError as problem:
         raise SwapmeetError(f"{path}: {problem}") from None
-
-    def range_of(bounds: tuple[int, int]) -> tuple[int, int | None]:
-        return bounds[0], None if bounds[1] == END else bounds[1]
 
     return [
         Rule(

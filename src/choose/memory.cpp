@@ -1,0 +1,387 @@
+#include "choose/memory.hpp"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "options/line.hpp"
+#include "options/tuning.hpp"
+#include "schedule/names.hpp"
+#include "schedule/text_hash.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::string_view first_line = "swapmeet-memory 1";
+constexpr std::string_view first_words = "swapmeet-memory ";
+constexpr std::string_view explanation =
+    "# What took how long in programs that ran with Swapmeet (docs/tuning.md): `swapmeet tuning show`. It may be "
+    "deleted.";
+constexpr std::int32_t most_size_class = 50;
+constexpr std::size_t most_bytes_of_a_line = 1000;
+constexpr std::int64_t least_calls = 3;  ///< for an interval
+constexpr double most_seconds = 86400, least_seconds = 1e-9;
+constexpr std::int64_t year_2000_s = 946684800, year_9999_s = 253402300799;
+
+/// The same in every locale.
+std::string number_text(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6);
+  return {text, end};
+}
+
+std::string date_text(std::int64_t date) {
+  using namespace std::chrono;
+  const sys_seconds when{seconds(date)};
+  const sys_days day = floor<days>(when);
+  const year_month_day of_year{day};
+  const hh_mm_ss time{when - day};
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(of_year.year()),
+                static_cast<unsigned>(of_year.month()), static_cast<unsigned>(of_year.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()));
+  return text;
+}
+
+/// "2026-01-02T03:04:05Z". False: it is none.
+bool read_date(std::string_view text, std::int64_t& date) {
+  using namespace std::chrono;
+  constexpr std::string_view form = "0000-00-00T00:00:00Z";
+  int part[6];
+  if (text.size() != form.size()) return false;
+  for (std::size_t i = 0; i < form.size(); ++i)
+    if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return false;
+  constexpr int begins[] = {0, 5, 8, 11, 14, 17}, most[] = {9999, 12, 31, 23, 59, 60};
+  for (int i = 0; i < 6; ++i)
+    if (!read_number(text.substr(static_cast<std::size_t>(begins[i]), i == 0 ? 4 : 2), 0, most[i], part[i]))
+      return false;
+  const year_month_day day(year(part[0]), month(static_cast<unsigned>(part[1])),
+                           std::chrono::day(static_cast<unsigned>(part[2])));
+  if (!day.ok()) return false;
+  date = (sys_days(day).time_since_epoch() + hours(part[3]) + minutes(part[4]) + seconds(part[5])).count();
+  return true;
+}
+
+/// What the words of a line say; "" or what is wrong with one.
+std::string read_word(std::string_view key, std::string_view value, Evidence& evidence) {
+  CallKind& kind = evidence.kind;
+  constexpr Rank most_ranks = std::numeric_limits<Rank>::max();
+  const std::size_t dots = value.find("..");
+  if (key == "ranks") return read_number(value, 2, most_ranks, kind.ranks) ? "" : "must be a number from 2 on";
+  if (key == "nodes") return read_number(value, 1, most_ranks, kind.nodes) ? "" : "must be a number from 1 on";
+  if (key == "per-node") {
+    const bool read =
+        read_number(value.substr(0, dots), 1, most_ranks, kind.least_per_node) &&
+        read_number(dots == value.npos ? value : value.substr(dots + 2), 1, most_ranks, kind.most_per_node);
+    return read ? "" : "must be ranks of a node, or of the smallest and the largest, such as 8 or 7..8";
+  }
+  if (key == "bytes") {
+    std::int64_t bytes = 0;
+    if (value == "any") return kind.size_class = unknown_class, "";
+    if (!read_number(value, 1, std::int64_t{1} << most_size_class, bytes) || (bytes & (bytes - 1)) != 0)
+      return "must be a power of two, or any";
+    return kind.size_class = block_class(bytes), "";
+  }
+  if (key == "use") {
+    const Result<Spec> spec = parse_spec(value);
+    if (!spec) return spec.problem().what;
+    return evidence.spec = *spec, "";
+  }
+  if (key == "calls") return read_number(value, 1, INT64_MAX, evidence.calls) ? "" : "must be a number from 1 on";
+  if (key == "mean_us" || key == "spread_us") {
+    double microseconds = 0;
+    if (!read_number(value, 0, 1e6 * most_seconds, microseconds)) return "must be microseconds, of a day at most";
+    return (key == "mean_us" ? evidence.mean_s : evidence.spread_s) = microseconds / 1e6, "";
+  }
+  if (key == "date") return read_date(value, evidence.date) ? "" : "must be a time such as 2026-01-02T03:04:05Z";
+  if (key != "by") return "no such word";
+  const auto measurer = named<Measurer>(value, measurer_names);
+  if (!measurer || *measurer == Measurer::model) return "must be calibration, trial or tune";
+  return evidence.by = *measurer, "";
+}
+
+constexpr std::string_view words[] = {"ranks", "nodes",   "per-node",  "bytes", "use",
+                                      "calls", "mean_us", "spread_us", "by",    "date"};
+
+/// Two standard deviations of the mean to both sides.
+double upper_s(const Evidence& evidence) { return evidence.mean_s + 2 * evidence.spread_s; }
+double lower_s(const Evidence& evidence) { return evidence.mean_s - 2 * evidence.spread_s; }
+
+std::string microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
+  return text;
+}
+
+/// Of a kind that all evidence is of: what is to be used, if that is known.
+const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*& native) {
+  const Evidence* sure = nullptr;
+  const Evidence* least = nullptr;
+  native = nullptr;
+  for (const Evidence* one : all)
+    if (one->spec.family == Family::native) native = one;
+  if (!native) return nullptr;
+  for (const Evidence* one : all) {
+    if (!least || one->mean_s < least->mean_s) least = one;
+    if (one != native && upper_s(*one) < lower_s(*native) && (!sure || upper_s(*one) < upper_s(*sure))) sure = one;
+  }
+  return sure ? sure : least == native && all.size() > 1 ? native : nullptr;
+}
+
+}  // namespace
+
+std::string MemoryKey::file_name() const {
+  TextHash hash;
+  for (const std::string_view part :
+       {first_line, std::string_view(mpi), std::string_view(machine), std::string_view(library)})
+    hash.add(std::string(part) + '\n');
+  char number[17];
+  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash.value()));
+  std::string name = mpi + '-' + number + ".memory";
+  std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '/'; }, '-');
+  return name;
+}
+
+std::string host_class(std::string_view host) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (host.size() == 12 && host.find_first_not_of("0123456789abcdef") == host.npos) return "container";
+  std::string name;
+  for (std::size_t i = 0; i < host.size(); ++i)
+    if (!digit(host[i])) name += host[i] > ' ' && host[i] <= '~' ? host[i] : '?';
+    else if (i == 0 || !digit(host[i - 1])) name += '#';
+  return name;
+}
+
+std::string cluster_signature() {
+  utsname name{};
+  uname(&name);
+  return machine_signature() + ", host " + host_class(name.nodename);
+}
+
+bool plausible(const Evidence& evidence) {
+  const CallKind& kind = evidence.kind;
+  const auto of_nodes = [&](Rank per_node) { return std::int64_t{per_node} * kind.nodes; };
+  return kind.ranks >= 2 && kind.nodes >= 1 && kind.least_per_node >= 1 && kind.least_per_node <= kind.most_per_node &&
+         of_nodes(kind.least_per_node) <= kind.ranks && kind.ranks <= of_nodes(kind.most_per_node) &&
+         kind.size_class >= unknown_class && kind.size_class <= most_size_class &&
+         (of_unequal_blocks(kind.collective) || kind.size_class != unknown_class) && evidence.calls >= 1 &&
+         evidence.mean_s >= least_seconds && evidence.mean_s <= most_seconds && evidence.spread_s >= 0 &&
+         evidence.spread_s <= most_seconds;
+}
+
+std::string evidence_line(const Evidence& evidence) {
+  const CallKind& kind = evidence.kind;
+  const std::string per_node =
+      std::to_string(kind.least_per_node) +
+      (kind.most_per_node == kind.least_per_node ? "" : ".." + std::to_string(kind.most_per_node));
+  const std::string bytes =
+      kind.size_class == unknown_class ? "any" : std::to_string(std::int64_t{1} << kind.size_class);
+  return "took: " + lower_name(kind.collective) + " ranks=" + std::to_string(kind.ranks) +
+         " nodes=" + std::to_string(kind.nodes) + " per-node=" + per_node + " bytes=" + bytes +
+         " use=" + to_text(evidence.spec) + " calls=" + std::to_string(evidence.calls) +
+         " mean_us=" + number_text(1e6 * evidence.mean_s) + " spread_us=" + number_text(1e6 * evidence.spread_s) +
+         " by=" + std::string(measurer_names[static_cast<std::size_t>(evidence.by)]) +
+         " date=" + date_text(evidence.date);
+}
+
+Result<Evidence> parse_evidence(std::string_view text, int number) {
+  Line line(text, number);
+  Evidence evidence;
+  if (line.word() != "took:") return line.problem("must begin with took:");
+  const std::string_view name = line.word();
+  const std::optional<Collective> collective = collective_named(name);
+  if (!collective) return line.problem("it is of alltoall, alltoallv or alltoallw, not " + quoted(name, 40));
+  evidence.kind.collective = *collective;
+  for (const std::string_view expected : words) {
+    const std::string_view word = line.word();
+    const std::size_t equals = std::min(word.find('='), word.size());
+    if (word.substr(0, equals) != expected)
+      return line.problem(quoted(word, 40) + ": here " + std::string(expected) + "= is expected");
+    const std::string wrong = read_word(expected, word.substr(std::min(equals + 1, word.size())), evidence);
+    if (!wrong.empty()) return line.problem(quoted(word, 100) + ": " + wrong);
+  }
+  if (!line.word().empty()) return line.problem("more words than there are");
+  if (evidence.date < year_2000_s || evidence.date > year_9999_s) return line.problem("before the year 2000");
+  if (!plausible(evidence)) return Line(text, number).problem("its numbers contradict one another");
+  return evidence;
+}
+
+Result<Remembered> parse_memory(std::string_view text) {
+  Remembered remembered;
+  bool begun = false;
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const bool cut_off = end == text.npos;
+    const std::string_view content = text.substr(0, end);
+    text.remove_prefix(cut_off ? text.size() : end + 1);
+    Line line(content.substr(0, most_bytes_of_a_line), number);
+    if (!begun) {
+      const std::string_view words = line.rest();
+      if (words.starts_with(first_words) && words != first_line)
+        return line.problem("of another version: " + quoted(words, 40));
+      if (words != first_line)
+        return line.problem("no memory of Swapmeet: it must begin with " + quoted(first_line, 40));
+      begun = true;
+      continue;
+    }
+    const std::string_view key = line.word();
+    if (key.empty() || key.starts_with('#')) continue;
+    std::string* const named = key == "mpi:"       ? &remembered.key.mpi
+                               : key == "machine:" ? &remembered.key.machine
+                               : key == "library:" ? &remembered.key.library
+                                                   : nullptr;
+    if (named) {
+      *named = line.rest();
+      continue;
+    }
+    ++remembered.lines;
+    const Result<Evidence> read = cut_off                                 ? line.problem("it is cut off")
+                                  : content.size() > most_bytes_of_a_line ? line.problem("more than 1000 characters")
+                                                                          : parse_evidence(content, number);
+    if (read) remembered.evidence.push_back(*read);
+    else if (++remembered.unusable == 1) remembered.first = read.problem();
+  }
+  if (!begun) return Problem{"no memory of Swapmeet: it is empty"};
+  return remembered;
+}
+
+std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evidence) {
+  std::string text(first_line);
+  text += '\n' + std::string(explanation) + "\nmpi: " + key.mpi + "\nmachine: " + key.machine +
+          "\nlibrary: " + key.library + '\n';
+  for (const Evidence& one : evidence) text += evidence_line(one) + '\n';
+  return text;
+}
+
+void merge(std::vector<Evidence>& known, const Evidence& more) {
+  const auto same = std::ranges::find_if(
+      known, [&](const Evidence& one) { return one.kind == more.kind && one.by == more.by && one.spec == more.spec; });
+  if (same == known.end()) return known.push_back(more);
+  Evidence& one = *same;
+  const auto before = static_cast<double>(std::min(one.calls, most_calls)),
+             after = static_cast<double>(std::min(more.calls, most_calls));
+  const double calls = before + after, mean_s = (before * one.mean_s + after * more.mean_s) / calls;
+  // Sums of squares around the mean of all: within each, as the deviation of its mean says, and between them.
+  const auto squares = [&](const Evidence& part, double number) {
+    const double apart = part.mean_s - mean_s;
+    return part.spread_s * part.spread_s * static_cast<double>(part.calls) * (number - 1) + number * apart * apart;
+  };
+  const double sum = squares(one, before) + squares(more, after);
+  one.spread_s = std::sqrt(sum / (calls - 1) / calls);
+  one.mean_s = mean_s;
+  one.calls = static_cast<std::int64_t>(calls);
+  one.date = std::max(one.date, more.date);
+}
+
+void keep_within_bounds(std::vector<Evidence>& evidence) {
+  struct Entry {
+    std::string spec;  // as text, made once
+    Evidence evidence;
+  };
+  struct Group {
+    CallKind kind;
+    std::int64_t last = 0;
+    std::vector<Entry> entries{};
+  };
+  std::map<CallKind, Group> by_kind;
+  for (Evidence& one : evidence) {
+    Group& group = by_kind[one.kind];
+    group.kind = one.kind;
+    group.last = std::max(group.last, one.date);
+    group.entries.push_back({to_text(one.spec), std::move(one)});
+  }
+  std::vector<Group> groups;
+  for (auto& [kind, group] : by_kind) groups.push_back(std::move(group));
+  std::ranges::stable_sort(groups, std::greater{}, &Group::last);
+  std::size_t count = 0;
+  const auto too_many = [&](Group& group) {
+    std::ranges::sort(group.entries, {}, [](const Entry& one) {
+      return std::tuple(one.evidence.spec.family != Family::native, one.evidence.mean_s, std::string_view(one.spec),
+                        one.evidence.by);
+    });
+    if (group.entries.size() > most_specs_of_a_kind) group.entries.resize(most_specs_of_a_kind);
+    return (count += group.entries.size()) > most_evidence;
+  };
+  groups.erase(std::ranges::find_if(groups, too_many), groups.end());
+  std::ranges::sort(groups, {}, &Group::kind);
+  evidence.clear();
+  for (Group& group : groups) {
+    std::ranges::sort(group.entries, {},
+                      [](const Entry& one) { return std::tuple(std::string_view(one.spec), one.evidence.by); });
+    for (Entry& one : group.entries) evidence.push_back(std::move(one.evidence));
+  }
+}
+
+Evidence evidence_of(const CallKind& kind, const Spec& spec, const std::vector<double>& seconds) {
+  const auto calls = static_cast<double>(seconds.size());
+  double sum = 0, squares = 0;
+  for (const double one : seconds) sum += one;
+  for (const double one : seconds) squares += (one - sum / calls) * (one - sum / calls);
+  return {kind, spec, static_cast<std::int64_t>(seconds.size()), sum / calls,
+          seconds.size() < 2 ? 0 : std::sqrt(squares / (calls - 1) / calls)};
+}
+
+CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class) {
+  CallKind kind{collective, shape.ranks, 1, shape.ranks, shape.ranks, size_class};
+  if (shape.hierarchy.empty()) return kind;
+  std::map<std::int32_t, Rank> ranks;
+  for (const std::int32_t node : shape.hierarchy.front()) ++ranks[node];
+  kind.nodes = static_cast<std::int32_t>(ranks.size());
+  const auto [least, most] = std::ranges::minmax_element(ranks, {}, [](const auto& node) { return node.second; });
+  kind.least_per_node = least->second;
+  kind.most_per_node = most->second;
+  return kind;
+}
+
+Range bytes_of_class(std::int32_t size_class) {
+  if (size_class == unknown_class) return {};
+  if (size_class == 0) return {0, 1};
+  const auto first_of = [](std::int32_t wanted) {  // 2^wanted is in the class, half of it is not
+    std::int64_t below = std::int64_t{1} << (wanted - 1), within = 2 * below;
+    while (within - below > 1) {
+      const std::int64_t middle = below + (within - below) / 2;
+      (block_class(middle) >= wanted ? within : below) = middle;
+    }
+    return within;
+  };
+  return {first_of(size_class), first_of(size_class + 1) - 1};
+}
+
+std::vector<Rule> rules_of(const std::vector<Evidence>& evidence) {
+  std::map<CallKind, std::vector<const Evidence*>> kinds;
+  for (const Evidence& one : evidence) {
+    if (one.calls < least_calls) continue;
+    std::vector<const Evidence*>& all = kinds[one.kind];
+    const auto same = std::ranges::find_if(all, [&](const Evidence* other) { return other->spec == one.spec; });
+    if (same == all.end()) all.push_back(&one);
+    else if ((*same)->by < one.by) *same = &one;
+  }
+  std::vector<Rule> rules;
+  for (auto& [kind, all] : kinds) {
+    std::ranges::sort(all, {}, [](const Evidence* one) { return std::pair(to_text(one->spec), one->by); });
+    const Evidence* native = nullptr;
+    const Evidence* const best = fastest(all, native);
+    if (!best) continue;
+    const std::string others = best == native ? "" : ", the host MPI " + microseconds(native->mean_s);
+    rules.push_back({kind.collective, Range{kind.ranks, kind.ranks}, Range{kind.nodes, kind.nodes},
+                     bytes_of_class(kind.size_class), best->spec,
+                     "memory of " + date_text(best->date).substr(0, 10) + ": " + microseconds(best->mean_s) + others +
+                         "; " + std::to_string(best->calls) + " calls",
+                     Range{kind.least_per_node, kind.least_per_node}});
+  }
+  return rules;
+}
+
+}  // namespace swapmeet

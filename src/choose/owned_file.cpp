@@ -1,0 +1,175 @@
+#include "choose/owned_file.hpp"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_wait{500};
+constexpr std::time_t abandoned_after_s = 60;
+
+/// A file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  explicit operator bool() const { return number_ >= 0; }
+  int number() const { return number_; }
+  /// Whether all that was written is with who keeps it: networks' and full file systems may only say so now.
+  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+Problem failure() { return {std::strerror(errno), errno == ENOENT || errno == ENOTDIR || errno == ESTALE ? -1 : 0}; }
+
+bool others_write(const struct stat& status) { return (status.st_mode & S_IWOTH) != 0; }
+
+/// The folder of a file, and its name there.
+struct Place {
+  explicit Place(const std::string& file)
+      : name(file.substr(file.rfind('/') + 1)),
+        folder(open((file.substr(0, file.rfind('/') + 1) + '.').c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    struct stat status{};
+    if (!folder || fstat(folder.number(), &status) != 0) problem = failure();
+    else if (others_write(status) && !(status.st_mode & S_ISVTX)) problem.what = "others may write to its folder";
+    else if (name.empty()) problem.what = "not a file";
+  }
+
+  std::string name;
+  Descriptor folder;
+  Problem problem;  ///< of no text: there is none
+};
+
+Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner owner) {
+  const Descriptor file(
+      openat(place.folder.number(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return errno == ELOOP ? Problem{"it is a symbolic link"} : failure();
+  struct stat status{};
+  if (fstat(file.number(), &status) != 0) return failure();
+  if (!S_ISREG(status.st_mode)) return Problem{"not a file"};
+  if (owner == Owner::user && status.st_uid != geteuid()) return Problem{"it is another user's"};
+  if (others_write(status)) return Problem{"others may write to it"};
+  if (status.st_size > static_cast<off_t>(most_bytes))
+    return Problem{"more than " + std::to_string(most_bytes >> 10) + " KiB"};
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = read(file.number(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure();
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  text.resize(length);
+  return text;
+}
+
+/// Where a process may not write so much, it would be ended by a signal.
+bool may_write(std::size_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+std::string write_to(Descriptor& file, const std::string& text) {
+  if (!may_write(text.size())) return std::strerror(EFBIG);
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t written = write(file.number(), text.data() + length, text.size() - length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return std::strerror(written < 0 ? errno : ENOSPC);
+    length += static_cast<std::size_t>(written);
+  }
+  return "";
+}
+
+/// Takes away what somebody left who was killed meanwhile.
+void remove_abandoned(const Place& place, const std::string& name) {
+  struct stat status{};
+  if (fstatat(place.folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (std::abs(std::time(nullptr) - status.st_mtime) > abandoned_after_s)
+    unlinkat(place.folder.number(), name.c_str(), 0);
+}
+
+/// Makes `name`, once nobody else has it; no descriptor, and errno: it cannot be made.
+int take_turn(const Place& place, const std::string& name) {
+  const auto until = std::chrono::steady_clock::now() + longest_wait;
+  for (long nanoseconds = 500'000 + getpid() % 64 * 10'000;;
+       nanoseconds = nanoseconds < 8'000'000 ? nanoseconds * 3 / 2 : nanoseconds) {
+    const int file =
+        openat(place.folder.number(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 || (errno != EEXIST && errno != EINTR)) return file;
+    if (std::chrono::steady_clock::now() >= until) return errno = EBUSY, -1;
+    remove_abandoned(place, name);
+    const timespec pause{0, nanoseconds};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+/// Whether `name` is still the file that we made: somebody may have taken it for abandoned.
+bool is_still(const Place& place, const std::string& name, const struct stat& made) {
+  struct stat status{};
+  return fstatat(place.folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         status.st_ino == made.st_ino && status.st_dev == made.st_dev;
+}
+
+}  // namespace
+
+Result<std::string> read_owned(const std::string& file, std::size_t most_bytes, Owner owner) {
+  const Place place(file);
+  if (!place.problem.what.empty()) return place.problem;
+  return read_at(place, most_bytes, owner);
+}
+
+std::string replace_owned(const std::string& file, std::size_t most_bytes,
+                          const std::function<Result<std::string>(const std::string&)>& change) {
+  const Place place(file);
+  if (!place.problem.what.empty()) return place.problem.what;
+  const std::string next = place.name + ".new";
+  Descriptor made(take_turn(place, next));
+  if (!made) return std::strerror(errno);
+  struct stat status{};
+  const bool known = fstat(made.number(), &status) == 0;
+  const auto replace = [&]() -> std::string {
+    const Result<std::string> present = read_at(place, most_bytes, Owner::user);
+    if (!present && present.problem().line >= 0) return present.problem().what;
+    const Result<std::string> wanted = change(present ? *present : "");
+    if (!wanted) return wanted.problem().text();
+    if (std::string problem = write_to(made, *wanted); !problem.empty()) return problem;
+    if (!made.close()) return std::strerror(errno);
+    if (!known || !is_still(place, next, status)) return std::strerror(EBUSY);
+    const int folder = place.folder.number();
+    return renameat(folder, next.c_str(), folder, place.name.c_str()) == 0 ? "" : std::strerror(errno);
+  };
+  std::string problem = replace();
+  if (!problem.empty() && known && is_still(place, next, status)) unlinkat(place.folder.number(), next.c_str(), 0);
+  return problem;
+}
+
+std::string make_folders(const std::string& folder) {
+  for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    const std::string part = folder.substr(0, end);
+    if (!part.empty() && mkdir(part.c_str(), 0700) != 0 && access(part.c_str(), X_OK) != 0) return std::strerror(errno);
+    if (end == folder.npos) return "";
+  }
+}
+
+bool has_others_rights() { return getauxval(AT_SECURE) != 0; }
+
+}  // namespace swapmeet

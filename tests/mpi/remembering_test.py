@@ -1,0 +1,173 @@
+"""Memory on real MPIs: a run measures, the next one knows; and no store of any rank changes what a program computes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapmeet import __version__, _core
+from swapmeet import mpi as mpis
+
+ALWAYS = {"SWAPMEET_TRIALS": "1000000"}  #: nothing but trials
+RANK = {"mpich": "$PMI_RANK", "openmpi": "$OMPI_COMM_WORLD_RANK"}
+A2A, A2AV = _core.Collective.alltoall, _core.Collective.alltoallv
+
+
+def key(mpi: str) -> _core.MemoryKey:
+    target = mpis.find(mpi)
+    return _core.MemoryKey(f"{target.kind} {target.version}", _core.cluster_signature(), __version__)
+
+
+def took(spec: str, mean_us: float, ranks: int = 3, **other: Any) -> _core.Evidence:
+    fields = {"collective": A2A, "nodes": 1, "per_node": (ranks, ranks), "size_class": 3, "calls": 9} | other
+    fields |= {"spread_s": 1e-9, "date": 1767323045}
+    return _core.Evidence(ranks=ranks, spec=_core.parse_spec(spec), mean_s=mean_us / 1e6, **fields)
+
+
+#: Of the smallest blocks of the program on three ranks, which no rule gives to pairwise.
+PAIRWISE = [took("native", 20), took("pairwise", 10), took("shared-memory", 15)]
+
+
+@pytest.fixture
+def ran(launch, compiled, tallies, tmp_path: Path, wheel: str):
+    """Run the program on three ranks; (algorithm, reason) of all calls, and standard error."""
+
+    def ran(calls: int = 30, script: str = "", **env: str) -> tuple[set[tuple[str, str]], str]:
+        statistics = tmp_path / "statistics.json"
+        env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_MEMORY": "auto", "XDG_STATE_HOME": f"{tmp_path}/s", **env}
+        announced = ["announced"] * (ALWAYS.items() <= env.items())
+        words = [compiled(wheel, "trials"), str(calls), *announced]
+        if script:
+            words = ["sh", "-c", f'rank={RANK[wheel]}; {script}; exec "$@"', "sh", *words]
+        done: subprocess.CompletedProcess[str] = launch(3, words, mpi=wheel, env=env)
+        assert done.returncode == 0 and done.stdout == "trials: right\n", done.stdout + done.stderr
+        return {(t["algorithm"], t["reason"]) for t in tallies(statistics)}, done.stderr
+
+    return ran
+
+
+def remembered(served: set[tuple[str, str]]) -> set[str]:
+    """The algorithms that were used because of memory."""
+    return {algorithm for algorithm, reason in served if reason.startswith("rule: memory of ")}
+
+
+def put(folder: Path, mpi: str, evidence: list[_core.Evidence]) -> Path:
+    file = folder / "swapmeet" / key(mpi).file_name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_core.memory_text(key(mpi), evidence))
+    return file
+
+
+def test_what_a_run_measures_is_there_for_the_next(ran, wheel: str, tmp_path: Path) -> None:
+    _, said = ran(60, **ALWAYS)
+    assert "swapmeet" not in said
+    (file,) = (tmp_path / "s/swapmeet").iterdir()
+    assert file.name == key(wheel).file_name
+    read = _core.parse_memory(file.read_text())
+    assert read.key == key(wheel) and read.unusable == 0
+    kinds = {(one.collective, one.size_class) for one in read.evidence}
+    assert kinds >= {(A2A, 3), (A2A, 8), (A2A, 12), (A2AV, -1)}
+    for collective, size_class in kinds:
+        of_kind = [one for one in read.evidence if (one.collective, one.size_class) == (collective, size_class)]
+        assert "native" in {str(one.spec) for one in of_kind} and len(of_kind) > 1
+    assert {(one.ranks, one.nodes, one.per_node, one.by) for one in read.evidence} == {(3, 1, (3, 3), "trial")}
+    calls = sum(one.calls for one in read.evidence)
+    ran(60, **ALWAYS)
+    assert sum(one.calls for one in _core.parse_memory(file.read_text()).evidence) > calls
+
+
+def test_it_is_used_from_the_first_call_on(ran, wheel: str, tmp_path: Path) -> None:
+    put(tmp_path / "s", wheel, PAIRWISE)
+    served, said = ran(3)
+    assert remembered(served) == {str(_core.parse_spec("pairwise"))}
+    assert said == ""
+    assert remembered(ran(3, SWAPMEET_MEMORY="off")[0]) == set()
+    assert remembered(ran(3, SWAPMEET_TRIALS="0")[0]) == set()
+    assert remembered(ran(3, SWAPMEET_ALGORITHM="spread-out")[0]) == set()
+    assert remembered(ran(3, SWAPMEET_NODES="2")[0]) == set()  # other nodes than were measured
+
+
+def test_nodes_are_those_of_the_run(ran, wheel: str, tmp_path: Path) -> None:
+    kind: dict[str, Any] = {"nodes": 2, "per_node": (1, 2)}
+    evidence = [took("native", 20, **kind), took("pairwise", 10, **kind)]
+    put(tmp_path / "s", wheel, evidence)
+    assert remembered(ran(3, SWAPMEET_NODES="2")[0]) == {str(_core.parse_spec("pairwise"))}
+    assert remembered(ran(3)[0]) == set()
+    file = put(tmp_path / "s", wheel, [])
+    ran(60, SWAPMEET_NODES="2", **ALWAYS)
+    assert {one.per_node for one in _core.parse_memory(file.read_text()).evidence} == {(1, 2)}
+
+
+def test_ranks_with_other_stores_do_what_the_first_one_knows(ran, wheel: str, tmp_path: Path) -> None:
+    """The communicators of the program have ranks 0 and 2 as their first ones."""
+    put(tmp_path / "s0", wheel, PAIRWISE)
+    put(tmp_path / "s1", wheel, []).write_text("nonsense\n")
+    put(tmp_path / "s2", wheel, [took("native", 20), took("spread-out", 10)])
+    served, said = ran(script=f"export XDG_STATE_HOME={tmp_path}/s$rank", **ALWAYS)
+    assert remembered(served) == {str(_core.parse_spec(spec)) for spec in ("pairwise", "spread-out")}
+    assert said == ""
+
+
+def test_ranks_that_are_told_otherwise(ran, wheel: str, tmp_path: Path) -> None:
+    """Whether and where a rank remembers is its own affair."""
+    put(tmp_path / "s", wheel, PAIRWISE)
+    served, said = ran(script="[ $rank = 0 ] || export SWAPMEET_MEMORY=off", **ALWAYS)
+    assert remembered(served) == {str(_core.parse_spec("pairwise"))} and said == ""
+    put(tmp_path / "s", wheel, PAIRWISE)
+    served, said = ran(script="[ $rank = 2 ] || export SWAPMEET_MEMORY=off", **ALWAYS)
+    assert remembered(served) == {str(_core.parse_spec("pairwise"))} and said == ""
+
+
+@pytest.mark.parametrize("home", ["/proc/nowhere", "/dev/null", "relative", "/sys"])
+def test_homes_that_cannot_be_written_to(ran, home: str) -> None:
+    _, said = ran(XDG_STATE_HOME=home, HOME=home, **ALWAYS)
+    assert said == ""
+
+
+def test_poison_costs_one_warning(ran, wheel: str, tmp_path: Path) -> None:
+    file = put(tmp_path / "s", wheel, PAIRWISE)
+    line = PAIRWISE[1].line
+    poison = [("mean_us=10", "mean_us=-1"), ("mean_us=10", "mean_us=nan"), ("use=", "use=no"), ("calls=9", "calls=1e9")]
+    file.write_text(file.read_text() + "".join(line.replace(*words) + "\n" for words in poison))
+    for trials, warned in ((ALWAYS, 1), ({}, 0)):  # the first run has written it anew
+        served, said = ran(**trials)
+        assert (str(_core.parse_spec("pairwise")) in remembered(served)) >= bool(warned)
+        assert said.count("swapmeet: warning: ") == warned, said
+        assert ("4 of 7 lines cannot be used" in said) == bool(warned)
+
+
+def test_another_machines_store_is_refused(ran, wheel: str, tmp_path: Path) -> None:
+    named = tmp_path / "a.memory"
+    other = _core.MemoryKey(key(wheel).mpi, "another machine", __version__)
+    named.write_text(_core.memory_text(other, PAIRWISE))
+    before = named.read_text()
+    served, said = ran(SWAPMEET_MEMORY=str(named), **ALWAYS)
+    assert remembered(served) == set() and named.read_text() == before
+    assert said.count("swapmeet: warning: ") == 1 and '"another machine"' in said
+
+
+def test_what_is_faster_cannot_always_be_had(ran, wheel: str, tmp_path: Path) -> None:
+    """Shared memory that this run has none of; too many ranks on a node; a spec that is for more ranks."""
+    impossible = ["shared-memory", "leaders(leaders=9)", "direct(dims=4x4)"]
+    specs = []
+    for words in impossible:
+        try:
+            specs.append(took(words, 1 + len(specs)))
+        except ValueError:
+            continue
+    assert specs
+    put(tmp_path / "s", wheel, [took("native", 20), *specs])
+    ran(SWAPMEET_SHM_LIMIT="0")
+    ran(SWAPMEET_SCRATCH_LIMIT="0")
+
+
+def test_a_job_whose_folder_vanishes_ends_well(ran, wheel: str, tmp_path: Path) -> None:
+    file = put(tmp_path / "s", wheel, PAIRWISE)
+    file.unlink()
+    os.rmdir(file.parent)
+    _, said = ran(**ALWAYS)
+    assert said == "" and file.exists()

@@ -57,20 +57,27 @@ void require_hosts(Rank ranks, Rank per_node, const Network& network) {
                                 std::to_string(ranks) + " ranks");
 }
 
+/// Of the hosts that ranks are on.
+Routing routing_of(const Network& network, Rank ranks, Rank per_node) {
+  std::vector<Vertex> used;
+  for (Vertex host = 0; host <= (ranks - 1) / per_node; ++host) used.push_back(host);
+  return value_or_raise(Routing::make(network, Spread::destination, 0, &used));
+}
+
 LinkBound bound_links(const Network& network, Rank ranks, Rank per_node) {
   require_hosts(ranks, per_node, network);
   Placement placement;
   for (Rank rank = 0; rank < ranks; ++rank) placement.push_back(rank / per_node);
   nb::gil_scoped_release release;
-  return link_bound(network, placement);
+  return link_bound(routing_of(network, ranks, per_node), placement);
 }
 
-LowerBound bound_time(Rank ranks, Rank per_node, const LinkBound& links, const NetworkCosts& costs, std::int64_t block_bytes,
-                 std::int32_t ports) {
+LowerBound bound_time(Rank ranks, Rank per_node, const LinkBound& links, const NetworkCosts& costs,
+                      std::int64_t block_bytes, std::int32_t ports, bool balanced) {
   if (ranks < 1 || per_node < 1) throw std::invalid_argument("there is one rank at least, and one a node");
   if (block_bytes < 0 || ports < 0) throw std::invalid_argument("sizes and ports are from 0 on");
   nb::gil_scoped_release release;
-  return lower_bound({ranks, per_node, links, ports}, costs, block_bytes);
+  return lower_bound({ranks, per_node, links, ports, balanced}, costs, block_bytes);
 }
 
 nb::dict by_name(const std::array<double, limit_names.size()>& numbers) {
@@ -84,8 +91,7 @@ Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& n
   require_hosts(ranks, per_node, network);
   const Shape shape = shape_to_schedule(spec, ranks, std::to_string(per_node));
   nb::gil_scoped_release release;
-  const Routing routing = value_or_raise(Routing::make(network, Spread::destination));
-  return new Estimate{NetworkEstimate(spec, shape, routing, per_node), costs};
+  return new Estimate{NetworkEstimate(spec, shape, routing_of(network, ranks, per_node), per_node), costs};
 }
 
 }  // namespace
@@ -148,7 +154,7 @@ void bind_estimates(nb::module_& m) {
   m.def("link_bound", &bound_links, "network"_a, "ranks"_a, "per_node"_a = 1,
         "The least that the busiest link between switches carries.");
   m.def("lower_bound", &bound_time, "ranks"_a, "per_node"_a, "links"_a, "costs"_a, "block_bytes"_a, "ports"_a = 0,
-        "What no exchange can be faster than, in the model of NetworkEstimate.");
+        "balanced"_a = false, "What no exchange can be faster than, in the model of NetworkEstimate.");
   m.def("least_blocks", &least_blocks, "ranks"_a, "rounds"_a, "messages"_a,
         "Blocks that a rank sends at least, on average, in so many rounds and messages.");
   nb::class_<Estimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")

@@ -657,6 +657,8 @@ class PlacedNetwork:
         """Another for another network, routing or placement."""
     def path(self, source: int, destination: int) -> list[int]:
         """Numbers of the links from one host to another."""
+    def link_bound(self) -> LinkBound:
+        """What the busiest link between switches carries at least, whoever passes blocks on."""
     def bound(self, sizes: Sequence[Sequence[int]] = ()) -> tuple[int, int, int, int, int]:
         """(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least.
 
@@ -895,7 +897,7 @@ class NetworkCosts:
     def __init__(self) -> None: ...
 
 class LinkBound:
-    """What an all-to-all asks of links between switches, whatever ways its messages take. See src/network/link_bound.hpp."""
+    """What an all-to-all asks of links between switches, whoever passes blocks on. See src/network/link_bound.hpp."""
 
     @property
     def blocks(self) -> float:
@@ -940,9 +942,19 @@ def link_bound(network: Network, ranks: int, per_node: int = 1) -> LinkBound:
     """
 
 def lower_bound(
-    ranks: int, per_node: int, links: LinkBound, costs: NetworkCosts, block_bytes: int, ports: int = 0
+    ranks: int,
+    per_node: int,
+    links: LinkBound,
+    costs: NetworkCosts,
+    block_bytes: int,
+    ports: int = 0,
+    balanced: bool = False,
 ) -> LowerBound:
-    """What no exchange can be faster than. `ports`: messages of a rank in a round at most, each way; 0: any number."""
+    """What no exchange can be faster than.
+
+    `ports`: messages of a rank in a round at most, each way; 0: any number. `balanced`: only exchanges in which no rank
+    receives more than P - 1 blocks in a round, as where all ranks do alike.
+    """
 
 def least_blocks(ranks: int, rounds: int, messages: float) -> float:
     """Blocks that a rank sends at least, on average, in so many rounds and messages; inf where they do not suffice."""

@@ -35,7 +35,9 @@ class Bounding {
     const MessageCost& link = costs.between;
     node_ns_ = (costs.node_byte_ns > 0 ? costs.node_byte_ns : link.byte_ns) / site.links.host_links;
     large_ = !link.is_eager(bytes_);
-    all_eager_ = link.is_eager(bytes_ * site.ranks * site.ranks);
+    const double most = (site.ranks - 1.0) * (site.balanced ? 1 : site.ranks) * bytes_;  // of a rank in a round
+    all_eager_ = link.is_eager(most);
+    most_large_ = all_eager_ ? 0 : most / std::max(1.0, static_cast<double>(link.eager_bytes));
     const double far = std::max(0.0, link.latency_us - costs.hop_us) + site.links.nearest_hops * costs.hop_us;
     double far_startup =
         far + std::min(bytes_, static_cast<double>(link.fragment_bytes)) * link.fragment_byte_ns * us_of_ns;
@@ -115,7 +117,7 @@ class Bounding {
 
     double us = infinity, core = 0, wires = 0;
     const auto with_large = [&](double number) {  // receives that cost the core nothing: of messages that are not eager
-      number = std::clamp(number, 0.0, k);
+      number = std::clamp(number, 0.0, std::min(k, most_rounds * most_large_));
       double busy = m * (2 * k - number), carried = std::max(spared, number * large_bytes_);
       if (large_) {
         // handshakes; or segments, which are messages each
@@ -154,7 +156,8 @@ class Bounding {
   Rank q_, nodes_;
   bool all_far_, all_near_;
   bool large_ = false;      ///< blocks are larger than is eager
-  bool all_eager_ = false;  ///< all blocks of all ranks together are eager
+  bool all_eager_ = false;  ///< all that a rank may receive in a round is eager as one message
+  double most_large_ = 0;   ///< messages that are not, in a round
   double node_ns_ = 0;      ///< a byte on the links to a host
   double latency_ = 0;      ///< of a round
   double one_ = 0;          ///< a block alone on its wire

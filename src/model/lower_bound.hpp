@@ -7,7 +7,7 @@
 /// messages carry blocks several times. The bound is the least of what d rounds, K messages and D blocks cost, over all
 /// d and K.
 ///
-/// Source:  Bruck et al. 1997 (rounds, and bytes of exchanges of few rounds); Maclaurin's inequality; docs/proofs.md
+/// Source:  bruck1997 (rounds, and bytes of exchanges of few rounds); Maclaurin's inequality; docs/proofs.md
 #pragma once
 
 #include <array>
@@ -31,6 +31,9 @@ struct Site {
   Rank ranks = 1, per_node = 1;
   LinkBound links;         ///< of so many ranks on each of the first hosts
   std::int32_t ports = 0;  ///< messages that a rank sends, or receives, in a round at most; 0: any number
+  /// Only exchanges in which no rank receives more than P - 1 blocks in a round, as where all ranks do alike. Others may
+  /// make a few ranks receive large messages, which cost the core nothing at that end.
+  bool balanced = false;
 };
 
 struct LowerBound {

@@ -9,10 +9,12 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double tie = 1e-9;              ///< ways whose lengths differ by less are alike
-constexpr std::int32_t most_passes = 300;  ///< over all pairs
-constexpr double growth = 1;            ///< of the logarithm of the length of the busiest link, in the first pass
-constexpr std::int32_t prefixes = 64;     ///< cuts between the first hosts and the others
+constexpr double tie = 1e-9;                 ///< ways whose lengths differ by less are alike
+constexpr std::int32_t most_passes = 300;    ///< over all pairs
+constexpr double growth = 1;                 ///< of the logarithm of the length of the busiest link, in the first pass
+constexpr std::int64_t most_relaying = 256;  ///< hosts whose routes are all looked at
+constexpr std::int32_t nobody = -1;
+constexpr std::int32_t prefixes = 64;  ///< cuts between the first hosts and the others
 
 /// Ranks that share all ways: those of the hosts of one switch, or of a host with several.
 struct Origin {
@@ -22,20 +24,20 @@ struct Origin {
 
 class Finding {
  public:
-  Finding(const Network& network, const Placement& placement)
-      : network_(network), ranks_(static_cast<std::size_t>(network.hosts)),
-        at_(static_cast<std::size_t>(network.vertices())) {
+  Finding(const Routing& routing, const Placement& placement)
+      : routing_(routing), network_(routing.network()), ranks_(static_cast<std::size_t>(network_.hosts)),
+        at_(static_cast<std::size_t>(network_.vertices())) {
     for (const Vertex host : placement) ++ranks_[static_cast<std::size_t>(host)];
-    for (Vertex host = 0; host < network.hosts; ++host) {
-      const auto links = network.links_of(host);
+    for (Vertex host = 0; host < network_.hosts; ++host) {
+      const auto links = network_.links_of(host);
       if (ranks_[static_cast<std::size_t>(host)] == 0) continue;
       const std::int32_t capacity =
           std::accumulate(links.begin(), links.end(), 0, [](int sum, const Link& link) { return sum + link.capacity; });
       bound_.host_links = std::max(bound_.host_links, capacity);
       at_[static_cast<std::size_t>(links.size() == 1 ? links[0].to : host)] += ranks_[static_cast<std::size_t>(host)];
-      hosts_ += 1;
+      hosts_.push_back(host);
     }
-    for (Vertex vertex = 0; vertex < network.vertices(); ++vertex)
+    for (Vertex vertex = 0; vertex < network_.vertices(); ++vertex)
       if (at_[static_cast<std::size_t>(vertex)] > 0)
         origins_.push_back({vertex, at_[static_cast<std::size_t>(vertex)]});
     all_ = static_cast<double>(placement.size());
@@ -48,7 +50,19 @@ class Finding {
       const auto first = static_cast<Vertex>(static_cast<std::int64_t>(i) * last_host() / prefixes);
       try_cut([&](Vertex host) { return host < first; });
     }
-    improve(effort);
+    improve(
+        effort,
+        [&](const auto& length, auto& load) {
+          double distances = 0;
+          for (const Origin& origin : origins_) distances += travel(origin, length, load);
+          return distances;
+        },
+        static_cast<std::int64_t>(origins_.size() * (network_.links.size() + at_.size())));
+    const auto hosts = static_cast<std::int64_t>(hosts_.size());
+    if (hosts <= most_relaying) {
+      find_routes();
+      improve(effort, [&](const auto& length, auto& load) { return relay(length, load); }, hosts * hosts * hosts);
+    }
     return std::move(bound_);
   }
 
@@ -69,7 +83,7 @@ class Finding {
 
   /// Between the switches of two hosts with ranks: 0, 1 or more.
   std::int32_t nearest() const {
-    if (static_cast<std::int64_t>(origins_.size()) < hosts_) return 0;
+    if (origins_.size() < hosts_.size()) return 0;
     std::int32_t hops = 2;
     for (const Origin& origin : origins_) {
       if (network_.is_host(origin.vertex)) return 0;  // its switches may have other hosts
@@ -126,18 +140,20 @@ class Finding {
     }
   }
 
-  /// Lengths that grow where the shortest ways meet.
-  void improve(std::int64_t effort) {
+  /// Lengths that grow where the shortest ways meet. `send` adds all blocks to loads, and returns the sum of their
+  /// distances; it looks at so many links or pairs.
+  template <class Send>
+  void improve(std::int64_t effort, Send send, std::int64_t looks) {
     const std::size_t links = network_.links.size();
-    const std::int64_t pass = static_cast<std::int64_t>(origins_.size() * (links + at_.size()));
-    const auto passes = static_cast<std::int32_t>(std::min<std::int64_t>(most_passes, pass == 0 ? 0 : effort / pass));
+    const auto passes =
+        static_cast<std::int32_t>(std::min<std::int64_t>(most_passes, effort / std::max<std::int64_t>(1, looks)));
     std::vector<double> length(links), load(links);
     for (std::size_t i = 0; i < links; ++i)
       if (inner(network_.links[i])) length[i] = 1.0 / network_.links[i].capacity;
     for (std::int32_t i = 0; i < passes; ++i) {
       std::ranges::fill(load, 0.0);
-      double distances = 0, capacities = 0;
-      for (const Origin& origin : origins_) distances += travel(origin, length, load);
+      double capacities = 0;
+      const double distances = send(length, load);
       for (std::size_t at = 0; at < links; ++at) capacities += length[at] * network_.links[at].capacity;
       if (capacities == 0) return;
       if (distances / capacities > bound_.blocks) bound_.blocks = distances / capacities, bound_.cut.clear();
@@ -146,6 +162,59 @@ class Finding {
       if (most == 0 || most <= bound_.blocks * (1 + tie)) return;  // no load is less: these ways have it
       for (std::size_t at = 0; at < links; ++at) length[at] *= std::exp(growth / std::sqrt(i + 1.0) * load[at] / most);
     }
+  }
+
+  void find_routes() {
+    std::vector<std::int32_t> path;
+    route_.push_back(0);
+    for (const Vertex from : hosts_)
+      for (const Vertex to : hosts_) {
+        path.clear();
+        if (from != to) routing_.path(from, to, path);
+        for (const std::int32_t link : path)
+          if (inner(network_.links[static_cast<std::size_t>(link)])) routes_.push_back(link);
+        route_.push_back(routes_.size());
+      }
+  }
+
+  /// Sends all blocks by the shortest ways over routes and hosts that pass them on.
+  double relay(const std::vector<double>& length, std::vector<double>& load) {
+    const std::size_t n = hosts_.size();
+    distance_.assign(n * n, 0);
+    over_.assign(n * n, nobody);
+    for (std::size_t pair = 0; pair < n * n; ++pair)
+      for (std::size_t i = route_[pair]; i < route_[pair + 1]; ++i)
+        distance_[pair] += length[static_cast<std::size_t>(routes_[i])];
+    for (std::size_t over = 0; over < n; ++over)
+      for (std::size_t from = 0; from < n; ++from) {
+        if (from == over) continue;
+        const double first = distance_[from * n + over];
+        for (std::size_t to = 0; to < n; ++to) {
+          const double there = first + distance_[over * n + to];
+          if (to == over || there >= distance_[from * n + to] * (1 - tie)) continue;
+          distance_[from * n + to] = there, over_[from * n + to] = static_cast<std::int32_t>(over);
+        }
+      }
+    double sum = 0;
+    for (std::size_t from = 0; from < n; ++from)
+      for (std::size_t to = 0; to < n; ++to) {
+        const auto blocks = static_cast<double>(ranks_[static_cast<std::size_t>(hosts_[from])] *
+                                                ranks_[static_cast<std::size_t>(hosts_[to])]);
+        if (from == to) continue;
+        sum += blocks * distance_[from * n + to];
+        carry(from, to, blocks, load);
+      }
+    return sum * (1 - tie);  // ways that are shorter by less were not taken
+  }
+
+  void carry(std::size_t from, std::size_t to, double blocks, std::vector<double>& load) const {
+    const std::size_t pair = from * hosts_.size() + to;
+    if (const std::int32_t over = over_[pair]; over != nobody) {
+      carry(from, static_cast<std::size_t>(over), blocks, load);
+      carry(static_cast<std::size_t>(over), to, blocks, load);
+      return;
+    }
+    for (std::size_t i = route_[pair]; i < route_[pair + 1]; ++i) load[static_cast<std::size_t>(routes_[i])] += blocks;
   }
 
   /// Sends the blocks of `origin` by all shortest ways, in equal parts. Returns the sum of their distances.
@@ -205,21 +274,25 @@ class Finding {
     return sum;
   }
 
+  const Routing& routing_;
   const Network& network_;
   std::vector<std::int64_t> ranks_;  ///< of each host
   std::vector<double> at_;           ///< ranks whose messages enter at a vertex
   std::vector<Origin> origins_;
-  std::int64_t hosts_ = 0;  ///< with ranks
+  std::vector<Vertex> hosts_;  ///< with ranks
   double all_ = 0;
   LinkBound bound_;
   std::vector<double> distance_, ways_, carried_;
   std::vector<Vertex> done_, fixed_;
+  std::vector<std::size_t> route_;    ///< of each pair of hosts with ranks: where its links begin in `routes_`
+  std::vector<std::int32_t> routes_;  ///< links between switches
+  std::vector<std::int32_t> over_;    ///< of each pair: who passes on what goes from one to the other
 };
 
 }  // namespace
 
-LinkBound link_bound(const Network& network, const Placement& placement, std::int64_t effort) {
-  return Finding(network, placement).find(effort);
+LinkBound link_bound(const Routing& routing, const Placement& placement, std::int64_t effort) {
+  return Finding(routing, placement).find(effort);
 }
 
 }  // namespace swapmeet

@@ -29,33 +29,31 @@ def random_network(seed: int) -> _core.Network:
 
 
 def least_load(network: _core.Network, ranks: int, per_node: int) -> float:
-    """The optimum of the linear program: flows from each switch with ranks, on links between switches."""
-    hosts = network.hosts
-    home = {link[0]: link[1] for link in network.links if link[0] < hosts}
-    inner = [link for link in network.links if link[0] >= hosts and link[1] >= hosts]
-    switches = sorted({end for link in inner for end in link[:2]} | set(home.values()))
-    weight = dict.fromkeys(switches, 0)
-    for rank in range(ranks):
-        weight[home[rank // per_node]] += 1
-    sources = [one for one in switches if weight[one]]
-    count = len(inner)
-    variables = len(sources) * count + 1
-    equal, right = lil_matrix((len(sources) * len(switches), variables)), np.zeros(len(sources) * len(switches))
-    for s, source in enumerate(sources):
-        for v, vertex in enumerate(switches):
-            row = s * len(switches) + v
-            for e, (tail, head, _) in enumerate(inner):
-                equal[row, s * count + e] = (head == vertex) - (tail == vertex)
-            others = ranks - weight[source]
-            right[row] = -weight[source] * others if vertex == source else weight[source] * weight[vertex]
-    most = lil_matrix((count, variables))
-    for e, (_, _, capacity) in enumerate(inner):
-        for s in range(len(sources)):
-            most[e, s * count + e] = 1
-        most[e, variables - 1] = -capacity
+    """The optimum of the linear program: flows from each host along routes to others, which may pass blocks on."""
+    placed = _core.PlacedNetwork(network, _core.Spread.destination, 0, f"block:{per_node}", ranks)
+    hosts = -(-ranks // per_node)
+    weight = [min(per_node, ranks - host * per_node) for host in range(hosts)]
+    pairs = [(a, b) for a in range(hosts) for b in range(hosts) if a != b]
+    capacity = [link[2] for link in network.links]
+    inner = {i for i, link in enumerate(network.links) if min(link[:2]) >= network.hosts}
+    variables = hosts * len(pairs) + 1
+    equal, right = lil_matrix((hosts * hosts, variables)), np.zeros(hosts * hosts)
+    most = lil_matrix((len(capacity), variables))
+    most[:, variables - 1] = -np.array(capacity, dtype=float).reshape(-1, 1)
+    for source in range(hosts):
+        for at in range(hosts):
+            sent = -sum(weight) + weight[source] if at == source else weight[at]
+            right[source * hosts + at] = weight[source] * sent
+        for i, (a, b) in enumerate(pairs):
+            flow = source * len(pairs) + i
+            equal[source * hosts + b, flow] += 1
+            equal[source * hosts + a, flow] -= 1
+            for link in placed.path(a, b):
+                if link in inner:
+                    most[link, flow] += 1
     cost = np.zeros(variables)
     cost[-1] = 1
-    found = linprog(cost, A_ub=most.tocsr(), b_ub=np.zeros(count), A_eq=equal.tocsr(), b_eq=right)
+    found = linprog(cost, A_ub=most.tocsr(), b_ub=np.zeros(len(capacity)), A_eq=equal.tocsr(), b_eq=right)
     assert found.success
     return float(found.fun)
 
@@ -110,7 +108,15 @@ def test_a_network_that_is_too_small_is_refused() -> None:
 
 
 def test_groups_of_a_dragonfly_share_one_link() -> None:
-    """32 ranks in each of 33 groups, and a link between every two: less than routes ask, more than a cut of two groups."""
+    """32 ranks in each of 33 groups, a link between every two: less than routes ask, more than a cut of two groups."""
     network = _core.named_network("dragonfly(a=8,p=4,h=4)")
     routed = _core.PlacedNetwork(network, _core.Spread.destination, 0, "block:1", 1056).bound()[1]
     assert 1024 <= _core.link_bound(network, 1056).blocks <= routed
+
+
+def test_routes_that_use_few_links_bind_although_others_are_free() -> None:
+    """A part of a Slim Fly: routes are fixed, and only hosts of the part pass blocks on."""
+    network = _core.named_network("slim-fly(q=5,hosts=4)")
+    assert _core.link_bound(network, 64, 10).blocks == pytest.approx(960), "40 ranks and 24 on two switches, one link"
+    some = _core.link_bound(network, 256, 10).blocks
+    assert 2000 < some < _core.PlacedNetwork(network, _core.Spread.destination, 0, "block:10", 256).bound()[1]

@@ -50,8 +50,12 @@ class Bounds:
 
 
 def simulated_costs(platform: Platform) -> _core.NetworkCosts:
-    """The costs without those that SimGrid is never told (docs/simulation.md)."""
+    """The costs without those that SimGrid is never told, and without copies: those of MPIs cost nothing there.
+
+    See docs/simulation.md.
+    """
     costs = costs_of(platform)
+    costs.copying.byte_ns = costs.copying.piece_us = 0
     costs.contention, costs.overlap, costs.call_us, costs.datatype_us = 1, 1, 0, 0
     between = costs.between
     between.handshake_trips = between.fragment_byte_ns = between.cold_us = 0

@@ -12,7 +12,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.limits.bounding import Bounds, simulated_costs
 from swapmeet.simulation import peers
 from swapmeet.simulation.deviation import LABEL
-from swapmeet.simulation.expecting import estimate
+from swapmeet.simulation.expecting import costs_of, estimate
 from swapmeet.simulation.platform import Platform, platform
 from swapmeet.specs import parse_spec
 from swapmeet.validation.computing import orders_at_once
@@ -24,8 +24,9 @@ SIZES = tuple(8**i for i in range(1, 7)) + (1 << 20,)  #: bytes of a block: 8 B 
 RANKS = tuple(4**i for i in range(2, 9))  #: 16 to 65,536
 #: What MPICH, Open MPI, MVAPICH2 and Intel MPI choose from: Bruck's algorithm, all messages at once, 32 of them, one.
 MPIS = ("bruck-dt", "tra(r=2)", "spread-out", "direct(window=32)", "pairwise")
-TORI = {16: "2x2x4", 64: "4x4x4", 256: "4x8x8", 1024: "8x8x16", 4096: "16x16x16"}  #: that a job of so many nodes gets
+TORI = {16: "2x2x4", 64: "4x4x4", 256: "4x8x8", 1024: "8x8x16"}  #: that a job of so many nodes gets
 MOST_LOOKS = 1_200_000_000  #: messages, times the links of their way, of a direct exchange that is estimated
+MOST_OF_ALL = 5_000_000_000  #: the same of one that has all messages in flight
 MOST_ORDERED = 256  #: ranks of conflict-free orders
 
 
@@ -79,11 +80,14 @@ def estimated(wanted: Iterable[Platform], sizes: Sequence[int] = SIZES) -> Itera
     """A row for each cell of each platform."""
     for where in wanted:
         print(f"swapmeet: {where.name}, P = {where.ranks}", file=sys.stderr)
-        bounds, times = Bounds(where), {}
+        bounds, times, copies = Bounds(where), {}, {}
+        free = costs_of(where)
+        for copying in (free.copying, free.datatype):
+            copying.byte_ns = copying.piece_us = copying.uncached_byte_ns = 0
         left_out = False
         with orders_at_once():
             for spec in specs(where):
-                if looks(spec, where) > MOST_LOOKS:
+                if looks(spec, where) > (MOST_OF_ALL if "window=all" in spec else MOST_LOOKS):
                     left_out = True
                     continue
                 try:
@@ -91,13 +95,14 @@ def estimated(wanted: Iterable[Platform], sizes: Sequence[int] = SIZES) -> Itera
                 except ValueError:  # too long: ranks are not alike
                     continue
                 times[spec] = {size: load.time_us(size, bounds.costs) for size in sizes}
+                copies[spec] = {size: times[spec][size] - load.time_us(size, free) for size in sizes}
         theirs = [name for name in (str(parse_spec(name)) for name in MPIS) if name in times]
         for size in sizes:
             found = {spec: of[size] for spec, of in times.items()}
             mpi = min((found[name], name) for name in theirs)
-            yield _row(where.machine.name, ESTIMATED, bounds, size, found, mpi) | (
-                {"no_direct": True} if left_out else {}
-            )
+            row = _row(where.machine.name, ESTIMATED, bounds, size, found, mpi)
+            row["copies_us"] = round(copies[row["best"]][size], 4)
+            yield row | ({"left_out": True} if left_out else {})
 
 
 def simulated(files: Iterable[Path]) -> Iterator[Row]:

@@ -15,10 +15,12 @@ for name in theta cluster cscs-slimfly fat-tree fat-tree-400 lumi-c polaris mare
   simulate $name 16
   simulate $name 64
 done
-for shape in 2x2x4 4x4x4; do
-  case $shape in 2x2x4) ranks=16 ;; 4x4x4) ranks=64 ;; esac
-  simulate fugaku $ranks --network "torus(dims=$shape,hosts=1,ordered=1)" "bruck(dims=$shape,radix=all,layout=zero-rotation,window=all)"
-done
+fugaku() { # RANKS SHAPE
+  shape=$2
+  simulate fugaku $1 --network "torus(dims=$shape,hosts=1,ordered=1)" "bruck(dims=$shape,radix=all,layout=zero-rotation,window=all)"
+}
+fugaku 16 2x2x4
+fugaku 64 4x4x4
 files=""
 for file in "$folder"/*.jsonl; do files="$files --simulated $file"; done
 swapmeet limits -o docs/limits $files

@@ -35,8 +35,8 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
     yield "## Work list"
     yield (
         f"Cells in which the best spec known is estimated to take {FAR} times the bound or more, the farthest first on "
-        "each platform; in brackets the same of the best of what MPIs have. Copies: their share of the best spec's time, "
-        "which the bound does not demand."
+        "each platform; in brackets the same of the best of what MPIs have. Copies: their share of the best spec's "
+        "time, which the bound does not demand."
     )
     yield "\n".join(_work(rows))
 

@@ -12,7 +12,8 @@ namespace {
 constexpr double tie = 1e-9;                 ///< ways whose lengths differ by less are alike
 constexpr std::int32_t most_passes = 300;    ///< over all pairs
 constexpr double growth = 1;                 ///< of the logarithm of the length of the busiest link, in the first pass
-constexpr std::int64_t most_relaying = 256;  ///< hosts whose routes are all looked at
+constexpr std::int64_t most_relaying = 512;  ///< hosts whose routes are all looked at
+constexpr std::int64_t relay_effort = 16;    ///< a way over a third host is looked at so many times as fast as a link
 constexpr std::int32_t nobody = -1;
 constexpr std::int32_t prefixes = 64;  ///< cuts between the first hosts and the others
 
@@ -61,7 +62,9 @@ class Finding {
     const auto hosts = static_cast<std::int64_t>(hosts_.size());
     if (hosts <= most_relaying) {
       find_routes();
-      improve(effort, [&](const auto& length, auto& load) { return relay(length, load); }, hosts * hosts * hosts);
+      improve(
+          effort * relay_effort, [&](const auto& length, auto& load) { return relay(length, load); },
+          hosts * hosts * hosts);
     }
     return std::move(bound_);
   }

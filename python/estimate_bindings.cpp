@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "model/estimate.hpp"
 #include "model/goal.hpp"
+#include "model/lower_bound.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,15 +50,48 @@ struct Estimate : NetworkEstimate {
   NetworkCosts costs;
 };
 
-Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network, const NetworkCosts& costs) {
-  if (per_node < 1) throw std::invalid_argument("a node has one rank at least");
-  const Shape shape = shape_to_schedule(spec, ranks, std::to_string(per_node));
+void require_hosts(Rank ranks, Rank per_node, const Network& network) {
+  if (ranks < 1 || per_node < 1) throw std::invalid_argument("there is one rank at least, and one a node");
   if ((ranks - 1) / per_node >= network.hosts)
     throw std::invalid_argument("the network has " + std::to_string(network.hosts) + " hosts: too few for " +
                                 std::to_string(ranks) + " ranks");
+}
+
+/// Of the hosts that ranks are on.
+Routing routing_of(const Network& network, Rank ranks, Rank per_node) {
+  std::vector<Vertex> used;
+  for (Vertex host = 0; host <= (ranks - 1) / per_node; ++host) used.push_back(host);
+  return value_or_raise(Routing::make(network, Spread::destination, 0, &used));
+}
+
+LinkBound bound_links(const Network& network, Rank ranks, Rank per_node) {
+  require_hosts(ranks, per_node, network);
+  Placement placement;
+  for (Rank rank = 0; rank < ranks; ++rank) placement.push_back(rank / per_node);
   nb::gil_scoped_release release;
-  const Routing routing = value_or_raise(Routing::make(network, Spread::destination));
-  return new Estimate{NetworkEstimate(spec, shape, routing, per_node), costs};
+  return link_bound(routing_of(network, ranks, per_node), placement);
+}
+
+LowerBound bound_time(Rank ranks, Rank per_node, const LinkBound& links, const NetworkCosts& costs,
+                      std::int64_t block_bytes, std::int32_t ports, bool balanced) {
+  if (ranks < 1 || per_node < 1) throw std::invalid_argument("there is one rank at least, and one a node");
+  if (block_bytes < 0 || ports < 0) throw std::invalid_argument("sizes and ports are from 0 on");
+  nb::gil_scoped_release release;
+  return lower_bound({ranks, per_node, links, ports, balanced}, costs, block_bytes);
+}
+
+nb::dict by_name(const std::array<double, limit_names.size()>& numbers) {
+  nb::dict named;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    named[nb::str(limit_names[i].data(), limit_names[i].size())] = numbers[i];
+  return named;
+}
+
+Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& network, const NetworkCosts& costs) {
+  require_hosts(ranks, per_node, network);
+  const Shape shape = shape_to_schedule(spec, ranks, std::to_string(per_node));
+  nb::gil_scoped_release release;
+  return new Estimate{NetworkEstimate(spec, shape, routing_of(network, ranks, per_node), per_node), costs};
 }
 
 }  // namespace
@@ -103,6 +137,26 @@ void bind_estimates(nb::module_& m) {
       .def_prop_rw(
           "eager_bytes", [](const NetworkCosts& c) { return c.between.eager_bytes; },
           [](NetworkCosts& c, std::int64_t value) { c.between.eager_bytes = value; });
+  nb::class_<LinkBound>(m, "LinkBound", "What an all-to-all asks of links between switches, by whatever ways.")
+      .def_ro("blocks", &LinkBound::blocks)
+      .def_ro("cut", &LinkBound::cut)
+      .def_ro("nearest_hops", &LinkBound::nearest_hops)
+      .def_ro("host_links", &LinkBound::host_links);
+  nb::class_<LowerBound>(m, "LowerBound", "What no exchange can be faster than.")
+      .def_ro("us", &LowerBound::us)
+      .def_ro("rounds", &LowerBound::rounds)
+      .def_ro("messages", &LowerBound::messages)
+      .def_ro("blocks", &LowerBound::blocks)
+      .def_prop_ro("alone_us", [](const LowerBound& b) { return by_name(b.alone_us); })
+      .def_prop_ro("parts_us", [](const LowerBound& b) { return by_name(b.parts_us); })
+      .def_prop_ro("binding",
+                   [](const LowerBound& b) { return std::string(limit_names[static_cast<std::size_t>(b.binding)]); });
+  m.def("link_bound", &bound_links, "network"_a, "ranks"_a, "per_node"_a = 1,
+        "The least that the busiest link between switches carries.");
+  m.def("lower_bound", &bound_time, "ranks"_a, "per_node"_a, "links"_a, "costs"_a, "block_bytes"_a, "ports"_a = 0,
+        "balanced"_a = false, "What no exchange can be faster than, in the model of NetworkEstimate.");
+  m.def("least_blocks", &least_blocks, "ranks"_a, "rounds"_a, "messages"_a,
+        "Blocks that a rank sends at least, on average, in so many rounds and messages.");
   nb::class_<Estimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")
       .def(nb::new_(&estimate), "spec"_a, "ranks"_a, "per_node"_a, "network"_a, "costs"_a)
       .def(

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "network/generators.hpp"
+#include "network/link_bound.hpp"
 #include "network/slots.hpp"
 #include "network/text.hpp"
 
@@ -145,6 +146,13 @@ void bind_placed_network(nb::module_& m) {
           nb::rv_policy::reference_internal)
       .def_prop_ro(
           "placement", [](const PlacedNetwork& p) { return p.placement; }, "The host of each rank.")
+      .def(
+          "link_bound",
+          [](const PlacedNetwork& p) {
+            nb::gil_scoped_release release;
+            return link_bound(p.routing, p.placement);
+          },
+          "What the busiest link between switches carries at least, whoever passes blocks on.")
       .def_prop_ro(
           "key",
           [](const PlacedNetwork& p) {

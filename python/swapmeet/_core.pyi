@@ -782,6 +782,8 @@ class PlacedNetwork:
         """Another for another network, routing or placement."""
     def path(self, source: int, destination: int) -> list[int]:
         """Numbers of the links from one host to another."""
+    def link_bound(self) -> LinkBound:
+        """What the busiest link between switches carries at least, whoever passes blocks on."""
     def bound(self, sizes: Sequence[Sequence[int]] = ()) -> tuple[int, int, int, int, int]:
         """(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least.
 
@@ -1018,6 +1020,69 @@ class NetworkCosts:
     eager_bytes: int
 
     def __init__(self) -> None: ...
+
+class LinkBound:
+    """What an all-to-all asks of links between switches, whoever passes blocks on. See src/network/link_bound.hpp."""
+
+    @property
+    def blocks(self) -> float:
+        """Over capacity, of the busiest link between switches, at least."""
+    @property
+    def cut(self) -> list[int]:
+        """The hosts on one side, if a cut gives the bound; else empty."""
+    @property
+    def nearest_hops(self) -> int:
+        """Links between the switches of two hosts that have ranks, at least."""
+    @property
+    def host_links(self) -> int:
+        """The largest capacity of the links to a host."""
+
+class LowerBound:
+    """What no exchange can be faster than, in the model of NetworkEstimate. See src/model/lower_bound.hpp."""
+
+    @property
+    def us(self) -> float: ...
+    @property
+    def alone_us(self) -> dict[str, float]:
+        """What call, latency, messages, nic, links and memory each demand of every exchange."""
+    @property
+    def parts_us(self) -> dict[str, float]:
+        """What they take where the least is."""
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def messages(self) -> float:
+        """Of a rank, where the least is."""
+    @property
+    def blocks(self) -> float:
+        """In these messages."""
+    @property
+    def binding(self) -> str:
+        """The name of the largest part."""
+
+def link_bound(network: Network, ranks: int, per_node: int = 1) -> LinkBound:
+    """The least that the busiest link between switches carries. Rank r is on host r // per_node.
+
+    Raises ValueError if the network is too small.
+    """
+
+def lower_bound(
+    ranks: int,
+    per_node: int,
+    links: LinkBound,
+    costs: NetworkCosts,
+    block_bytes: int,
+    ports: int = 0,
+    balanced: bool = False,
+) -> LowerBound:
+    """What no exchange can be faster than.
+
+    `ports`: messages of a rank in a round at most, each way; 0: any number. `balanced`: only exchanges in which no rank
+    receives more than P - 1 blocks in a round, as where all ranks do alike.
+    """
+
+def least_blocks(ranks: int, rounds: int, messages: float) -> float:
+    """Blocks that a rank sends at least, on average, in so many rounds and messages; inf where they do not suffice."""
 
 class NetworkEstimate:
     """The load that an exchange puts on a network, for any size of a block. Rank r is on host r // per_node.

@@ -31,6 +31,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
 from swapmeet.goal_command import goal
 from swapmeet.library import built, library, source_tree
+from swapmeet.limits.command import limits
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
 from swapmeet.plots.command import plot
@@ -207,6 +208,7 @@ app.command()(tune)
 app.add_typer(tuning, name="tuning")
 app.command()(regret)
 app.command()(validate)
+app.command()(limits)
 app.command()(explain)
 app.command("model")(model_command)
 

@@ -72,12 +72,35 @@ def model_command(
     regret: Annotated[
         bool, typer.Option("--regret", help="What rules for the radix lose against the best of all radices.")
     ] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="What no exchange is estimated to be faster than, with --machine and -S.")
+    ] = False,
+    ports: Annotated[
+        int,
+        typer.Option(min=0, max=1 << 20, help="With --bound: messages of a rank in a round at most; 0: any number."),
+    ] = 0,
 ) -> None:
     """Count what schedules cost a rank, and bound what it holds. With --machine also the expected time.
 
     By closed forms, for any number of ranks. With --sizes, what an Alltoallv costs, by following every block.
     """
     specs = specs or []
+    if bound:
+        others = {
+            "SPEC": specs,
+            "--radix": radix,
+            "--nodes": nodes,
+            "--rounds": rounds,
+            "--plot": plot,
+            "--sizes": sizes,
+        }
+        others |= {"--model": model_name, "--best": best, "--regret": regret}
+        if unwanted := [option for option, given in others.items() if given]:
+            raise SwapmeetError(f"--bound is of every exchange, by estimates: leave {unwanted[0]} out")
+        _bound(machine_name, ranks, block, ports, csv)
+        return
+    if ports:
+        raise SwapmeetError("--ports says nothing without --bound")
     priced = _Priced(machine_name, model_name, best, regret)
     priced.require(specs, ranks, block, {"--sizes": sizes, "--plot": plot, "--radix": radix, "--rounds": rounds})
     if regret:
@@ -181,6 +204,23 @@ def _best(
         sys.stdout.writelines(prices.best_csv(lists))
     else:
         tables_console().print(*prices.best_tables(lists, pricing), sep="\n")
+
+
+def _bound(machine: str | None, ranks: str | None, block: str | None, ports: int, csv: bool) -> None:
+    """`swapmeet model --bound`."""
+    if machine is None or ranks is None or block is None:
+        raise SwapmeetError(
+            "--bound needs -P, -S and --machine: `swapmeet model --bound -P 64 -S 8,4KiB --machine theta`"
+        )
+    from swapmeet.limits import bounding
+    from swapmeet.simulation.platform import platform
+
+    bounds = [bounding.Bounds(platform(machine, p)) for p in parse_ranks(ranks)]
+    found = [one.of(size, ports) for one in bounds for size in _parse_sizes(block)]
+    if csv:
+        sys.stdout.writelines(bounding.csv_text(found))
+    else:
+        tables_console().print(bounding.table(found), bounding.MEANING, sep="\n")
 
 
 def _regret(texts: Sequence[str], ranks: str | None, block: str | None, nodes: str, priced: _Priced, csv: bool) -> None:

@@ -92,6 +92,44 @@ class Links {
   Busiest hosts_, between_;
 };
 
+/// Messages that each rank receives in a round, by size: mostly there is one.
+class Received {
+ public:
+  explicit Received(std::size_t ranks) : all_(ranks) {}
+
+  void add(std::size_t rank, std::int64_t blocks) {
+    ++all_[rank];
+    if (first_ == 0) first_ = blocks;
+    if (blocks == first_) return;
+    auto size = std::ranges::find(others_, blocks, &Size::blocks);
+    if (size == others_.end()) size = others_.insert(others_.end(), {blocks, std::vector<std::int32_t>(all_.size())});
+    ++size->of[rank];
+  }
+
+  /// Sets `round` to those of the rank with the most, and begins anew.
+  void take(RoundLoad& round) {
+    const auto rank = static_cast<std::size_t>(std::ranges::max_element(all_) - all_.begin());
+    round.receives = all_[rank];
+    round.arrivals.push_back({first_, round.receives});
+    for (const Size& size : others_) {
+      round.arrivals.front().receives -= size.of[rank];
+      round.arrivals.push_back({size.blocks, size.of[rank]});
+    }
+    std::ranges::fill(all_, 0);
+    others_.clear();
+    first_ = 0;
+  }
+
+ private:
+  struct Size {
+    std::int64_t blocks;
+    std::vector<std::int32_t> of;  ///< each rank
+  };
+  std::vector<std::int32_t> all_;
+  std::int64_t first_ = 0;    ///< size of the first message
+  std::vector<Size> others_;  ///< other sizes
+};
+
 /// Adds up what a round, and a step, puts on all links. Messages of one size that follow one another from node to node
 /// are one operation.
 class Loads final : public RoundReader {
@@ -99,7 +137,7 @@ class Loads final : public RoundReader {
   Loads(const Shape& shape, const Routing& routing, Rank per_node, std::vector<StepLoad>& steps)
       : network_(routing.network()), steps_(steps), nodes_((shape.ranks + per_node - 1) / per_node),
         paths_(routing, nodes_), now_(network_.links.size()), all_(now_), sent_(static_cast<std::size_t>(shape.ranks)),
-        received_(sent_), left_(sent_), waited_hops_(sent_.size(), none) {
+        received_(sent_.size()), left_(sent_), waited_hops_(sent_.size(), none) {
     for (Rank rank = 0; rank < shape.ranks; ++rank) node_of_.push_back(rank / per_node);
   }
 
@@ -115,7 +153,7 @@ class Loads final : public RoundReader {
 
   void message(Rank from, Rank to, std::int64_t blocks) override {
     ++sent_[static_cast<std::size_t>(from)];
-    ++received_[static_cast<std::size_t>(to)];
+    received_.add(static_cast<std::size_t>(to), blocks);
     const std::int32_t source = node_of_[static_cast<std::size_t>(from)],
                        target = node_of_[static_cast<std::size_t>(to)];
     if (source != source_ || target != target_ || blocks != blocks_) begin(source, target, blocks);
@@ -131,6 +169,7 @@ class Loads final : public RoundReader {
     StepLoad& step = steps_.back();
     for (const RoundLoad& round : step.rounds) {
       step.all.sends += round.sends, step.all.receives += round.receives;
+      step.all.arrivals.insert(step.all.arrivals.end(), round.arrivals.begin(), round.arrivals.end());
       for (auto which : {&RoundLoad::between, &RoundLoad::within}) {
         Traffic& all = step.all.*which;
         const Traffic& one = round.*which;
@@ -152,10 +191,10 @@ class Loads final : public RoundReader {
     flush();
     if (steps_.empty() || steps_.back().rounds.empty()) return;
     RoundLoad& round = steps_.back().rounds.back();
-    round.sends = std::ranges::max(sent_), round.receives = std::ranges::max(received_);
+    round.sends = std::ranges::max(sent_);
     std::ranges::fill(sent_, 0);
     wait(round);
-    std::ranges::fill(received_, 0);
+    received_.take(round);
     take(now_, now_within_, round);
   }
 
@@ -222,8 +261,9 @@ class Loads final : public RoundReader {
   std::int32_t nodes_;
   Paths paths_;
   Links now_, all_, now_within_{static_cast<std::size_t>(nodes_)}, all_within_{now_within_};
-  std::vector<std::int32_t> sent_, received_;  ///< in this round
-  std::vector<std::int32_t> left_;             ///< messages to other nodes in all rounds
+  std::vector<std::int32_t> sent_;  ///< in this round
+  Received received_;               ///< likewise
+  std::vector<std::int32_t> left_;  ///< messages to other nodes in all rounds
   std::vector<std::int32_t> waited_hops_, node_of_;
   std::span<const std::int32_t> path_;  ///< likewise
   std::int32_t hops_ = nearby;          ///< likewise
@@ -267,24 +307,29 @@ struct Wire {
 };
 
 struct Round {
-  double sends, receives, m, overlap, handshakes = 0;
+  double sends, m, overlap, eager_receives = 0, handshakes = 0;
   bool eager;
   std::array<Wire, 2> wires;
 
   Round(const RoundLoad& load, const NetworkCosts& costs, double bytes, double peers)
-      : sends(static_cast<double>(load.sends)), receives(static_cast<double>(load.receives)),
+      : sends(static_cast<double>(load.sends)),
         m(costs.between.overhead_us + load.between.share * (costs.between.core_us(peers) - costs.between.overhead_us)),
         overlap(costs.overlap),
         eager(costs.between.is_eager(static_cast<double>(std::max(load.between.largest, load.within.largest)) * bytes)),
         wires{Wire(load.between, costs, bytes),
               Wire(load.within, costs.within_latency_us, costs.within_byte_ns, costs.memory_byte_ns, bytes)} {
-    if (!eager) handshakes = load.between.share * costs.between.handshake_trips * (sends + receives) * m;
+    for (const Arrivals& some : load.arrivals)
+      if (costs.between.is_eager(static_cast<double>(some.blocks) * bytes))
+        eager_receives += static_cast<double>(some.receives);
+    if (!eager)
+      handshakes =
+          load.between.share * costs.between.handshake_trips * (sends + static_cast<double>(load.receives)) * m;
   }
 
   /// With nothing else in flight.
   double alone_us() const {
-    const double taken = eager ? m : 0;  // by a receive
-    const double core = sends * m + receives * taken + handshakes;
+    const double taken = eager ? m : 0;  // by the last receive
+    const double core = (sends + eager_receives) * m + handshakes;
     const double longest =
         std::max({core, sends * m + latency_us() + one_us() + taken, m + latency_us() + all_us() + taken});
     return serial(longest, core);
@@ -292,7 +337,7 @@ struct Round {
 
   /// Behind another one.
   double following_us() const {
-    const double core = sends * m + handshakes;
+    const double core = (sends + eager_receives) * m + handshakes;
     return serial(std::max({core, m + latency_us() + one_us(), all_us()}), core);
   }
 

@@ -2,7 +2,7 @@
 /// (docs/estimates.md).
 ///
 /// A round (model/rounds.hpp) of s sends and r receives of a rank takes the longest of
-///   (s + r)·m               its core: a send costs m, and so does a receive of an eager message
+///   (s + r)·m               its core: a send costs m, and so does the receive of each eager message
 ///   s·m + L + x + m         the last message, alone: L with all its hops, x its bytes over its slowest link
 ///   m + L + N + m           N: the bytes of all messages over the busiest link, whether of a NIC, between switches or
 ///                           of a node's memory
@@ -71,8 +71,14 @@ struct Traffic {
   double share = 0;
 };
 
+/// Messages of one size that a rank receives.
+struct Arrivals {
+  std::int64_t blocks = 0, receives = 0;
+};
+
 struct RoundLoad {
   std::int64_t sends = 0, receives = 0;  ///< of the rank with the most
+  std::vector<Arrivals> arrivals;        ///< the same receives, by size
   Traffic between, within;
 };
 

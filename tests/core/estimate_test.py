@@ -35,6 +35,12 @@ def test_a_core_sends_and_receives_one_after_the_other() -> None:
     assert time_us("pairwise", 16, large, 100) == pytest.approx(15 * 2), "their receives cost nothing"
 
 
+def test_receives_of_eager_messages_cost_a_core_beside_larger_ones() -> None:
+    """Six ranks, radix 4: messages of 2, 1 and 1 blocks at once, then one of 2 blocks; one block is eager."""
+    given = costs(message_us=2, eager_bytes=100)
+    assert time_us("bruck(radix=4,window=all)", 6, given, 100) == pytest.approx((3 + 2) * 2 + 2)
+
+
 def test_each_batch_waits_for_the_latency_and_a_sliding_window_once() -> None:
     given = costs(latency_us=3)
     assert time_us("pairwise", 13, given) == pytest.approx(12 * 3)

@@ -80,8 +80,13 @@ def topology(
         ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --compare: for other programs.")] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="What links carry at least, whoever passes blocks on: docs/limits.md.")
+    ] = False,
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
+    if bound and (csv or sizes or check):
+        raise SwapmeetError("--bound is a text about equal blocks: leave --csv, --check-slots and the sizes out")
     if (csv or specs or drawn) and not compare and not (sizes and not drawn):
         raise SwapmeetError(f"{'--csv' if csv else '--spec' if specs else '--picture'} says nothing without --compare")
     if sizes and (drawn or check):
@@ -124,6 +129,8 @@ def topology(
         picture.draw(loads, slots.bound, f"{network}, {len(placed.placement)} ranks: an all-to-all", drawn)
     if not csv:
         print("\n".join(comparing.description(placed)))
+    if bound:
+        print(*comparing.bound_description(placed), sep="\n")
     if compare and slots is not None:
         rows.append(comparing.conflict_free(slots))
         if csv:

@@ -113,6 +113,24 @@ def csv_text(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[str]:
         yield f"{name},{row.rounds},{row.largest},{row.slots},{row.bound},{row.ratio:.6f}\n"
 
 
+def bound_description(placed: _core.PlacedNetwork) -> list[str]:
+    """What links between switches carry at least: sent directly, and whoever passes blocks on."""
+    direct, found, ranks = placed.bound()[1], placed.link_bound(), len(placed.placement)
+    lines = [
+        f"busiest link between switches, blocks over capacity: {direct:,} if all are sent directly; "
+        f"{found.blocks:,.1f} at least if ranks may pass blocks on",
+    ]
+    if found.cut:
+        names = placed.network.names
+        few = ", ".join(names[host] for host in found.cut[:4]) + (", ..." if len(found.cut) > 4 else "")
+        hosts = f"{len(found.cut)} host{'s' if len(found.cut) > 1 else ''} ({few})"
+        lines.append(f"that is what crosses the cut between {hosts} and the others")
+    elif found.blocks > 0:
+        lines.append("that is the sum of all distances over the sum of all lengths of links, at the best lengths found")
+    lines.append(f"a rank: {ranks - 1:,} blocks at least")
+    return lines
+
+
 def description(placed: _core.PlacedNetwork) -> list[str]:
     """What there is to know of a network without any order."""
     network = placed.network

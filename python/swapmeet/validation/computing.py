@@ -168,7 +168,7 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
             specs = list(family(ranks, nodes, predictor.network_name(ranks, per_node, nodes)))
             for size, there in place.items():
                 times = {}
-                with _orders_at_once():
+                with orders_at_once():
                     for spec in specs:
                         us = predictor.us(ESTIMATE, spec, ranks, per_node, nodes, size)
                         if us is not None:
@@ -208,7 +208,7 @@ def orders(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[d
                 if bound is None or not own:
                     continue
                 topology = predictor.network_name(ranks, per_node, nodes)
-                with _orders_at_once():
+                with orders_at_once():
                     times = {
                         name: predictor.us(ESTIMATE, spec.format(network=topology), ranks, per_node, nodes, size)
                         for name, spec in ORDERS.items()
@@ -227,7 +227,7 @@ def orders(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[d
 
 
 @contextmanager
-def _orders_at_once() -> Iterator[None]:
+def orders_at_once() -> Iterator[None]:
     """Orders of the topology without the improvement that ends by the clock: the same each time."""
     before = os.environ.get(ORDER_TIME)
     os.environ[ORDER_TIME] = "0"

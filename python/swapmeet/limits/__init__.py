@@ -1,0 +1,1 @@
+"""How far exchanges are from what no exchange can be faster than: bounds, and the map of distances."""

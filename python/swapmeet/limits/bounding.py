@@ -1,0 +1,112 @@
+"""Lower bounds of exchanges on platforms: the core's (src/model/lower_bound.hpp), in tables and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from swapmeet import _core
+from swapmeet.bench.cells import bytes_text
+from swapmeet.simulation.expecting import costs_of
+from swapmeet.simulation.platform import Platform
+
+LIMITS = ("call", "latency", "messages", "nic", "links", "memory")  #: in the core's order
+MEANING = (
+    "No exchange is estimated to be faster, whatever its schedule (docs/limits.md). The bound is what its parts make "
+    "of so many rounds, messages of a rank, and blocks in them; alone: what a limit demands of every exchange. "
+    "Balanced: the bound of exchanges in which no rank receives more than P - 1 blocks in a round."
+)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A bound, and of what."""
+
+    ranks: int
+    block_bytes: int
+    bound: _core.LowerBound
+    balanced: _core.LowerBound  #: of exchanges in which no rank receives more than P - 1 blocks in a round
+
+
+class Bounds:
+    """Of one platform; what its links are asked for is computed once."""
+
+    def __init__(self, platform: Platform, costs: _core.NetworkCosts | None = None) -> None:
+        self.platform, self.costs = platform, costs or costs_of(platform)
+        self.links = _core.link_bound(platform.network, platform.ranks, platform.per_node)
+
+    def of(self, block_bytes: int, ports: int = 0) -> Bounded:
+        """For blocks of so many bytes; `ports`: messages of a rank in a round at most, each way, 0 for any number."""
+        ranks, per_node = self.platform.ranks, self.platform.per_node
+        of_any, balanced = (
+            _core.lower_bound(ranks, per_node, self.links, self.costs, block_bytes, ports, only)
+            for only in (False, True)
+        )
+        return Bounded(ranks, block_bytes, of_any, balanced)
+
+
+def simulated_costs(platform: Platform) -> _core.NetworkCosts:
+    """The costs without those that SimGrid is never told, and without copies: those of MPIs cost nothing there.
+
+    See docs/simulation.md.
+    """
+    costs = costs_of(platform)
+    costs.copying.byte_ns = costs.copying.piece_us = 0
+    costs.contention, costs.overlap, costs.call_us, costs.datatype_us = 1, 1, 0, 0
+    between = costs.between
+    between.handshake_trips = between.fragment_byte_ns = between.cold_us = 0
+    return costs
+
+
+def table(bounds: Iterable[Bounded]) -> Table:
+    """A line for each."""
+    listing = Table("P", "block")
+    for column in (
+        "bound (us)",
+        "balanced (us)",
+        "most",
+        *LIMITS,
+        "rounds",
+        "messages",
+        "blocks",
+        *(f"{name} alone" for name in LIMITS),
+    ):
+        listing.add_column(column, justify="right")
+    for one in bounds:
+        found = one.bound
+        parts = [f"{found.parts_us[name]:,.2f}" for name in LIMITS]
+        alone = [f"{found.alone_us[name]:,.2f}" for name in LIMITS]
+        counts = [f"{found.rounds:,}", f"{found.messages:,.0f}", f"{found.blocks:,.0f}"]
+        listing.add_row(
+            f"{one.ranks:,}",
+            bytes_text(one.block_bytes),
+            f"{found.us:,.2f}",
+            f"{one.balanced.us:,.2f}",
+            found.binding,
+            *parts,
+            *counts,
+            *alone,
+        )
+    return listing
+
+
+def csv_text(bounds: Iterable[Bounded]) -> Iterator[str]:
+    """The same for other programs."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    parts, alone = ([f"{name}{kind}_us" for name in LIMITS] for kind in ("", "_alone"))
+    writer.writerow(
+        ["P", "block_bytes", "bound_us", "balanced_us", "binding", *parts, "rounds", "messages", "blocks", *alone]
+    )
+    for one in bounds:
+        found = one.bound
+        parts_us, alone_us = ([kind[name] for name in LIMITS] for kind in (found.parts_us, found.alone_us))
+        counts = [found.rounds, found.messages, found.blocks]
+        writer.writerow(
+            [one.ranks, one.block_bytes, found.us, one.balanced.us, found.binding, *parts_us, *counts, *alone_us]
+        )
+    yield text.getvalue()

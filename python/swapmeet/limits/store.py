@@ -1,0 +1,43 @@
+"""The file that holds the cells of the map: JSON lines, a cell each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.limits.computing import Row
+
+FILE = "cells.jsonl"
+
+
+def write(folder: Path, rows: Iterable[Row]) -> None:
+    """Write all rows, in place of what was there.
+
+    Raises
+    ------
+    SwapmeetError
+        If they cannot be written.
+    """
+    lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text("".join(lines))
+    except OSError as problem:
+        raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """All rows.
+
+    Raises
+    ------
+    SwapmeetError
+        If the file is missing or damaged.
+    """
+    try:
+        return [json.loads(line) for line in (folder / FILE).read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError) as problem:
+        raise SwapmeetError(f"{folder / FILE} cannot be read ({problem}): swapmeet limits makes it anew") from None

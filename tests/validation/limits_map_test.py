@@ -1,0 +1,113 @@
+"""The map of distances: its cells, its page, and the commands that print bounds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from limits import scaled
+
+from swapmeet.limits import computing, page, store
+from swapmeet.limits.bounding import Bounds, simulated_costs
+from swapmeet.simulation.platform import platform
+
+DOCS = Path(__file__).parents[2] / "docs"
+CELLS = DOCS / "limits"
+
+
+def swapmeet(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "swapmeet", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=scaled(120))
+
+
+def refused(*words: str) -> str:
+    done = swapmeet(*words)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[computing.Row]:
+    wanted = computing.platforms(["cluster", "fugaku", "cscs-slimfly", "hockney"], [16, 64])
+    return list(computing.estimated(wanted, (8, 4096, 262144)))
+
+
+def test_no_cell_is_below_its_bound(rows: list[computing.Row]) -> None:
+    assert {(row["platform"], row["ranks"]) for row in rows} == {
+        (name, ranks) for name in ("cluster", "fugaku", "cscs-slimfly") for ranks in (16, 64)
+    }
+    for row in rows:
+        assert row["unbalanced_us"] <= row["bound_us"] <= row["best_us"] <= row["mpi_us"], row
+
+
+def test_committed_cells_are_those_that_are_computed(rows: list[computing.Row]) -> None:
+    known = {tuple(row[key] for key in ("platform", "how", "ranks", "bytes")): row for row in store.read(CELLS)}
+    for row in rows:
+        other = known[row["platform"], row["how"], row["ranks"], row["bytes"]]
+        assert row["bound_us"] == pytest.approx(other["bound_us"], rel=0.01)
+        assert row["best_us"] == pytest.approx(other["best_us"], rel=0.01)
+
+
+def test_all_committed_cells_hold_their_bounds() -> None:
+    for row in store.read(CELLS):
+        if row["how"] == computing.ESTIMATED:
+            assert row["bound_us"] <= row["best_us"] <= row["mpi_us"], row
+        assert row["unbalanced_us"] <= min(row["best_us"], row["mpi_us"]), row
+
+
+def test_the_page_is_of_the_committed_cells() -> None:
+    text = "\n\n".join(page.whole(CELLS, CELLS.name)) + "\n"
+    assert (DOCS / "limits.md").read_text() == text
+    for picture in CELLS.glob("*.png"):
+        assert f"]({CELLS.name}/{picture.name})" in text and picture.stat().st_size < 200_000
+    assert (CELLS / store.FILE).stat().st_size < 400_000
+
+
+def test_the_command_maps_a_platform(tmp_path: Path) -> None:
+    done = swapmeet("limits", "-o", str(tmp_path), "--platform", "cluster", "-P", "16")
+    assert done.returncode == 0, done.stderr
+    assert len(store.read(tmp_path)) == len(computing.SIZES) and (tmp_path / "cluster.png").stat().st_size > 10_000
+    assert "## Work list" in swapmeet("limits", "-o", str(tmp_path), "--markdown").stdout
+    assert "leave --platform" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
+    assert "cells.jsonl cannot be read" in refused("limits", "-o", str(tmp_path / "none"), "--markdown")
+
+
+def test_model_prints_bounds() -> None:
+    done = swapmeet("model", "--bound", "-P", "16,64", "-S", "8,4KiB", "--machine", "theta", "--csv")
+    read = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["P"], row["block_bytes"]) for row in read] == [
+        ("16", "8"),
+        ("16", "4096"),
+        ("64", "8"),
+        ("64", "4096"),
+    ]
+    of = Bounds(platform("theta", 64)).of(4096)
+    assert float(read[3]["bound_us"]) == pytest.approx(of.bound.us) and read[3]["binding"] == "memory"
+    assert float(read[3]["balanced_us"]) == pytest.approx(of.balanced.us)
+    shown = swapmeet("model", "--bound", "-P", "64", "-S", "8", "--machine", "theta", "--ports", "1")
+    assert shown.returncode == 0 and "No exchange is estimated to be faster" in shown.stdout
+
+
+def test_bounds_refuse_what_they_cannot_be_of() -> None:
+    assert "--bound needs" in refused("model", "--bound", "-P", "64")
+    assert "leave SPEC out" in refused("model", "tra", "--bound", "-P", "64", "-S", "8", "--machine", "theta")
+    assert "without --bound" in refused("model", "tra", "-P", "64", "--ports", "2")
+    assert "--bound is a text" in refused("topology", "slim-fly(q=5,hosts=4)", "--compare", "--csv", "--bound")
+
+
+def test_topology_prints_what_links_carry_at_least() -> None:
+    done = swapmeet("topology", "slim-fly(q=5,hosts=4)", "--bound")
+    assert done.returncode == 0 and "208 if all are sent directly; 208.0 at least" in done.stdout
+    cut = swapmeet("topology", "fat-tree(leaves=4,hosts=4,spines=2)", "--bound").stdout
+    assert "crosses the cut between 4 hosts (n0, n1, n2, n3)" in cut
+
+
+def test_simulations_are_told_of_no_handshakes() -> None:
+    where = platform("fugaku", 64)
+    costs = simulated_costs(where)
+    assert (costs.overlap, costs.contention, costs.between.cold_us, costs.between.handshake_trips) == (1, 1, 0, 0)
+    assert Bounds(where, costs).of(8).bound.us < Bounds(where).of(8).bound.us - 11, "without the 11.1 us of a call"

@@ -67,8 +67,8 @@ def explain(
     if spec.family != "native":
         print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
     for other in _tried(collective, ranks, size, options, nodes):
-        if other != spec:
-            print(f"tried, where all-to-alls take long enough: {other}")
+        if other.spec != spec:
+            print(f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})")
     if theirs is not None:
         like = f", which sends what {theirs.spec} does" if theirs.spec else ""
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
@@ -83,12 +83,12 @@ def explain(
         )
 
 
-def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Spec]:
+def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Expectation]:
     """What the running application may find to be faster, the host MPI first (docs/tuning.md)."""
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []
-    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes, options=options)]
+    return _core.candidates(call, ranks, size, nodes=nodes, options=options)
 
 
 def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:

@@ -7,8 +7,9 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double sure = 1.96;      ///< deviations that 95 % are within
-constexpr double most_off = 6.91;  ///< no machine takes a thousand times the price, or a thousandth: such evidence is none
+constexpr double sure = 1.96;  ///< deviations that 95 % are within
+constexpr double most_off =
+    6.91;  ///< no machine takes a thousand times the price, or a thousandth: such evidence is none
 
 /// How far a measured mean is off at least, by who measured it: machines are not the same on two days.
 double least_deviation(const Evidence& evidence) {
@@ -33,15 +34,6 @@ double distance(const CallKind& one, const CallKind& other) {
 
 double squared(double x) { return x * x; }
 
-/// Adds a measurement to those before, each as much as it is sure.
-void add(Measured& measured, const Belief& one, std::int64_t calls) {
-  const double weight = 1 / squared(one.deviation);
-  const double before = measured.calls > 0 ? 1 / squared(measured.ratio.deviation) : 0;
-  measured.ratio = {(before * measured.ratio.log_mean + weight * one.log_mean) / (before + weight),
-                    1 / std::sqrt(before + weight)};
-  measured.calls += calls;
-}
-
 /// Whether a number of evidence can be one: what was stored may be anything.
 bool sound(const Evidence& evidence) {
   constexpr double most_s = 1e6;
@@ -58,6 +50,12 @@ bool contradicted(const Evidence& stored, std::span<const Evidence> evidence) {
 }
 
 }  // namespace
+
+void Measured::add(const Belief& one, std::int64_t of_calls) {
+  const double weight = 1 / squared(one.deviation), before = calls > 0 ? 1 / squared(ratio.deviation) : 0;
+  ratio = {(before * ratio.log_mean + weight * one.log_mean) / (before + weight), 1 / std::sqrt(before + weight)};
+  calls += of_calls;
+}
 
 double Expectation::seconds() const { return std::exp(time.log_mean); }
 
@@ -105,7 +103,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
     const double price_s = family.seconds(one.spec, typical_bytes(one.kind.size_class));
     if (std::abs(std::log(one.mean_s / price_s)) > most_off) continue;
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
-    add(measured[i], {std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
+    measured[i].add({std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
     if (far > 0) continue;  // it is still the model's
     found->calls += one.calls;
     found->by = std::max(found->by, one.by);

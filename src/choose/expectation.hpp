@@ -24,6 +24,9 @@ struct Measured {
   double own = 0.3;  ///< deviation of e_i
   Belief ratio{};
   std::int64_t calls = 0;  ///< 0: nothing
+
+  /// What one more measurement says, of so many calls. All count as much as they are sure.
+  void add(const Belief& one, std::int64_t of_calls);
 };
 
 /// How far the model may be off.

@@ -96,9 +96,13 @@ std::string reason_for(const Expectation& chosen, const Expectation& host) {
          microseconds(host.seconds()) + " (" + basis(host) + ")";
 }
 
-/// Leaders are verified for each number of ranks, which takes too long for what only a model says, and ever longer for more
-/// ranks.
-bool takes_long_to_prove(const Expectation& one) { return one.spec.family == Family::leaders && one.calls == 0; }
+/// By a model alone calls go through shared memory, which was measured (docs/measurements), or to the host MPI: the rest is
+/// for those who have tried. Leaders, too: they are verified for each number of ranks, which takes too long before that.
+bool needs_evidence(const Expectation& one) {
+  return one.calls == 0 && one.spec.family != Family::native &&
+         (one.spec.intra == Transport::mpi || one.spec.family == Family::leaders);
+}
+
 bool can_be_proved(const Spec& spec, const Shape& shape) {
   constexpr Rank most_verified = 64;
   return unsuitable(spec, shape).empty() && (spec.family != Family::leaders || shape.ranks <= most_verified);
@@ -118,8 +122,7 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
     kind.size_class = of_class;
     expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
     std::erase_if(expected, [&](const Expectation& one) {
-      return takes_long_to_prove(one) || std::ranges::count(unproved, one.spec) > 0 ||
-             !unavailable(one.spec, means).empty();
+      return needs_evidence(one) || std::ranges::count(unproved, one.spec) > 0 || !unavailable(one.spec, means).empty();
     });
     return expected[decide(expected)];
   };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace swapmeet {
@@ -10,12 +9,14 @@ namespace swapmeet {
 namespace {
 
 constexpr std::int64_t endless = std::int64_t{1} << 50;
-constexpr std::int64_t least_watched = 1000;      ///< calls before what is known is looked at again
-constexpr double waiting_calls = 0.5;             ///< what waiting for all ranks is taken to cost at first, in calls
-constexpr double first_noise = 0.4;               ///< of an arm's first call, which may make connections
-constexpr double usual_noise = 0.15;              ///< deviation of the logarithm of a time, as long as nothing is known
-constexpr double margin = 0.95, by_host = 0.97;   ///< what is usual changes for an arm that takes less than so much
-constexpr double other = 2;                       ///< a time that is not what it was
+constexpr std::int64_t least_watched = 1000;     ///< calls before what is known is looked at again
+constexpr double waiting_calls = 0.5;            ///< what waiting for all ranks is taken to cost at first, in calls
+constexpr double first_noise = 0.4;              ///< of an arm's first call, which may make connections
+constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
+constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
+constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
+constexpr double sure = 2.5;                     ///< deviations that 99 % are within: there are many looks
+constexpr double other = 2;                      ///< a time that is not what it was
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -53,7 +54,7 @@ double Trials::seconds(int arm) const {
 }
 
 double Trials::spread_s(int arm) const {
-  return seconds(arm) * noise() / std::sqrt(std::max(1, samples(arm)));
+  return seconds(arm) * of_median * noise() / std::sqrt(std::max(1, samples(arm)));
 }
 
 /// The deviation of the logarithm of a sample, from all arms; four samples' worth is what it usually is.
@@ -77,15 +78,14 @@ void Trials::believe() {
   const double one = noise();
   std::vector<Measured> measured;
   for (const Arm& arm : arms_) {
-    Measured& found = measured.emplace_back(Measured{arm.known ? arm.prior.deviation : doubt_.own});
-    if (arm.samples.empty() && arm.first_s > 0) {
-      found.ratio = {std::log(arm.first_s) - arm.prior.log_mean, first_noise};
-      found.calls = 1;
-    }
-    if (arm.samples.empty()) continue;
+    Measured& found = measured.emplace_back(Measured{doubt_.own});
     const auto count = static_cast<std::int64_t>(arm.samples.size());
-    found.ratio = {std::log(median(arm.samples)) - arm.prior.log_mean, one / std::sqrt(static_cast<double>(count))};
-    found.calls = count;
+    if (arm.known) found.add({0, arm.prior.deviation}, 1);
+    if (count > 0)
+      found.add(
+          {std::log(median(arm.samples)) - arm.prior.log_mean, of_median * one / std::sqrt(static_cast<double>(count))},
+          count);
+    else if (arm.first_s > 0) found.add({std::log(arm.first_s) - arm.prior.log_mean, first_noise}, 1);
   }
   beliefs_ = posterior(measured, doubt_.common);
   for (std::size_t i = 0; i < arms_.size(); ++i) {
@@ -100,11 +100,21 @@ double Trials::gain(std::size_t arm, double noise) const {
   const Belief& mine = beliefs_[arm];
   const double learnt =
       mine.deviation * mine.deviation / std::hypot(mine.deviation, noise);  // by how much the mean may move
-  if (arm != usual) return std::min(1.0, mean_above(beliefs_[usual].log_mean - mine.log_mean, learnt));
-  double best = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < beliefs_.size(); ++i)
-    if (i != usual) best = std::min(best, beliefs_[i].log_mean);
-  return std::min(1.0, mean_above(mine.log_mean - best, learnt));
+  // What seems faster by the margin is taken when that is sure: until then the one of both that is less sure is measured.
+  const auto ahead = [&](std::size_t other) {
+    return beliefs_[usual].log_mean - beliefs_[other].log_mean + std::log(other == native ? by_host : margin);
+  };
+  if (arm != usual) {
+    const bool sure_enough = tried(static_cast<int>(arm)) && mine.deviation < beliefs_[usual].deviation;
+    return std::min(1.0, mean_above(sure_enough ? -std::abs(ahead(arm)) : ahead(arm), learnt));
+  }
+  double most = 0;
+  for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+    if (i == usual || (tried(usual_) && !tried(static_cast<int>(i)))) continue;
+    const bool less_sure = mine.deviation >= beliefs_[i].deviation;
+    most = std::max(most, mean_above(less_sure ? ahead(i) : -std::abs(ahead(i)), learnt));
+  }
+  return std::min(1.0, most);
 }
 
 /// In calls as usual: what a trial of the arm is expected to cost.
@@ -142,6 +152,9 @@ void Trials::plan() {
     const std::int64_t wait = whole(std::max(worth, allowed) - so_far);
     if (wait < soonest) soonest = wait, next_ = static_cast<int>(arm);
   }
+  // What is taken because of a model alone is measured at once, where there is something to compare it with.
+  const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
+  if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
   const std::int64_t look = std::max(least_watched, 2 * watched_calls_) - calls_;
   const double waits = std::max(static_cast<double>(look), (spent + cost(usual)) / share_ - so_far);
   if (whole(waits) < soonest) {
@@ -188,21 +201,25 @@ void Trials::learn() {
   plan();
 }
 
-/// What is usual becomes the arm that is expected to take least, if that was tried, and is faster with some certainty.
+bool Trials::tried(int arm) const {
+  const Arm& one = arms_[static_cast<std::size_t>(arm)];
+  return !one.samples.empty() || one.known || one.first_s > 0;
+}
+
+/// What is usual becomes the arm that is expected to take least, if that was tried, and surely takes less. The host MPI
+/// needs less evidence: it is what there would be without us.
 void Trials::change() {
-  const auto tried = [this](int arm) {
-    const Arm& one = arms_[static_cast<std::size_t>(arm)];
-    return !one.samples.empty() || one.known || one.first_s > 0;
-  };
   const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
   const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
-  if (tried(native) && expected(native) < expected(usual_) + std::log(by_host)) usual_ = native;
+  const double behind = expected(usual_) - expected(native);
+  if (tried(native) && behind > -std::log(by_host) && behind > std::hypot(unsure(native), unsure(usual_)))
+    usual_ = native;
   int best = usual_;
   for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm)
     if (tried(arm) && expected(arm) < expected(best)) best = arm;
   if (best == usual_) return;
   const double faster = expected(usual_) - expected(best);
-  if (faster > -std::log(margin) && faster > std::hypot(unsure(best), unsure(usual_))) usual_ = best;
+  if (faster > -std::log(margin) && faster > sure * std::hypot(unsure(best), unsure(usual_))) usual_ = best;
 }
 
 /// Times are not what they were.

@@ -72,10 +72,10 @@ class Trials {
     std::vector<double> samples{};
   };
 
+  bool tried(int arm) const;
   void believe();
   void plan();
   void change();
-  void watch();
   void begin_anew();
   double noise() const;
   double gain(std::size_t arm, double noise) const;

@@ -203,8 +203,9 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   decision->reason = refusal_.empty() ? device_ : refusal_;
   if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
-    Choice choice = unknown.empty() ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
-                                    : Choice{Spec{}, unknown};
+    Choice choice = unknown.empty()
+                        ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
+                        : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
       if (postpones(collective)) {
         Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");

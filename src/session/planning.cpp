@@ -77,9 +77,9 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(shape_, wanted)) join(Spec{});
-  Choice choice = choose(request.collective, shape_,
-                         of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_,
-                         knowledge_);
+  Choice choice =
+      choose(request.collective, shape_, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0),
+             wanted, means_, knowledge_);
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }

@@ -110,8 +110,10 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
     found->date = std::max(found->date, one.date);
   }
   const std::vector<Belief> beliefs = posterior(measured, doubt.common);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i].time = {std::log(all[i].price_s) + beliefs[i].log_mean, beliefs[i].deviation};
+  for (std::size_t i = 0; i < all.size(); ++i) {  // the model makes nothing surer than it was measured
+    const double deviation = std::max(beliefs[i].deviation, all[i].calls > 0 ? measured[i].ratio.deviation : 0);
+    all[i].time = {std::log(all[i].price_s) + beliefs[i].log_mean, deviation};
+  }
   return all;
 }
 

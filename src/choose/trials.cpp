@@ -138,6 +138,11 @@ void Trials::plan() {
     pause_ = paused_ = samples(native) < 2 ? 1 : endless;
     return;
   }
+  if (share_ >= 1) {
+    next_ = (next_ + 1) % static_cast<int>(arms_.size());
+    pause_ = paused_ = 1;
+    return;
+  }
   const double one = noise();
   const auto usual = static_cast<std::size_t>(usual_);
   double call_s = std::exp(beliefs_[usual].log_mean);

@@ -10,7 +10,8 @@
 ///
 /// that is at 1 %: at most four calls more than 1 % of the time. So what is expected to take half the time is tried within
 /// the first calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of calls
-/// the usual algorithm and the host MPI are measured again; if either is not what it was, all begins anew.
+/// the usual algorithm and the host MPI are measured again; if either is not what it was, all begins anew. At a share of 1
+/// and more every other call is a trial, of each arm in turn.
 ///
 /// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
 ///          frazier2008.

@@ -213,3 +213,8 @@ def test_ranks_with_other_clocks_do_the_same() -> None:
         most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
         for trials in ranks:
             trials.learn(most)
+
+
+def test_a_share_of_all_time_tries_each_in_turn() -> None:
+    app = Application([1e-3, 2e-3, 5e-3], share=1).run(60)
+    assert [app.arms.count(arm) for arm in range(3)] == [10, 10, 10]

@@ -116,7 +116,7 @@ def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_regret_is_bounded_on_random_machines(seed: int) -> None:
-    """Machines within a factor of three of the one that is assumed: what the choice loses against the best candidate."""
+    """Within a factor of three of the machine that is assumed: what the choice loses against the best candidate."""
     draw = random.Random(seed)
     machine = _core.Machine()
     assumed = {

@@ -49,8 +49,8 @@ Trials::Trials(double share, std::span<const Expectation> arms, int usual, const
 }
 
 double Trials::seconds(int arm) const {
-  const std::vector<double>& samples = arms_[static_cast<std::size_t>(arm)].samples;
-  return samples.empty() ? -1 : median(samples);
+  const Arm& one = arms_[static_cast<std::size_t>(arm)];
+  return one.samples.empty() ? one.first_s : median(one.samples);
 }
 
 double Trials::spread_s(int arm) const {

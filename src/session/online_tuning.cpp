@@ -122,21 +122,29 @@ void OnlineTuning::learn() {
     communicator_.note({communicator_.kind_of_calls(collective_, mean_bytes()), spec, trials_->samples(tried),
                         trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.decide_anew();
-  if (!others_ || trials_->usual() == before) return;
+  const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
+  if (!others_ || (trials_->usual() == before && (told_ || !compared))) return;
+  told_ = true;
   explain();
+}
+
+/// Of an arm, by trials, or by what was measured before these; negative: not measured.
+double OnlineTuning::seconds(int arm) const {
+  const Expectation& known = known_[static_cast<std::size_t>(arm)];
+  return trials_->seconds(arm) > 0 ? trials_->seconds(arm) : known.calls > 0 ? known.seconds() : -1;
 }
 
 void OnlineTuning::explain() {
   Decision& chosen = usual();
-  const auto measured = [&](int arm) {
-    return trials_->seconds(arm) > 0 ? microseconds(trials_->seconds(arm)) : std::string("not measured");
-  };
-  chosen.reason = "online choice: " + measured(trials_->usual()) + ", the host MPI " + measured(Trials::native) + "; " +
+  const double takes_s = seconds(trials_->usual()), host_s = seconds(Trials::native);
+  const auto measured = [&](double time_s) { return time_s > 0 ? microseconds(time_s) : std::string("not measured"); };
+  chosen.reason = "online choice: " + measured(takes_s) + ", the host MPI " + measured(host_s) + "; " +
                   std::to_string(trials_->trials()) + " trials in " + std::to_string(trials_->calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
   chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
-  chosen.tally->trial_s = std::max(0.0, trials_->seconds(trials_->usual()));
-  chosen.tally->host_trial_s = std::max(0.0, trials_->seconds(Trials::native));
+  if (takes_s <= 0 || host_s <= 0) return;
+  chosen.tally->trial_s = takes_s;
+  chosen.tally->host_trial_s = host_s;
   chosen.tally->trials = trials_->trials();
 }
 

@@ -39,6 +39,7 @@ class OnlineTuning {
   void prepare();
   void learn();
   void explain();
+  double seconds(int arm) const;
   std::int64_t mean_bytes() const;
   /// Prepared, if it was not: then collective.
   Decision& arm(int number);
@@ -53,7 +54,7 @@ class OnlineTuning {
   std::int64_t pause_;
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
-  bool under_way_ = false;
+  bool under_way_ = false, told_ = false;
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
 };
 

@@ -590,7 +590,6 @@ void bind_choice(nb::module_& m) {
       .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
       .def_ro("tuning", &Options::tuning)
       .def_ro("memory", &Options::memory)
-      .def_rw("remembered", &Options::remembered)
       .def_prop_ro("fingerprint", &Options::fingerprint);
   m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
         "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
@@ -602,16 +601,51 @@ void bind_choice(nb::module_& m) {
         return rows;
       },
       "(name, type, default, meaning) of each option");
+  nb::enum_<Measurer>(m, "Measurer")
+      .value("model", Measurer::model)
+      .value("calibration", Measurer::calibration)
+      .value("trial", Measurer::trial)
+      .value("tune", Measurer::tune);
+  nb::class_<CallKind>(m, "CallKind", "Calls for which one choice is made.")
+      .def(
+          "__init__",
+          [](CallKind* self, Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes) {
+            new (self) CallKind(kind_of(collective, shape_of(ranks, nodes), block_class(block_bytes)));
+          },
+          "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "")
+      .def_rw("size_class", &CallKind::size_class)
+      .def_ro("nodes", &CallKind::nodes)
+      .def("__eq__", [](const CallKind& one, const CallKind& other) { return one == other; });
+  bind_memory(m);
+  nb::class_<Expectation>(m, "Expectation", "What a spec is expected to take: src/choose/expectation.hpp.")
+      .def_ro("spec", &Expectation::spec)
+      .def_prop_ro("seconds", &Expectation::seconds)
+      .def_prop_ro("deviation", [](const Expectation& one) { return one.time.deviation; })
+      .def_ro("price_s", &Expectation::price_s)
+      .def_ro("calls", &Expectation::calls)
+      .def_ro("by", &Expectation::by)
+      .def_ro("date", &Expectation::date)
+      .def_prop_ro("basis", &basis);
+  nb::class_<Knowledge>(m, "Knowledge", "What is known of the machine: its description, and evidence.")
+      .def(
+          "__init__",
+          [](Knowledge* self, const std::optional<Machine>& machine, double common, double own,
+             std::vector<Evidence> evidence) {
+            new (self) Knowledge{machine ? *machine : standard_machine(), {common, own}, std::move(evidence)};
+          },
+          "machine"_a = nb::none(), "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
+          "evidence"_a = std::vector<Evidence>{})
+      .def_rw("evidence", &Knowledge::evidence);
   m.def(
       "choose",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
-         bool single_copy, const std::string& nodes) {
+         bool single_copy, const std::string& nodes, const Knowledge& knowledge) {
         const Means means{shared_memory, single_copy, "it is not to be had"};
-        const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means);
+        const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means, knowledge);
         return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
-      "nodes"_a = "",
+      "nodes"_a = "", "knowledge"_a = Knowledge{},
       "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
   m.def(
       "give_up_order",
@@ -623,19 +657,20 @@ void bind_choice(nb::module_& m) {
   m.def(
       "candidates",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
-         const Options& options) {
+         const Options& options, const Knowledge& knowledge) {
         return candidates(collective, shape_of(ranks, nodes), block_bytes, options,
-                          Means{shared_memory, shared_memory, ""});
+                          Means{shared_memory, shared_memory, ""}, knowledge);
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
-      "What may be worth trying; ranks share a node unless `nodes` says otherwise");
+      "knowledge"_a = Knowledge{},
+      "The host MPI, and what is expected to be within reach of the best; ranks share a node unless `nodes` says "
+      "otherwise");
   m.def(
       "tries",
       [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
         return tries(collective, shape_of(ranks, nodes), options);
       },
       "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
-  m.def("rules", [] { return rules(); });
   m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
   m.def(
       "find_tuning",
@@ -704,7 +739,6 @@ NB_MODULE(_core, m) {
   bind_varying_counts(m);
   bind_prices(m);
   bind_choice(m);
-  bind_memory(m);
   bind_trials(m);
   bind_workloads(m);
   bind_networks(m);

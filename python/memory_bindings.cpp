@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "choose/family.hpp"
 #include "choose/memory.hpp"
 #include "choose/memory_store.hpp"
 #include "schedule/names.hpp"
@@ -39,6 +40,9 @@ void bind_evidence(nb::module_& m) {
   nb::class_<Evidence>(m, "Evidence", "The time of one spec for calls of one kind (src/choose/evidence.hpp).")
       .def("__init__", &make_evidence, "collective"_a, "ranks"_a, "nodes"_a, "per_node"_a, "size_class"_a, "spec"_a,
            "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = "trial", "date"_a = 0)
+      .def(nb::init<CallKind, Spec, std::int64_t, double, double, Measurer, std::int64_t>(), "kind"_a, "spec"_a,
+           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = Measurer::trial, "date"_a = 0)
+      .def_ro("kind", &Evidence::kind)
       .def_prop_ro("collective", [](const Evidence& e) { return e.kind.collective; })
       .def_prop_ro("ranks", [](const Evidence& e) { return e.kind.ranks; })
       .def_prop_ro("nodes", [](const Evidence& e) { return e.kind.nodes; })

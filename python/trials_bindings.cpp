@@ -1,8 +1,11 @@
 /// Trials of other algorithms while an application runs, for tests.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "choose/trials.hpp"
@@ -15,14 +18,23 @@ namespace swapmeet {
 void bind_trials(nb::module_& m) {
   nb::class_<Trials>(m, "Trials",
                      "Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp).")
-      .def(nb::init<double, std::uint64_t>(), "share"_a, "seed"_a)
+      .def(
+          "__init__",
+          [](Trials* self, double share, const std::vector<std::tuple<double, double, std::int64_t>>& arms, int usual,
+             double common, double own) {
+            if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
+            std::vector<Expectation> expected;
+            for (const auto& [seconds, deviation, calls] : arms)
+              expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
+            new (self) Trials(share, expected, usual, {common, own});
+          },
+          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
+          "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected of each, the host MPI first")
       .def_prop_ro("pause", &Trials::pause)
-      .def_prop_ro("wants_arms", &Trials::wants_arms)
-      .def("begin", &Trials::begin, "arms"_a, "usual"_a)
       .def("next", &Trials::next)
       .def_prop_ro("usual", &Trials::usual)
       .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
-      .def_prop_ro("round_over", &Trials::round_over)
+      .def_prop_ro("over", &Trials::over)
       .def_prop_ro("times",
                    [](Trials& trials) { return std::vector<double>(trials.times().begin(), trials.times().end()); })
       .def(
@@ -33,12 +45,13 @@ void bind_trials(nb::module_& m) {
             trials.learn();
           },
           "times"_a, "Replaces the times by those of all ranks, and learns from them.")
-      .def_prop_ro("settled", &Trials::settled)
       .def("seconds", &Trials::seconds, "arm"_a)
+      .def("samples", &Trials::samples, "arm"_a)
       .def_prop_ro("trials", &Trials::trials)
       .def_prop_ro("calls", &Trials::calls)
       .def_prop_ro("cost_s", &Trials::cost_s)
-      .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; });
+      .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
+      .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
 }
 
 }  // namespace swapmeet

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, overload
 
 _Messages = list[tuple[int, list[str]]]  # (peer, runs in their text form)
 _BlockMessages = list[tuple[int, bool, list[int]]]  # (peer, whether it is the last of its blocks, their numbers)
@@ -389,7 +389,6 @@ class Options:
 
     @property
     def memory(self) -> str: ...
-    remembered: list[Rule]
     @property
     def tuning(self) -> Tuning:
         """The tuning file that counts, if read_options() was told the MPI."""
@@ -427,6 +426,52 @@ def read_options(environment: Sequence[str], world_ranks: int = 1, mpi: str = ""
 def option_table() -> list[tuple[str, str, str, str]]:
     """(name, type, default, meaning) of each option."""
 
+class Measurer(enum.Enum):
+    """Who measured; a later one outranks those before it."""
+
+    model = 0
+    calibration = 1
+    trial = 2
+    tune = 3
+
+class CallKind:
+    """Calls for which one choice is made."""
+
+    def __init__(self, collective: Collective, ranks: int, block_bytes: int, nodes: str = "") -> None: ...
+    size_class: int
+    @property
+    def nodes(self) -> int: ...
+
+class Expectation:
+    """What a spec is expected to take (src/choose/expectation.hpp)."""
+
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def deviation(self) -> float:
+        """Of the logarithm."""
+    @property
+    def price_s(self) -> float: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def by(self) -> Measurer: ...
+    @property
+    def date(self) -> int: ...
+    @property
+    def basis(self) -> str:
+        """As in "by the model" or "3 calls of this run"."""
+
+class Knowledge:
+    """What is known of the machine: its description, how far the model may be off by it, and evidence."""
+
+    def __init__(
+        self, machine: Machine | None = None, common: float = ..., own: float = ..., evidence: Sequence[Evidence] = ...
+    ) -> None: ...
+    evidence: list[Evidence]
+
 def choose(
     collective: Collective,
     ranks: int,
@@ -435,6 +480,7 @@ def choose(
     shared_memory: bool = True,
     single_copy: bool = True,
     nodes: str = "",
+    knowledge: Knowledge = ...,
 ) -> tuple[Spec, str, int]:
     """(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise."""
 
@@ -448,8 +494,9 @@ def candidates(
     shared_memory: bool = True,
     nodes: str = "",
     options: Options = ...,
-) -> list[Spec]:
-    """What may be worth trying on the running application, within the limits of `options` (the defaults).
+    knowledge: Knowledge = ...,
+) -> list[Expectation]:
+    """The host MPI, and what may be tried on the running application, within the limits of `options` (the defaults).
 
     Ranks share a node unless `nodes` says otherwise.
     """
@@ -480,26 +527,30 @@ class Rule:
 class Trials:
     """Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp)."""
 
-    def __init__(self, share: float, seed: int) -> None: ...
+    def __init__(
+        self,
+        share: float,
+        arms: Sequence[tuple[float, float, int]],
+        usual: int,
+        common: float = ...,
+        own: float = ...,
+    ) -> None:
+        """`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first."""
     @property
     def pause(self) -> int:
         """Calls that go as usual before the next trial."""
-    @property
-    def wants_arms(self) -> bool: ...
-    def begin(self, arms: int, usual: int) -> None: ...
     def next(self) -> int:
         """The arm of the trial that begins."""
     @property
     def usual(self) -> int: ...
     def took(self, waiting_s: float, call_s: float, since_s: float) -> None: ...
     @property
-    def round_over(self) -> bool: ...
+    def over(self) -> bool: ...
     @property
     def times(self) -> list[float]: ...
     def learn(self, times: list[float]) -> None:
         """Replaces the times by those of all ranks, and learns from them."""
-    @property
-    def settled(self) -> bool: ...
+    def samples(self, arm: int) -> int: ...
     def seconds(self, arm: int) -> float:
         """Median; negative: it was never tried."""
     @property
@@ -509,11 +560,25 @@ class Trials:
     @property
     def cost_s(self) -> float: ...
     setup_s: ClassVar[float]
-    """What it is assumed to cost to prepare the arms."""
+    """What it is assumed to cost to prepare an arm."""
+    early_calls: ClassVar[float]
+    """That trials may cost beyond 1 % of the time, at a share of 1 %."""
 
 class Evidence:
     """The time of one spec for calls of one kind (src/choose/evidence.hpp)."""
 
+    @overload
+    def __init__(
+        self,
+        kind: CallKind,
+        spec: Spec,
+        calls: int,
+        mean_s: float,
+        spread_s: float,
+        by: Measurer = ...,
+        date: int = 0,
+    ) -> None: ...
+    @overload
     def __init__(
         self,
         collective: Collective,
@@ -528,6 +593,8 @@ class Evidence:
         by: str = "trial",
         date: int = 0,
     ) -> None: ...
+    @property
+    def kind(self) -> CallKind: ...
     @property
     def collective(self) -> Collective: ...
     @property
@@ -648,9 +715,6 @@ class Tuning:
     @property
     def fingerprint(self) -> int:
         """The same for files with the same rules."""
-
-def rules() -> list[Rule]:
-    """The rules that every library has."""
 
 def parse_tuning(text: str) -> Tuning:
     """Read what a tuning file says; ValueError with line and reason if it is none."""

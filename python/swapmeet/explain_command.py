@@ -57,12 +57,12 @@ def explain(
     memory = _core.MemoryStore()
     memory.begin(options, name, __version__)
     recalled = [] if options.algorithm else memory.recall(ranks)
-    options.remembered = _core.rules_of(recalled)
+    knowledge = _core.Knowledge(evidence=recalled)
     for problem in filter(None, [*options.problems, memory.take_problem()]):
         print(f"warning: {problem}")
     print(f"tuning file for {name}: {options.tuning.file or 'none'}")
     nodes = "" if per_node is None or per_node >= ranks else str(per_node)
-    spec, reason, most = _choose(collective, ranks, size, options, nodes)
+    spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge)
     until = "" if collective != "alltoall" or most == 2**63 - 1 else f", up to {most} B"
     print(
         f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
@@ -72,9 +72,9 @@ def explain(
         print(f"remembered: {1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us, {one.calls} calls: {one.spec}")
     if spec.family != "native":
         print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
-    for other in _tried(collective, ranks, size, options, nodes):
-        if other != spec:
-            print(f"tried, where all-to-alls take long enough: {other}")
+    for other in _tried(collective, ranks, size, options, nodes, knowledge):
+        if other.spec != spec:
+            print(f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})")
     if theirs is not None:
         like = f", which sends what {theirs.spec} does" if theirs.spec else ""
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
@@ -104,19 +104,24 @@ def _measured(
     return sorted(found, key=lambda one: one.mean_s)
 
 
-def _tried(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> list[_core.Spec]:
+def _tried(
+    collective: str, ranks: int, size: int, options: _core.Options, nodes: str, knowledge: _core.Knowledge
+) -> list[_core.Expectation]:
     """What the running application may find to be faster, the host MPI first (docs/tuning.md)."""
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []
-    return [_core.parse_spec("native"), *_core.candidates(call, ranks, size, nodes=nodes, options=options)]
+    return _core.candidates(call, ranks, size, nodes=nodes, options=options, knowledge=knowledge)
 
 
-def _choose(collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> tuple[_core.Spec, str, int]:
+def _choose(
+    collective: str, ranks: int, size: int, options: _core.Options, nodes: str, knowledge: _core.Knowledge
+) -> tuple[_core.Spec, str, int]:
     """The choice, as the library finds it: without orders of the topology that cannot be had, of which it warns."""
     while True:
         shared = 0 if collective != "alltoall" else size
-        spec, reason, most = _core.choose(COLLECTIVES[collective], ranks, shared, options, nodes=nodes)
+        call = COLLECTIVES[collective]
+        spec, reason, most = _core.choose(call, ranks, shared, options, nodes=nodes, knowledge=knowledge)
         ordered = dict(spec.parameters).get("order", "").startswith("topology")
         problem = spec.unsuitable(ranks, nodes) if ordered else ""
         if not problem:

@@ -20,7 +20,6 @@ TIE = 1.02  #: speed-ups nearer to 1 than this count as none
 ON_TRIAL = "on trial"
 NEVER = frozenset({"one rank only", "intercommunicator"})  #: reasons that hold whatever is set
 RULE_OF_FILE = re.compile(r"rule: (.+), line (\d+)")
-BUILT_IN_RULE = re.compile(r"rule: (docs/.+)")
 MEASURED = re.compile(r"#.*?([\d.]+) times as fast as native")
 
 
@@ -166,8 +165,8 @@ def _evidence(row: Row) -> tuple[float | None, str]:
         if measured is not None:
             return (measured, f"measured by `swapmeet tune`, {of_file[1]}, line {of_file[2]}")
         return (None, f"{reason}, which does not say")
-    if built_in := BUILT_IN_RULE.fullmatch(reason):
-        return (None, f"built-in rule, measured elsewhere: {built_in[1]}")
+    if reason.startswith("expected: "):
+        return (None, reason)
     return (None, f"chosen by {reason}, not measured")
 
 

@@ -324,27 +324,6 @@ void keep_within_bounds(std::vector<Evidence>& evidence) {
   }
 }
 
-Evidence evidence_of(const CallKind& kind, const Spec& spec, const std::vector<double>& seconds) {
-  const auto calls = static_cast<double>(seconds.size());
-  double sum = 0, squares = 0;
-  for (const double one : seconds) sum += one;
-  for (const double one : seconds) squares += (one - sum / calls) * (one - sum / calls);
-  return {kind, spec, static_cast<std::int64_t>(seconds.size()), sum / calls,
-          seconds.size() < 2 ? 0 : std::sqrt(squares / (calls - 1) / calls)};
-}
-
-CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class) {
-  CallKind kind{collective, shape.ranks, 1, shape.ranks, shape.ranks, size_class};
-  if (shape.hierarchy.empty()) return kind;
-  std::map<std::int32_t, Rank> ranks;
-  for (const std::int32_t node : shape.hierarchy.front()) ++ranks[node];
-  kind.nodes = static_cast<std::int32_t>(ranks.size());
-  const auto [least, most] = std::ranges::minmax_element(ranks, {}, [](const auto& node) { return node.second; });
-  kind.least_per_node = least->second;
-  kind.most_per_node = most->second;
-  return kind;
-}
-
 Range bytes_of_class(std::int32_t size_class) {
   if (size_class == unknown_class) return {};
   if (size_class == 0) return {0, 1};

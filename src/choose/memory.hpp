@@ -65,12 +65,6 @@ inline constexpr std::int64_t most_calls = 100;
 void keep_within_bounds(std::vector<Evidence>& evidence);
 inline constexpr std::size_t most_specs_of_a_kind = 16, most_evidence = 1000, most_bytes_of_memory = 512 * 1024;
 
-/// Of the times of some calls in this run.
-Evidence evidence_of(const CallKind& kind, const Spec& spec, const std::vector<double>& seconds);
-
-/// What the calls of a kind are on `shape`, of which the nodes are known or one.
-CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class);
-
 /// The sizes of blocks that are of a class.
 Range bytes_of_class(std::int32_t size_class);
 

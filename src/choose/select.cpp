@@ -1,6 +1,9 @@
 #include "choose/select.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
 
 #include "algorithms/generate.hpp"
 #include "choose/limits.hpp"
@@ -10,39 +13,12 @@ namespace swapmeet {
 
 namespace {
 
-/// How many nodes the ranks are on, and how many ranks the smallest has. One node if nobody says, for then only ranks
-/// of one node ask.
-struct Nodes {
-  std::int64_t count = 1, fewest = 1;
-};
-Nodes nodes_of(const Shape& shape) {
-  if (shape.hierarchy.empty()) return {1, shape.ranks};
-  std::vector<std::int32_t> nodes = shape.hierarchy.front();
-  std::ranges::sort(nodes);
-  Nodes found{0, shape.ranks};
-  for (auto begin = nodes.begin(); begin != nodes.end(); ++found.count) {
-    const auto end = std::upper_bound(begin, nodes.end(), *begin);
-    found.fewest = std::min<std::int64_t>(found.fewest, end - begin);
-    begin = end;
-  }
-  return found;
-}
-
 bool fits(const Rule& rule, const Nodes& nodes) {
-  return rule.nodes.has(nodes.count) && rule.per_node.has(nodes.fewest);
+  return rule.nodes.has(nodes.count()) && rule.per_node.has(nodes.smallest());
 }
 
 bool concerns(const Rule& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
-}
-
-/// Calls `visit` for each rule for such calls on so many ranks, the first one first, until it returns true. Whether it
-/// did.
-template <class Visit>
-bool any_rule(Collective collective, Rank ranks, const Options& options, Visit visit) {
-  const auto visited = [&](const Rule& rule) { return concerns(rule, collective, ranks) && visit(rule); };
-  return std::ranges::any_of(options.tuning.rules, visited) || std::ranges::any_of(options.remembered, visited) ||
-         std::ranges::any_of(rules(), visited);
 }
 
 /// Why messages within nodes cannot travel as `spec` says; "" if they can.
@@ -77,20 +53,124 @@ Choice by_order(const Options& options, const Shape& shape, const Means& means) 
   return {Spec{}, reason, reason + "; using the host MPI on such communicators"};
 }
 
+/// What the first rule of a tuning file says that fits; nullopt: none does. `open`: sizes that have no other answer,
+/// around this one.
+std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                                const Options& options, const Means& means, Range& open) {
+  const Nodes nodes(shape);
+  for (const Rule& rule : options.tuning.rules) {
+    if (!concerns(rule, collective, shape.ranks) || !fits(rule, nodes) || !unavailable(rule.spec, means).empty() ||
+        !proved(rule.spec, shape))
+      continue;
+    if (block_bytes < rule.bytes.least) {
+      open.most = std::min(open.most, rule.bytes.least - 1);
+    } else if (block_bytes > rule.bytes.most) {
+      open.least = std::max(open.least, rule.bytes.most + 1);
+    } else {
+      open = {std::max(open.least, rule.bytes.least), std::min(open.most, rule.bytes.most)};
+      return Choice{rule.spec, "rule: " + rule.origin};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The smallest block of a class.
+std::int64_t least_of_class(std::int32_t size_class) {
+  if (size_class == 0) return 0;
+  std::int64_t least = std::int64_t{1} << (size_class - 1);
+  least += static_cast<std::int64_t>(0.41 * static_cast<double>(least));
+  while (block_class(least) < size_class) ++least;
+  return least;
+}
+
+constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get what these get
+
+std::string microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
+  return text;
+}
+
+std::string reason_for(const Expectation& chosen, const Expectation& host) {
+  return "expected: " + microseconds(chosen.seconds()) + " (" + basis(chosen) + "), the host MPI " +
+         microseconds(host.seconds()) + " (" + basis(host) + ")";
+}
+
+/// By a model alone calls go through shared memory, which was measured (docs/measurements), or to the host MPI: the rest is
+/// for those who have tried. Leaders, too: they are verified for each number of ranks, which takes too long before that.
+bool needs_evidence(const Expectation& one) {
+  return one.calls == 0 && one.spec.family != Family::native &&
+         (one.spec.intra == Transport::mpi || one.spec.family == Family::leaders);
+}
+
+bool can_be_proved(const Spec& spec, const Shape& shape) {
+  constexpr Rank most_verified = 64;
+  return unsuitable(spec, shape).empty() && (spec.family != Family::leaders || shape.ranks <= most_verified);
+}
+
+/// The least expected time, of what can be had and is proved.
+Choice by_expectation(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means,
+                      const Knowledge& knowledge) {
+  if (shape.ranks < 2) return {Spec{}, "one rank only"};
+  const bool unequal = of_unequal_blocks(collective);
+  const std::int32_t size_class = unequal ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
+  CallKind kind = kind_of(collective, shape, size_class);
+  const PricedFamily family(kind, means, knowledge.machine);
+  std::vector<Spec> unproved;
+  std::vector<Expectation> expected;
+  const auto best_of = [&](std::int32_t of_class) -> const Expectation& {
+    kind.size_class = of_class;
+    expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
+    std::erase_if(expected, [&](const Expectation& one) {
+      return needs_evidence(one) || std::ranges::count(unproved, one.spec) > 0 || !unavailable(one.spec, means).empty();
+    });
+    return expected[decide(expected)];
+  };
+  const Expectation* best = &best_of(size_class);
+  while (!proved(best->spec, shape)) unproved.push_back(best->spec), best = &best_of(size_class);
+  Choice choice{best->spec, reason_for(*best, expected.front())};
+  if (unequal) return choice;
+  std::int32_t least = size_class, most = size_class;
+  while (least > 0 && best_of(least - 1).spec == choice.spec) --least;
+  while (most < most_priced_class && best_of(most + 1).spec == choice.spec) ++most;
+  choice.least_bytes = least_of_class(least);
+  if (most < most_priced_class) choice.most_bytes = least_of_class(most + 1) - 1;
+  return choice;
+}
+
 }  // namespace
 
-std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
-                             const Options& options, const Means& means) {
-  std::vector<Spec> specs;
-  const Nodes nodes = nodes_of(shape);
-  for (const Rule& rule : trial_rules()) {
-    if (!concerns(rule, collective, shape.ranks) || !fits(rule, nodes) || !rule.bytes.has(block_bytes) ||
-        !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape))
+std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                                    const Options& options, const Means& means, const Knowledge& knowledge,
+                                    const Spec& also) {
+  constexpr double reach = 3, alike = 1.03;
+  constexpr std::size_t least = 3, most = 8;
+  const CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
+  const PricedFamily family(kind, means, knowledge.machine);
+  std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
+  std::vector<Expectation> kept{expected.front()};
+  std::stable_sort(expected.begin() + 1, expected.end(), [](const Expectation& one, const Expectation& other) {
+    return one.time.log_mean < other.time.log_mean;
+  });
+  for (std::size_t i = 1; i < expected.size() && kept.size() < most; ++i) {
+    Expectation one = expected[i];
+    if (kept.size() >= least && one.seconds() > reach * kept[1].seconds()) break;
+    const auto like = [&](const Expectation& other) {
+      return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
+             one.calls + other.calls == 0 && one.price_s < alike * other.price_s;
+    };
+    if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) || !can_be_proved(one.spec, shape))
       continue;
-    const Spec spec = within_limits(rule.spec, collective, shape, any_block_bytes, options).spec;
-    if (spec.family != Family::native && std::ranges::count(specs, spec) == 0) specs.push_back(spec);
+    one.spec = within_limits(one.spec, collective, shape, any_block_bytes, options).spec;
+    if (std::ranges::count(kept, one.spec, &Expectation::spec) == 0) kept.push_back(std::move(one));
   }
-  return specs;
+  if (std::ranges::count(kept, also, &Expectation::spec) == 0) {
+    const auto same = std::ranges::find(expected, also, &Expectation::spec);
+    const double price_s = family.seconds(also, typical_bytes(kind.size_class));
+    kept.push_back(same != expected.end() ? *same
+                                          : Expectation{also, {std::log(price_s), knowledge.doubt.own}, price_s});
+  }
+  return kept;
 }
 
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
@@ -109,52 +189,33 @@ bool tuned(Collective collective, const Shape& shape, const Options& options) {
 }
 
 bool tries(Collective collective, const Shape& shape, const Options& options) {
-  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options) &&
-         std::ranges::any_of(trial_rules(), [&](const Rule& rule) { return concerns(rule, collective, shape.ranks); });
+  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options) && shape.ranks > 1;
 }
 
-bool wants_nodes(Collective collective, const Shape& shape, const Options& options) {
-  const auto wants = [](const Spec& spec) {
-    return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes ||
-           spec.family == Family::leaders;
-  };
-  if (options.algorithm) return wants(*options.algorithm);
-  return any_rule(collective, shape.ranks, options,
-                  [&](const Rule& rule) { return rule.nodes.bounded() || wants(rule.spec); });
+bool wants_nodes(const Shape& shape, const Options& options) {
+  if (!options.algorithm) return shape.ranks > 1;
+  const Spec& spec = *options.algorithm;
+  return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes ||
+         spec.family == Family::leaders;
 }
 
-bool wants_means(Collective collective, const Shape& shape, const Options& options) {
+bool wants_means(const Shape& shape, const Options& options) {
   if (options.algorithm) return options.algorithm->intra != Transport::mpi;
-  return wants_nodes(collective, shape, options) && any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
-           return rule.spec.intra != Transport::mpi && fits(rule, nodes_of(shape));
-         });
+  return wants_nodes(shape, options) && Nodes(shape).smallest() > 1;
 }
 
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
-              const Means& means) {
+              const Means& means, const Knowledge& knowledge) {
   if (options.algorithm) {
     Choice ordered = by_order(options, shape, means);
     limit(ordered, collective, shape, block_bytes, options);
     return ordered;
   }
-  const Nodes nodes = nodes_of(shape);
-  Choice choice{Spec{}, "no rule of the automatic choice is faster here"};
-  Range open{0};  // sizes that the rules so far leave open, around this one
-  any_rule(collective, shape.ranks, options, [&](const Rule& rule) {
-    if (!fits(rule, nodes) || !unavailable(rule.spec, means).empty() || !proved(rule.spec, shape)) return false;
-    if (block_bytes < rule.bytes.least) {
-      open.most = std::min(open.most, rule.bytes.least - 1);
-    } else if (block_bytes > rule.bytes.most) {
-      open.least = std::max(open.least, rule.bytes.most + 1);
-    } else {
-      choice = {rule.spec, "rule: " + rule.origin};
-      open = {std::max(open.least, rule.bytes.least), std::min(open.most, rule.bytes.most)};
-      return true;
-    }
-    return false;
-  });
-  choice.least_bytes = open.least;
-  choice.most_bytes = open.most;
+  Range open{0};
+  std::optional<Choice> ruled = by_tuning(collective, shape, block_bytes, options, means, open);
+  Choice choice = ruled ? *std::move(ruled) : by_expectation(collective, shape, block_bytes, means, knowledge);
+  choice.least_bytes = std::max(choice.least_bytes, open.least);
+  choice.most_bytes = std::min(choice.most_bytes, open.most);
   limit(choice, collective, shape, block_bytes, options);
   return choice;
 }

@@ -1,5 +1,5 @@
-/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), or rules: those of a tuning
-/// file, what earlier runs have measured, then our own.
+/// From a request to a spec, by data that every rank shares: an order (SWAPMEET_ALGORITHM), the rules of a tuning file, or
+/// what each spec is expected to take (expectation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,18 @@
 
 #include "options/options.hpp"
 #include "schedule/spec.hpp"
+#include "choose/description.hpp"
+#include "choose/expectation.hpp"
 #include "choose/means.hpp"
 
 namespace swapmeet {
 
-/// The rules that every library has. The first that fits wins.
-const std::vector<Rule>& rules();
-
-/// What may be worth trying where nothing was measured. All that fit are.
-const std::vector<Rule>& trial_rules();
+/// What is known of the machine, the same on all ranks of a communicator.
+struct Knowledge {
+  Machine machine = standard_machine();
+  Doubt doubt{};  ///< of the model, by this description
+  std::vector<Evidence> evidence{};
+};
 
 struct Choice {
   Spec spec;
@@ -29,17 +32,19 @@ struct Choice {
 /// same on every rank whose options agree. Never a spec that is unsuitable, and by the automatic choice none that is
 /// not proved (verify/verify.hpp). None is above the limits of `options` (limits.hpp): it is narrowed.
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
-              const Means& means);
+              const Means& means, const Knowledge& knowledge = {});
 
 /// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`:
 /// the automatic choice is left. Returns a sentence to warn the user with.
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);
 
-/// The algorithms that may be worth trying for blocks of so many bytes on average, where messages within nodes can
-/// travel by `means`. Pure, and the same on every rank. Each is proved and within the limits of `options` for blocks of
-/// any size, as those of choose().
-std::vector<Spec> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
-                             const Options& options, const Means& means);
+/// What may be tried for blocks of so many bytes on average, where messages within nodes can travel by `means`: the host
+/// MPI, then the few that are expected to be within reach of the best, the fastest first, and `also` in any case. Pure, and
+/// the same on every rank. Each is within the limits of `options` for blocks of any size; whether it is proved is to be seen
+/// before it is executed, for that takes longer than all else.
+std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
+                                    const Options& options, const Means& means, const Knowledge& knowledge = {},
+                                    const Spec& also = {});
 
 /// Whether a tuning file has rules for such calls on so many ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);
@@ -48,7 +53,7 @@ bool tuned(Collective collective, const Shape& shape, const Options& options);
 bool tries(Collective collective, const Shape& shape, const Options& options);
 
 /// Whether choose() wants to know Shape::hierarchy, and then `means`: ranks must ask one another for these.
-bool wants_nodes(Collective collective, const Shape& shape, const Options& options);
-bool wants_means(Collective collective, const Shape& shape, const Options& options);
+bool wants_nodes(const Shape& shape, const Options& options);
+bool wants_means(const Shape& shape, const Options& options);
 
 }  // namespace swapmeet

@@ -2,23 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-
-#include "schedule/random.hpp"
+#include <numbers>
 
 namespace swapmeet {
 
 namespace {
 
-struct Round {
-  int samples;    ///< of each arm
-  double keep;    ///< arms that take longer than so many times the shortest are not tried again
-  double margin;  ///< what is usual changes for an arm that takes less than this part of its time
-};
-constexpr Round rounds[] = {{1, 2.0, 0.7}, {3, 1.25, 0.8}, {5, 1.25, 0.95}};
-constexpr int looks = 3;
-constexpr double native_margin = 0.97;  ///< the same for the host MPI, whenever it is compared
-constexpr double unknown_calls = 2;     ///< what an arm takes that was never tried, in calls as usual
+constexpr std::int64_t endless = std::int64_t{1} << 50;
+constexpr std::int64_t least_watched = 1000;     ///< calls before what is known is looked at again
+constexpr double waiting_calls = 0.5;            ///< what waiting for all ranks is taken to cost at first, in calls
+constexpr double first_noise = 0.4;              ///< of an arm's first call, which may make connections
+constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
+constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
+constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
+constexpr double sure = 2.5;                     ///< deviations that 99 % are within: there are many looks
+constexpr double other = 2;                      ///< a time that is not what it was
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -27,134 +25,216 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
+double below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+
+/// Of a normal distribution around `mean`, what is above 0.
+double mean_above(double mean, double deviation) {
+  if (deviation <= 0) return std::max(0.0, mean);
+  return deviation * density(mean / deviation) + mean * below(mean / deviation);
+}
+
+std::int64_t whole(double calls) {
+  return static_cast<std::int64_t>(std::min(std::ceil(std::max(0.0, calls)), static_cast<double>(endless)));
+}
+
 }  // namespace
 
-Trials::Trials(double share, std::uint64_t seed) : share_(share), seed_(seed), samples_(1) {
-  plan_round({native}, looks, share_);
+Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls)
+    : share_(share), doubt_(doubt), usual_(usual), calls_(calls) {
+  for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
+  arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
+  believe();
+  plan();
 }
 
-void Trials::begin(int arms, int usual) {
-  std::vector<double> seen = std::move(samples_[0]);
-  samples_.assign(static_cast<std::size_t>(arms), {});
-  samples_[static_cast<std::size_t>(usual)] = std::move(seen);
-  usual_ = usual;
-  start();
+double Trials::seconds(int arm) const {
+  const Arm& one = arms_[static_cast<std::size_t>(arm)];
+  return one.samples.empty() ? one.first_s : median(one.samples);
 }
 
-void Trials::start() {
-  stage_ = Stage::trying;
-  round_number_ = 0;
-  alive_.resize(samples_.size());
-  std::iota(alive_.begin(), alive_.end(), 0);
-  plan_round(alive_, rounds[0].samples, share_);
+double Trials::spread_s(int arm) const {
+  return seconds(arm) * of_median * noise() / std::sqrt(std::max(1, samples(arm)));
 }
 
-/// Trials of `arms` in random order, one of each, `samples` times, with pauses that make up for what they and those
-/// before cost.
-void Trials::plan_round(std::vector<int> arms, int samples, double share) {
-  round_.clear();
-  next_ = 0;
-  Random random(seed_ += golden_gamma);
-  for (int sample = 0; sample < samples; ++sample) {
-    for (std::size_t i = arms.size(); i > 1; --i) std::swap(arms[i - 1], arms[random.below(i)]);
-    round_.insert(round_.end(), arms.begin(), arms.end());
+/// The deviation of the logarithm of a sample, from all arms; four samples' worth is what it usually is.
+double Trials::noise() const {
+  constexpr double before = 4;
+  double sum = before * usual_noise * usual_noise, samples = before;
+  for (const Arm& arm : arms_) {
+    if (arm.samples.size() < 2) continue;
+    const double middle = median(arm.samples);
+    for (const double sample : arm.samples) {
+      const double off = std::min(std::abs(std::log(sample / middle)), 1.0);  // one that is far off counts no more
+      sum += off * off;
+    }
+    samples += static_cast<double>(arm.samples.size() - 1);
   }
-  times_.assign(3 * round_.size(), 0);
-  double calls = unknown_calls / share;  // that are worth one trial
-  if (call_s_ > 0) {
-    double cost_s = cost_s_ - share * call_s_ * static_cast<double>(calls_);  // not yet made up for
-    for (const int arm : round_)
-      cost_s +=
-          waiting_s_ / trials_ + std::max(0.0, (seconds(arm) < 0 ? unknown_calls * call_s_ : seconds(arm)) - call_s_);
-    calls = cost_s / (share * call_s_) / static_cast<double>(round_.size());
+  return std::sqrt(sum / samples);
+}
+
+/// By priors and samples together.
+void Trials::believe() {
+  const double one = noise();
+  std::vector<Measured> measured;
+  for (const Arm& arm : arms_) {
+    Measured& found = measured.emplace_back(Measured{doubt_.own});
+    const auto count = static_cast<std::int64_t>(arm.samples.size());
+    if (arm.known) found.add({0, arm.prior.deviation}, 1);
+    if (count > 0)
+      found.add(
+          {std::log(median(arm.samples)) - arm.prior.log_mean, of_median * one / std::sqrt(static_cast<double>(count))},
+          count);
+    else if (arm.first_s > 0) found.add({std::log(arm.first_s) - arm.prior.log_mean, first_noise}, 1);
   }
-  calls = std::max(calls, static_cast<double>(watch_calls_) / static_cast<double>(round_.size()));
-  pause_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(std::ceil(calls), 1e15)));
+  beliefs_ = posterior(measured, doubt_.common);
+  for (std::size_t i = 0; i < arms_.size(); ++i) {
+    beliefs_[i].log_mean += arms_[i].prior.log_mean;
+    if (measured[i].calls == 0) beliefs_[i].deviation = measured[i].own;  // what is common changes no comparison
+  }
+}
+
+/// In calls as usual, for each call to come: what one more sample of the arm is expected to change for the better.
+double Trials::gain(std::size_t arm, double noise) const {
+  const auto usual = static_cast<std::size_t>(usual_);
+  const Belief& mine = beliefs_[arm];
+  const double learnt =
+      mine.deviation * mine.deviation / std::hypot(mine.deviation, noise);  // by how much the mean may move
+  // What seems faster by the margin is taken when that is sure: until then the one of both that is less sure is measured.
+  const auto ahead = [&](std::size_t other) {
+    return beliefs_[usual].log_mean - beliefs_[other].log_mean + std::log(other == native ? by_host : margin);
+  };
+  if (arm != usual) {
+    const bool sure_enough = tried(static_cast<int>(arm)) && mine.deviation < beliefs_[usual].deviation;
+    return std::min(1.0, mean_above(sure_enough ? -std::abs(ahead(arm)) : ahead(arm), learnt));
+  }
+  double most = 0;
+  for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+    if (i == usual || (tried(usual_) && !tried(static_cast<int>(i)))) continue;
+    const bool less_sure = mine.deviation >= beliefs_[i].deviation;
+    most = std::max(most, mean_above(less_sure ? ahead(i) : -std::abs(ahead(i)), learnt));
+  }
+  return std::min(1.0, most);
+}
+
+/// In calls as usual: what a trial of the arm is expected to cost.
+double Trials::cost(std::size_t arm) const {
+  const auto usual = static_cast<std::size_t>(usual_);
+  const double call_s = std::exp(beliefs_[usual].log_mean);
+  const double waiting = trials_ > 0 ? waiting_s_ / trials_ / call_s : waiting_calls;
+  double longer = 0;
+  if (arm != usual) {
+    const double apart = beliefs_[arm].log_mean - beliefs_[usual].log_mean, unsure = beliefs_[arm].deviation;
+    const double mean = std::exp(apart + unsure * unsure / 2);  // of a log-normal ratio, what is above 1
+    longer = unsure > 0 ? mean * below(apart / unsure + unsure) - below(apart / unsure) : std::max(0.0, mean - 1);
+  }
+  const double setup = arms_[arm].prepared ? 0 : setup_s / call_s;
+  return waiting + longer + setup;
+}
+
+void Trials::plan() {
+  over_ = watching_ = false;
+  if (arms_.size() == 1) {
+    pause_ = paused_ = samples(native) < 2 ? 1 : endless;
+    return;
+  }
+  if (share_ >= 1) {
+    next_ = (next_ + 1) % static_cast<int>(arms_.size());
+    pause_ = paused_ = 1;
+    return;
+  }
+  const double one = noise();
+  const auto usual = static_cast<std::size_t>(usual_);
+  double call_s = std::exp(beliefs_[usual].log_mean);
+  if (between_s_ > 0) call_s = std::min(call_s, between_s_);
+  const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
+  std::int64_t soonest = endless;
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    const double costs = cost(arm), gains = gain(arm, one);
+    const double worth = gains > 0 ? costs / gains - foreseen : static_cast<double>(endless);
+    const double left = spent + costs;  // share · n + min(10 · share · n, 100 · early · share) >= left
+    const double allowed = std::max(left / (11 * share_), (left - 100 * early_calls * share_) / share_);
+    const std::int64_t wait = whole(std::max(worth, allowed) - so_far);
+    if (wait < soonest) soonest = wait, next_ = static_cast<int>(arm);
+  }
+  // What is taken because of a model alone is measured at once, where there is something to compare it with.
+  const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
+  if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
+  const std::int64_t look = std::max(least_watched, 2 * watched_calls_) - calls_;
+  const double waits = std::max(static_cast<double>(look), (spent + cost(usual)) / share_ - so_far);
+  if (whole(waits) < soonest) {
+    watching_ = true;
+    watched_ = watched_ == usual_ ? native : usual_;
+    next_ = watched_;
+    soonest = whole(waits);
+  }
+  pause_ = paused_ = std::max<std::int64_t>(1, soonest);
 }
 
 int Trials::next() {
   calls_ += pause_ + 1;
   ++trials_;
-  return round_[next_++];
+  over_ = true;
+  times_ = {};
+  return next_;
 }
 
 void Trials::took(double waiting_s, double call_s, double since_s) {
-  times_[3 * next_ - 3] = call_s;
-  times_[3 * next_ - 2] = -waiting_s;  // the most of any rank is then the least waiting: of who came last
-  times_[3 * next_ - 1] = -since_s;
-}
-
-/// What trials may cost is a share of this. A call for which ranks wait for one another may take far longer than others:
-/// where they share cores, until each has had its turn.
-void Trials::price_calls() {
-  call_s_ = std::max(seconds(usual_), 1e-9);
-  if (between_s_ > 0) call_s_ = std::min(call_s_, between_s_);
-}
-
-double Trials::seconds(int arm) const {
-  const std::vector<double>& samples = samples_[static_cast<std::size_t>(arm)];
-  return samples.empty() ? -1 : median(samples);
+  // the most of any rank is then the least waiting: of the rank that came last
+  times_ = {call_s, -waiting_s, -since_s};
 }
 
 void Trials::learn() {
-  if (stage_ == Stage::watching)
-    for (std::vector<double>& samples : samples_) samples.clear();
-  for (std::size_t i = 0; i < round_.size(); ++i)
-    samples_[static_cast<std::size_t>(round_[i])].push_back(times_[3 * i]);
-  double paused_s = 0;
-  for (std::size_t i = 0; i < round_.size(); ++i) paused_s -= times_[3 * i + 2];
-  between_s_ = paused_s / static_cast<double>(pause_) / static_cast<double>(round_.size());
-  price_calls();
-  for (std::size_t i = 0; i < round_.size(); ++i) {
-    waiting_s_ -= times_[3 * i + 1];
-    cost_s_ += std::max(0.0, times_[3 * i] - call_s_) - times_[3 * i + 1];
-  }
-  if (stage_ == Stage::looking) {
-    stage_ = Stage::preparing;
-    cost_s_ += setup_s;
-    next_ = 0;
-    pause_ =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(cost_s_ / (share_ * call_s_), 1e15)) - calls_);
-    calls_ += pause_;
-    return;
-  }
-  if (stage_ == Stage::watching) return compare_again();
-  const Round& round = rounds[round_number_];
-  change(round.margin);
-  drop_slow_arms(round.keep);
-  if (++round_number_ < static_cast<int>(std::size(rounds)))
-    return plan_round(alive_, rounds[round_number_].samples, share_);
-  settled_s_ = seconds(usual_);
-  watch_calls_ = std::max<std::int64_t>(calls_, 1000);
-  stage_ = Stage::watching;
-  plan_round(usual_ == native ? std::vector{native} : std::vector{native, usual_}, looks, share_ / 4);
+  Arm& arm = arms_[static_cast<std::size_t>(next_)];
+  const double call_s = std::max(times_[0], 1e-9), waiting_s = std::max(0.0, -times_[1]);
+  // A call for which ranks wait for one another may take far longer than others: where they share cores.
+  const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(paused_);
+  if (paused_ > 1 || between_s_ == 0) between_s_ = each_s;
+  double usual_s = std::exp(beliefs_[static_cast<std::size_t>(usual_)].log_mean);
+  if (next_ == usual_) usual_s = call_s;
+  if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
+  waiting_s_ += waiting_s;
+  cost_s_ += waiting_s + std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
+  const double known_s = seconds(next_);
+  if (arm.prepared) arm.samples.push_back(call_s);
+  else arm.first_s = call_s;
+  arm.prepared = true;
+  if (watching_ && known_s > 0 && (call_s > other * known_s || known_s > other * call_s)) return begin_anew();
+  if (watching_) watched_calls_ = watched_ == native ? calls_ : watched_calls_;
+  believe();
+  change();
+  plan();
 }
 
-void Trials::drop_slow_arms(double factor) {
-  double least = seconds(usual_);
-  for (const int arm : alive_) least = std::min(least, seconds(arm));
-  std::erase_if(alive_, [&](int arm) { return arm != native && arm != usual_ && seconds(arm) > factor * least; });
+bool Trials::tried(int arm) const {
+  const Arm& one = arms_[static_cast<std::size_t>(arm)];
+  return !one.samples.empty() || one.known || one.first_s > 0;
 }
 
-void Trials::change(double margin) {
-  if (seconds(native) >= 0 && seconds(native) < native_margin * seconds(usual_)) usual_ = native;
-  const int best = *std::ranges::min_element(alive_, {}, [this](int arm) { return seconds(arm); });
-  if (seconds(best) < margin * seconds(usual_)) usual_ = best;
-  price_calls();
+/// What is usual becomes the arm that is expected to take least, if that was tried, and surely takes less. The host MPI
+/// needs less evidence: it is what there would be without us.
+void Trials::change() {
+  const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
+  const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
+  const double behind = expected(usual_) - expected(native);
+  if (tried(native) && behind > -std::log(by_host) && behind > std::hypot(unsure(native), unsure(usual_)))
+    usual_ = native;
+  int best = usual_;
+  for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm)
+    if (tried(arm) && expected(arm) < expected(best)) best = arm;
+  if (best == usual_) return;
+  const double faster = expected(usual_) - expected(best);
+  if (faster > -std::log(margin) && faster > sure * std::hypot(unsure(best), unsure(usual_))) usual_ = best;
 }
 
-void Trials::compare_again() {
-  const double now_s = seconds(usual_);
-  const bool changed = now_s > 2 * settled_s_ || now_s < settled_s_ / 2;
-  if (!changed && !(usual_ != native && seconds(native) < native_margin * now_s)) {
-    watch_calls_ *= 2;
-    return plan_round(usual_ == native ? std::vector{native} : std::vector{native, usual_}, looks, share_ / 4);
-  }
-  if (seconds(native) < native_margin * now_s) usual_ = native;
-  price_calls();
-  for (std::vector<double>& samples : samples_) samples.clear();
-  watch_calls_ = 0;
-  start();
+/// Times are not what they were.
+void Trials::begin_anew() {
+  const double last_s = arms_[static_cast<std::size_t>(next_)].samples.back();
+  for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
+  arms_[static_cast<std::size_t>(next_)].samples = {last_s};
+  watched_calls_ = calls_;
+  believe();
+  plan();
 }
 
 }  // namespace swapmeet

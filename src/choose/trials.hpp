@@ -1,84 +1,100 @@
-/// Which of several algorithms is the fastest for one kind of call, found out while the application runs: now and then
-/// one call goes by another algorithm than usual. Nothing here touches MPI or a clock.
+/// Which of several algorithms calls of one kind take, and when one of them is tried: found out while the application runs.
+/// Nothing here touches MPI or a clock.
+///
+/// A trial is worth what the choice after it is expected to gain on calls to come, as many as there have been, and
+/// `foreseen` more. It costs what it is expected to take longer than a call as usual, the waiting of ranks for one another,
+/// and preparing what was never executed. The trial with the most gain for its cost is made, as soon as it is worth more
+/// than it costs, and as the budget allows it:
+///
+///   cost of all trials <= share · (time of all calls so far) + min(10 · share · (the same), 400 · share · (a call))
+///
+/// that is at 1 %: at most four calls more than 1 % of the time. So what is expected to take half the time is tried within
+/// the first calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of calls
+/// the usual algorithm and the host MPI are measured again; if either is not what it was, all begins anew. At a share of 1
+/// and more every other call is a trial, of each arm in turn.
+///
+/// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
+///          frazier2008.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "choose/expectation.hpp"
+
 namespace swapmeet {
 
-/// All ranks make the same calls, agree on times, and so do the same; the random order comes from the seed.
-///
-/// At first the usual algorithm alone is timed, until the time of all calls is worth preparing others (`arms`). Then
-/// every arm is tried in three rounds, fewer arms each time and more often (successive halving, jamieson2016). Calls
-/// take the fastest from then on, or the host MPI if that is as fast. Rarely these two are compared again, and if
-/// the times are not what they were, all begins anew.
+/// All ranks make the same calls, agree on times, and so do the same.
 class Trials {
  public:
-  static constexpr int native = 0;         ///< the arm that is the host MPI
-  static constexpr double setup_s = 2e-3;  ///< what it is assumed to cost to prepare the arms
+  static constexpr int native = 0;          ///< the arm that is the host MPI
+  static constexpr double setup_s = 2e-4;   ///< what it is assumed to cost to prepare an arm
+  static constexpr double foreseen = 64;    ///< calls to come that are expected at once
+  static constexpr double early_calls = 4;  ///< that trials may cost beyond 1 % of the time, at a share of 1 %
 
-  /// `share`: of the time of all calls, that trials may cost, waiting for one another included; above 0. As long as
-  /// nothing is known, a trial is taken to cost two calls.
-  Trials(double share, std::uint64_t seed);
+  /// `share`: of the time of all calls, that trials may cost; above 0. `arms`: what each is expected to take, the host MPI
+  /// first. `usual`: what calls take at first. `calls`: so far. The host MPI alone is measured twice, soon.
+  Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls = 0);
 
-  /// Calls that go as usual before the next trial.
+  /// Calls that go as usual before next() is to be asked.
   std::int64_t pause() const { return pause_; }
 
-  /// Whether it is time to say how many arms there are, and which of them calls take now.
-  bool wants_arms() const { return stage_ == Stage::preparing; }
-  void begin(int arms, int usual);
-
-  /// The arm of the trial that begins now; and that of other calls. Both are 0 as long as there is only the usual
-  /// algorithm.
+  /// The arm of the trial that begins now.
   int next();
+  int coming() const { return next_; }  ///< the same, before it begins and until it is learnt from
   int usual() const { return usual_; }
 
   /// What the trial took on this rank: to wait until all ranks had come, and then the call. (Not told: no time at all.)
-  /// `since_s`: from what ended the pause before until the trial began: more than the calls of the pause took.
+  /// `since_s`: from what ended the pause before until the trial began.
   void took(double waiting_s, double call_s, double since_s);
 
-  /// Whether no trial of the round is left. Then all ranks are to replace each of times() by the most of any rank, and
-  /// learn().
-  bool round_over() const { return next_ == round_.size(); }
+  /// Whether a trial is over. Then all ranks are to replace each of times() by the most of any rank, and learn().
+  bool over() const { return over_; }
   std::span<double> times() { return times_; }
-  /// The arm of each trial of the round; its call took times()[3 * i].
-  std::span<const int> round() const { return round_; }
   void learn();
 
-  /// Whether the fastest is known, as far as that goes.
-  bool settled() const { return stage_ == Stage::watching; }
-  /// The median time of an arm, on the rank that was slowest; negative: it was never tried.
+  /// The median time of an arm, on the rank that was slowest; negative: it was never tried. And how often it was.
   double seconds(int arm) const;
+  int samples(int arm) const { return static_cast<int>(arms_[static_cast<std::size_t>(arm)].samples.size()); }
+  /// The deviation of that.
+  double spread_s(int arm) const;
   int trials() const { return trials_; }
   std::int64_t calls() const { return calls_; }  ///< so far
   double cost_s() const { return cost_s_; }      ///< of all trials, preparing included
 
  private:
-  enum class Stage { looking, preparing, trying, watching };
+  struct Arm {
+    Belief prior;        ///< of the logarithm of seconds, before any trial
+    bool known = false;  ///< by measurements
+    bool prepared = false;
+    double first_s = -1;  ///< its first call, which may have made connections: counts little, until there is another
+    std::vector<double> samples{};
+  };
 
-  void start();
-  void price_calls();
-  void plan_round(std::vector<int> arms, int samples, double share);
-  void drop_slow_arms(double factor);
-  void change(double margin);
-  void compare_again();
+  bool tried(int arm) const;
+  void believe();
+  void plan();
+  void change();
+  void begin_anew();
+  double noise() const;
+  double gain(std::size_t arm, double noise) const;
+  double cost(std::size_t arm) const;
 
-  Stage stage_ = Stage::looking;
   double share_;
-  std::uint64_t seed_;
-  int usual_ = 0, round_number_ = 0, trials_ = 0;
-  std::size_t next_ = 0;       ///< in round_
-  std::vector<int> round_;     ///< arms in the order of their trials
-  std::vector<double> times_;  ///< of each trial of the round: the call; the waiting and the pause before, negative
-  std::vector<std::vector<double>> samples_;  ///< of each arm
-  std::vector<int> alive_;
-  std::int64_t pause_ = 0, calls_ = 0;
-  std::int64_t watch_calls_ = 0;  ///< the least number of calls until the next comparison is over
-  double call_s_ = 0;             ///< as usual, where trials do not make ranks wait for one another; at most
-  double between_s_ = 0;          ///< two calls in pauses, the program's computing included; 0: not known
-  double settled_s_ = 0, cost_s_ = 0, waiting_s_ = 0;
+  Doubt doubt_;
+  std::vector<Arm> arms_;
+  std::vector<Belief> beliefs_;  ///< of each arm, by what is known now
+  int usual_, next_ = 0, trials_ = 0;
+  bool over_ = false;
+  std::array<double, 3> times_{};  ///< of the trial: the call; the waiting and the pause before, negative
+  std::int64_t pause_ = 0, paused_ = 0, calls_ = 0;
+  std::int64_t watched_calls_ = 0;  ///< at the last look at what is known
+  bool watching_ = false;           ///< the trial under way is such a look
+  int watched_ = native;
+  double between_s_ = 0;  ///< two calls in pauses, the program's computing included; 0: not known
+  double cost_s_ = 0, waiting_s_ = 0;
 };
 
 }  // namespace swapmeet

@@ -21,8 +21,6 @@ struct Options {
   Tuning tuning;               ///< where rules come from; from read_tuning_for(), once the MPI is known
   double trials_share = 0.01;  ///< of the time of all-to-alls, that trying other algorithms may cost; 0: none is tried
   std::string memory;          ///< of earlier runs: "" as usual, "off", "read" (nothing is written), or the file
-  /// What it says of the calls of a communicator, whose first rank has told the others; after the rules of `tuning`.
-  std::vector<Rule> remembered;
   bool explain = false;
   bool statistics = false;
   std::string statistics_file;  ///< "": to standard error

@@ -23,6 +23,7 @@
 #include "mpi/world_ranks.hpp"
 #include "model/threshold.hpp"
 #include "schedule/text_hash.hpp"
+#include "verify/verify.hpp"
 
 namespace swapmeet {
 
@@ -42,11 +43,7 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
-/// Of sizes within a factor of four.
-std::size_t trial_class(std::int64_t block_bytes) {
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(block_bytes)) + 1) / 2;
-}
-constexpr std::size_t trial_classes = 33;
+constexpr std::size_t trial_classes = 64;
 
 const Means hoped{true, true};  ///< before the ranks of a node have joined
 
@@ -184,7 +181,7 @@ void Communicator::use_memory(std::string recalled, std::size_t bytes) {
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
   TextHash hash;
   hash.add(recalled);
-  if (same_everywhere(had ? hash.value() : 0, agreeing())) options_.remembered = rules_of(parse_recalled(recalled));
+  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = parse_recalled(recalled);
 }
 
 /// What was offered is not used.
@@ -203,8 +200,19 @@ void Communicator::leave_devices_alone(std::string_view driver) {
 
 Communicator::~Communicator() { close(); }
 
+/// Keeps what this run has measured for later ones.
+void Communicator::remember() {
+  if (said().world_rank != 0) return;
+  for (Evidence one : std::exchange(knowledge_.evidence, {})) {
+    if (one.date != 0) continue;
+    if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
+    context().memory.remember(one);
+  }
+}
+
 void Communicator::close() {
   finish_started();
+  remember();
   if (arrival_ != MPI_REQUEST_NULL) finish_suspended(arrival_);
   if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
   started_.reset();
@@ -238,14 +246,18 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   auto decision = std::make_unique<Decision>();
   decision->reason = refusal_.empty() ? device_ : refusal_;
   if (decision->reason.empty()) {
-    const std::string unknown = wants_nodes(collective, shape_, options_) ? find_nodes() : "";
-    Choice choice = unknown.empty() ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped)
-                                    : Choice{Spec{}, unknown};
+    const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
+    Choice choice = unknown.empty()
+                        ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
+                        : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
-      if (postpones(collective))
-        return decline(collective, "one of the first calls: more are awaited before setting up");
+      if (postpones(collective)) {
+        Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
+        if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
+        return first;
+      }
       join(choice.spec);
-      choice = choose(collective, shape_, block_bytes, options_, means_);
+      choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
     }
     if (const std::string problem = make_order_of(choice.spec); !problem.empty()) {
       give_up_order(choice.spec, problem, options_);
@@ -307,22 +319,17 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
   return *decisions.back();
 }
 
-std::optional<CallKind> Communicator::kind(Collective collective, std::int64_t block_bytes) const {
-  if (shape_.hierarchy.empty()) return std::nullopt;
-  return kind_of(collective, shape_, of_unequal_blocks(collective) ? unknown_class : block_class(block_bytes));
-}
-
 OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
-  const std::size_t size = trial_class(block_bytes);
-  std::unique_ptr<OnlineTuning>& found = decision.trying[size];
-  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, decision, size);
+  std::unique_ptr<OnlineTuning>& found = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
+  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, decision, decision.least_bytes >= 0);
   return found.get();
 }
 
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
-  execute_by(spec, collective, *decision);
+  if (spec.intra != Transport::mpi) join(Spec{});
+  if (proved(spec, shape_)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));
@@ -330,15 +337,22 @@ Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   return kept;
 }
 
-std::vector<Decision*> Communicator::arms(Collective collective, std::int64_t block_bytes, Decision& usual) {
-  std::vector<Decision*> arms;
-  if (usual.spec().family != Family::native) arms.push_back(&on_trial(collective, Spec{}));
-  arms.push_back(&usual);
-  if (!find_nodes().empty() || !make_ours()) return arms;
-  join(Spec{});
-  for (const Spec& spec : candidates(collective, shape_, block_bytes, options_, means_))
-    if (spec != usual.spec()) arms.push_back(&on_trial(collective, spec));
-  return arms;
+std::vector<Expectation> Communicator::candidates_beside(Collective collective, std::int64_t block_bytes,
+                                                         const Spec& usual) const {
+  return candidates(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_, usual);
+}
+
+CallKind Communicator::kind_of_calls(Collective collective, std::int64_t block_bytes) const {
+  return kind_of(collective, shape_, block_class(block_bytes));
+}
+
+void Communicator::note(Evidence measured) {
+  for (Evidence& known : knowledge_.evidence)
+    if (known.date == 0 && known.kind == measured.kind && known.spec == measured.spec) {
+      known = std::move(measured);
+      return;
+    }
+  knowledge_.evidence.push_back(std::move(measured));
 }
 
 Decision& Communicator::decline(Collective collective, const std::string& reason) {
@@ -370,9 +384,7 @@ void Communicator::decide_anew() {
 bool Communicator::set_algorithm(const std::optional<Options>& options, bool valid) {
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
-  std::vector<Rule> remembered = std::move(options_.remembered);
   options_ = wanted;
-  options_.remembered = std::move(remembered);
   if (options) setup_policy_.end();
   decide_anew();
   if (started_) started_->decide_anew();

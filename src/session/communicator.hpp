@@ -39,7 +39,7 @@ struct Decision {
   const Spec& spec() const;                  ///< that is executed; native if none is
   bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;                    ///< where such calls are counted
-  /// of other algorithms, for each class of sizes; none: they are not tried
+  /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
   std::vector<std::unique_ptr<OnlineTuning>> trying;
 };
 
@@ -201,12 +201,17 @@ class Communicator {
   /// unequal ones); nullptr: nothing does.
   OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
-  /// Decisions worth trying for blocks of so many bytes on average instead of the usual one, which is among the first
-  /// two; the first is the host MPI. Collective.
-  std::vector<Decision*> arms(Collective collective, std::int64_t block_bytes, Decision& usual);
+  /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
+  std::vector<Expectation> candidates_beside(Collective collective, std::int64_t block_bytes, const Spec& usual) const;
+  /// The decision for a call that is tried by `spec`. Collective.
+  Decision& on_trial(Collective collective, const Spec& spec);
 
-  /// Of what kind calls with blocks of so many bytes are; nothing: nobody has asked yet which ranks share a node.
-  std::optional<CallKind> kind(Collective collective, std::int64_t block_bytes) const;
+  /// What all ranks know alike; and adds what they have measured. Local.
+  const Knowledge& knowledge() const { return knowledge_; }
+  void note(Evidence measured);
+  CallKind kind_of_calls(Collective collective, std::int64_t block_bytes) const;
+  /// How many there are, as far as anybody has asked.
+  std::int64_t nodes() const { return nodes_; }
 
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
@@ -265,11 +270,10 @@ class Communicator {
   void withdraw();
   /// Has all ranks use what the first one has `recalled`, which is so many bytes. Collective.
   void use_memory(std::string recalled, std::size_t bytes);
+  void remember();
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();
-  /// How many there are, as far as anybody has asked.
-  std::int64_t nodes() const { return nodes_; }
   bool postpones(Collective collective);
 
   /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
@@ -297,7 +301,6 @@ class Communicator {
   double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm);
 
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
-  Decision& on_trial(Collective collective, const Spec& spec);
 
   Observer& observe();
   /// Forgets the observer, if nobody wants to know any more.
@@ -323,6 +326,7 @@ class Communicator {
   std::optional<JoinOffer> offer_;    ///< this rank's
   bool joined_ = false;               ///< or in vain
   Means means_;
+  Knowledge knowledge_;
   std::int64_t share_bytes_ = 0;  ///< of shared memory, that count for this rank
   std::unique_ptr<Neighbours> neighbours_;
   Orders orders_;

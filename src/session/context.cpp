@@ -68,7 +68,6 @@ void write_memory(Context& all) {
 int at_finalize(MPI_Comm, int, void*, void*) {
   if (context().used) report(context(), "finalize");
   else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
-  guarded([] { return write_memory(context()), MPI_SUCCESS; });
   std::vector<Communicator*> left;
   {
     Context& all = context();
@@ -78,6 +77,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   }
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
+  guarded([] { return write_memory(context()), MPI_SUCCESS; });
   if (context().alone != MPI_COMM_NULL) PMPI_Comm_free(&context().alone);
   return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 #include "session/online_tuning.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "mpi/agreement.hpp"
@@ -12,6 +13,10 @@ namespace {
 
 constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
 
+/// Calls of which nothing is asked at first: what a short program does is not worth the question on one node, where shared
+/// memory is all but certain to be the fastest.
+constexpr std::int64_t first_calls_of_node = 64, first_calls = 1;
+
 /// "12.3 us"
 std::string microseconds(double seconds) {
   char text[32];
@@ -21,37 +26,46 @@ std::string microseconds(double seconds) {
 
 }  // namespace
 
-OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, std::uint64_t seed)
-    : communicator_(communicator), collective_(collective), usual_(usual),
-      trials_(communicator.options().trials_share, seed), pause_(trials_.pause()), paused_s_(PMPI_Wtime()) {}
+OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, bool others)
+    : communicator_(communicator), collective_(collective), usual_(usual), others_(others),
+      pause_(communicator.nodes() == 1 && communicator.options().trials_share < 1 ? first_calls_of_node : first_calls),
+      paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
 void OnlineTuning::pause() {
-  pause_ = trials_.pause();
+  pause_ = trials_ ? trials_->pause() : first_calls;
   paused_s_ = PMPI_Wtime();
 }
 
 Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   pause_ = 0;
   under_way_ = false;  // if an error handler has thrown
-  if (trials_.round_over()) learn();
+  if (trials_ && trials_->over()) learn();
   if (pause_ > 0) return usual();
-  if (trials_.wants_arms()) return prepare(), usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes))) {
     pause();
     return usual();
   }
-  const int arm = trials_.next();
-  pause_ = 1 + (trials_.round_over() ? 0 : trials_.pause());
+  if (!trials_) return prepare(), usual();
+  Decision& tried = arm(trials_->next());
+  pause_ = 1;
   under_way_ = true;
   began_s_ = PMPI_Wtime();
-  return arms_.empty() ? usual_ : *arms_[static_cast<std::size_t>(arm)];
+  return tried;
+}
+
+Decision& OnlineTuning::arm(int number) {
+  Decision*& made = arms_[static_cast<std::size_t>(number)];
+  if (!made) made = &communicator_.on_trial(collective_, known_[static_cast<std::size_t>(number)].spec);
+  return *made;
 }
 
 /// Waits for the other ranks, unless the call is not to be a trial. Collective.
 bool OnlineTuning::begin(double block_bytes, double sent_bytes) {
   const bool equal = collective_ == Collective::alltoall;
   if (equal && !like_others(block_bytes)) return false;
+  if (trials_) arm(trials_->coming());  // is prepared before the ranks wait for one another
+  else if (equal) return true;
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
   double all_bytes = sent_bytes;
@@ -74,50 +88,64 @@ bool OnlineTuning::like_others(double bytes) {
 void OnlineTuning::ends() {
   under_way_ = false;
   paused_s_ = PMPI_Wtime();
-  trials_.took(waiting_s_, paused_s_ - began_s_, since_s_);
+  trials_->took(waiting_s_, paused_s_ - began_s_, since_s_);
 }
 
-/// Collective.
-void OnlineTuning::prepare() {
+std::int64_t OnlineTuning::mean_bytes() const {
   const double ranks = communicator_.ranks(), blocks = collective_ == Collective::alltoall ? 1 : ranks * ranks;
-  arms_ = communicator_.arms(collective_, static_cast<std::int64_t>(reference_bytes_ / blocks), usual_);
-  trials_.begin(static_cast<int>(arms_.size()), arms_.front() == &usual_ ? 0 : 1);
-  pause();
+  return static_cast<std::int64_t>(reference_bytes_ / blocks);
 }
 
-/// Keeps what the round shows of each arm for later runs.
-void OnlineTuning::remember() {
-  if (arms_.empty() || said().world_rank != 0) return;
-  const std::optional<CallKind> kind = communicator_.kind(collective_, static_cast<std::int64_t>(reference_bytes_));
-  if (!kind) return;
-  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
-    std::vector<double> seconds;
-    for (std::size_t i = 0; i < trials_.round().size(); ++i)
-      if (trials_.round()[i] == static_cast<int>(arm)) seconds.push_back(trials_.times()[3 * i]);
-    if (!seconds.empty()) context().memory.remember(evidence_of(*kind, arms_[arm]->spec(), seconds));
-  }
+/// Enough calls were made to ask what others would take.
+void OnlineTuning::prepare() {
+  const Spec spec = usual_.spec();
+  if (others_) known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
+  else known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
+  const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
+  const auto usual = static_cast<int>(mine - known_.begin());
+  arms_.assign(known_.size(), nullptr);
+  arms_[static_cast<std::size_t>(usual)] = &usual_;
+  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt,
+                  communicator_.nodes() == 1 ? first_calls_of_node : first_calls);
+  pause();
 }
 
 /// Collective.
 void OnlineTuning::learn() {
-  const int before = trials_.usual();
-  const bool settled = trials_.settled();
-  const std::span<double> times = trials_.times();
+  const int before = trials_->usual(), tried = trials_->coming();
+  const std::span<double> times = trials_->times();
   if (reduce(times, MPI_DOUBLE, MPI_MAX, communicator_.user()) != MPI_SUCCESS) std::ranges::fill(times, 0.0);
-  remember();
-  trials_.learn();
+  trials_->learn();
   pause();
-  if (trials_.usual() != before) communicator_.decide_anew();
-  if (arms_.empty() || (trials_.usual() == before && trials_.settled() == settled)) return;
+  const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
+  if (trials_->samples(tried) > 0)
+    communicator_.note({communicator_.kind_of_calls(collective_, mean_bytes()), spec, trials_->samples(tried),
+                        trials_->seconds(tried), trials_->spread_s(tried)});
+  if (trials_->usual() != before) communicator_.decide_anew();
+  const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
+  if (!others_ || (trials_->usual() == before && (told_ || !compared))) return;
+  told_ = true;
+  explain();
+}
+
+/// Of an arm, by trials, or by what was measured before these; negative: not measured.
+double OnlineTuning::seconds(int arm) const {
+  const Expectation& known = known_[static_cast<std::size_t>(arm)];
+  return trials_->seconds(arm) > 0 ? trials_->seconds(arm) : known.calls > 0 ? known.seconds() : -1;
+}
+
+void OnlineTuning::explain() {
   Decision& chosen = usual();
-  chosen.reason = "online choice: " + microseconds(trials_.seconds(trials_.usual())) + ", the host MPI " +
-                  microseconds(trials_.seconds(Trials::native)) + "; " + std::to_string(trials_.trials()) +
-                  " trials in " + std::to_string(trials_.calls()) + " calls";
+  const double takes_s = seconds(trials_->usual()), host_s = seconds(Trials::native);
+  const auto measured = [&](double time_s) { return time_s > 0 ? microseconds(time_s) : std::string("not measured"); };
+  chosen.reason = "online choice: " + measured(takes_s) + ", the host MPI " + measured(host_s) + "; " +
+                  std::to_string(trials_->trials()) + " trials in " + std::to_string(trials_->calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
   chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
-  chosen.tally->trial_s = trials_.seconds(trials_.usual());
-  chosen.tally->host_trial_s = trials_.seconds(Trials::native);
-  chosen.tally->trials = trials_.trials();
+  if (takes_s <= 0 || host_s <= 0) return;
+  chosen.tally->trial_s = takes_s;
+  chosen.tally->host_trial_s = host_s;
+  chosen.tally->trials = trials_->trials();
 }
 
 }  // namespace swapmeet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schedule/collective.hpp"
@@ -17,12 +18,13 @@ struct Decision;
 /// of the same size, or of unequal ones, so that all ranks do the same.
 class OnlineTuning {
  public:
-  /// `usual`: what calls take at first. Both live as long.
-  OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, std::uint64_t seed);
+  /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried, or only measured what
+  /// `usual` takes.
+  OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, bool others);
 
   /// Counts a call. Whether next() is to be asked what it takes, not usual(). Local.
   bool due() { return pause_ <= 0 || --pause_ <= 0; }
-  Decision& usual() { return arms_.empty() ? usual_ : *arms_[static_cast<std::size_t>(trials_.usual())]; }
+  Decision& usual() { return trials_ ? arm(trials_->usual()) : usual_; }
 
   /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all.
   /// If the call is a trial, under_way() is true until ends() is called, when the call is over. Collective.
@@ -36,17 +38,23 @@ class OnlineTuning {
   bool like_others(double bytes);
   void prepare();
   void learn();
-  void remember();
+  void explain();
+  double seconds(int arm) const;
+  std::int64_t mean_bytes() const;
+  /// Prepared, if it was not: then collective.
+  Decision& arm(int number);
 
   Communicator& communicator_;
   const Collective collective_;
   Decision& usual_;
-  Trials trials_;
-  std::vector<Decision*> arms_;
+  const bool others_;
+  std::optional<Trials> trials_;    ///< nothing: too few calls so far
+  std::vector<Expectation> known_;  ///< of each arm, when trials began
+  std::vector<Decision*> arms_;     ///< nullptr: not prepared
   std::int64_t pause_;
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
-  bool under_way_ = false;
+  bool under_way_ = false, told_ = false;
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
 };
 

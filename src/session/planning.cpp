@@ -74,11 +74,12 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 }  // namespace
 
 Choice Communicator::choice_for(const Request& request, const Options& wanted) {
-  const std::string unknown = wants_nodes(request.collective, shape_, wanted) ? find_nodes() : "";
+  const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  if (wants_means(request.collective, shape_, wanted)) join(Spec{});
-  Choice choice = choose(request.collective, shape_,
-                         of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0), wanted, means_);
+  if (wants_means(shape_, wanted)) join(Spec{});
+  Choice choice =
+      choose(request.collective, shape_, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0),
+             wanted, means_, knowledge_);
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
   return choice;
 }
@@ -86,7 +87,6 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
   Options wanted = options ? *options : options_;
-  wanted.remembered = options_.remembered;
   std::vector<char> buffer;  // for measurements: memory first, then all ranks
   try {
     if (!machine_) buffer.resize(2 * large);

@@ -61,9 +61,9 @@ def test_trials_of_the_run_are_evidence() -> None:
 
 
 def test_what_is_known_of_the_lesser_part_of_the_time_says_nothing() -> None:
-    rule = row("y", "rule: docs/measurements/node.md", 10, 101)
+    rule = row("y", "expected: 0.5 us (by the model), the host MPI 1.1 us (by the model)", 10, 101)
     line = said(tried(1e-6, 2e-6, 100), rule)
-    assert "unknown (built-in rule, measured elsewhere: docs/measurements/node.md); next: PROFILE" in line
+    assert "unknown (expected: 0.5 us (by the model), the host MPI 1.1 us (by the model)); next: PROFILE" in line
     assert "speed-up 2.00" in said(tried(1e-6, 2e-6, 102), rule)
     assert "speed-up 2.00" in said(tried(1e-6, 2e-6, 1, "y"), rule)  # the same algorithm before it was tried
     assert "unknown (chosen by SWAPMEET_ALGORITHM, not measured); next: PROFILE" in said(row())

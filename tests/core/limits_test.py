@@ -117,10 +117,12 @@ def test_whatever_is_chosen_is_within_the_limits(
 @pytest.mark.parametrize("nodes", ["", "8"])
 def test_candidates_of_trials_stay_within(nodes: str) -> None:
     options = _core.read_options(["SWAPMEET_REQUEST_LIMIT=16", "SWAPMEET_UNEXPECTED_LIMIT=2MiB"], 64)
-    found = _core.candidates(ALLTOALL, 64, 512, nodes=nodes, options=options)
+    host, *found = (one.spec for one in _core.candidates(ALLTOALL, 64, 512, nodes=nodes, options=options))
+    assert host.family == "native"
     assert found
-    assert found != _core.candidates(ALLTOALL, 64, 512, nodes=nodes)
+    assert found != [one.spec for one in _core.candidates(ALLTOALL, 64, 512, nodes=nodes)][1:]
     for spec in found:
+        assert spec.family != "native"
         if nodes or dict(spec.parameters).get("intra", "mpi") == "mpi":
             bounds = _core.certify(spec, 64, nodes).rank
             assert bounds.requests <= 16

@@ -250,16 +250,16 @@ def test_the_order_of_evidence_does_not_matter(order: list[int]) -> None:
     assert rules(*(all[i] for i in order)) == rules(*all)
 
 
-def test_rules_of_memory_come_after_those_of_a_tuning_file_and_before_ours() -> None:
-    def chosen(*, remembered: bool, tuned: bool = False, size: int = 64, nodes: str = "8") -> str:
-        options = _core.read_options([])
-        if remembered:
-            options.remembered = _core.rules_of([took(), took("pairwise", 15), took("tuna(r=2)", 16, size_class=7)])
-        return str(_core.choose(A2A, 64, size, options, nodes=nodes)[0])
+def test_what_is_remembered_is_evidence_of_the_choice() -> None:
+    def chosen(*known: _core.Evidence, nodes: str = "8") -> str:
+        knowledge = _core.Knowledge(evidence=list(known))
+        return str(_core.choose(A2A, 64, 64, _core.read_options([]), nodes=nodes, knowledge=knowledge)[0])
 
-    assert chosen(remembered=True) == PAIRWISE != chosen(remembered=False)
-    assert chosen(remembered=True, size=45) == chosen(remembered=False, size=45)
-    assert chosen(remembered=True, nodes="16") == chosen(remembered=False, nodes="16")
+    by_model = chosen()
+    slow = (took(), took(by_model, 60))
+    assert chosen(*slow) != by_model
+    assert chosen(*slow, nodes="16") == chosen(nodes="16")
+    assert chosen(took(), took("pairwise", 1)) == PAIRWISE
 
 
 # Files

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from swapmeet import _core
 
 NATIVE = 0
+EARLY = _core.Trials.early_calls
+
+
+def beliefs(expected_s: list[float], deviation: float = 0.3) -> list[tuple[float, float, int]]:
+    return [(seconds, deviation, 0) for seconds in expected_s]
 
 
 @dataclass
@@ -18,115 +26,150 @@ class Application:
 
     call_s: list[float]
     usual: int = NATIVE
+    expected_s: list[float] = field(default_factory=list)  #: by the model; none: all as the host MPI
     share: float = 0.01
     noise: float = 0.1
     waiting_s: float = 2e-6
     alone_s: float = 0.0  #: that a call takes longer for which ranks have waited for one another
     computing_s: float = 0.0  #: for each call
+    first_s: float = 0.0  #: that the first call of an arm takes longer
+    host_known: bool = False  #: the host MPI was measured before
     seed: int = 1
     done: int = 0
-    lost_s: float = 0.0
+    lost_s: float = 0.0  #: by trials
     spent_s: float = 0.0
     arms: list[int] = field(default_factory=list)  #: of all trials
 
     def __post_init__(self) -> None:
-        self.trials = _core.Trials(self.share, self.seed)
+        expected = self.expected_s or [self.call_s[0]] * len(self.call_s)
+        arms = beliefs(expected)
+        if self.host_known:
+            arms[NATIVE] = (self.call_s[NATIVE], 0.1, 2)
+        self.trials = _core.Trials(self.share, arms, self.usual)
         self.random = random.Random(self.seed)
-        self.prepared = False
-        self.since_s = 0.0
 
     def call(self, arm: int) -> float:
-        return self.alone_s + self.call_s[arm] * self.random.lognormvariate(0, self.noise)
+        first = self.first_s if arm not in self.arms and arm not in (NATIVE, self.usual) else 0.0
+        return self.alone_s + first + self.call_s[arm] * self.random.lognormvariate(0, self.noise)
 
     @property
     def now(self) -> int:
         """The arm of calls."""
-        return self.trials.usual if self.prepared else self.usual
+        return self.trials.usual
 
     def run(self, calls: int) -> Application:
         end = self.done + calls
         while self.done < end:
             pause = min(self.trials.pause, end - self.done)
-            self.since_s = pause * (self.call_s[self.now] + self.computing_s)
+            since_s = pause * (self.call_s[self.now] + self.computing_s)
             self.spent_s += pause * self.call_s[self.now]
             self.done += pause
             if self.trials.pause > pause or self.done == end:
                 break  # the last trial may be called off: the application ends
-            self.trial()
+            self.trial(since_s)
         return self
 
-    def trial(self) -> None:
-        if self.trials.wants_arms:
-            self.lost_s += _core.Trials.setup_s
-            self.prepared = True
-            return self.trials.begin(len(self.call_s), self.usual)
+    def trial(self, since_s: float) -> None:
         usual = self.now
-        arm = self.trials.next() if self.prepared else (self.trials.next(), self.usual)[1]
+        arm = self.trials.next()
         call_s = self.call(arm)
-        self.trials.took(self.waiting_s, call_s, self.since_s)
+        self.trials.took(self.waiting_s, call_s, since_s)
+        prepared = arm in self.arms or arm in (NATIVE, self.usual)
         self.arms.append(arm)
         self.lost_s += self.waiting_s + max(0.0, call_s - self.call_s[usual])
+        self.lost_s += 0.0 if prepared else _core.Trials.setup_s
         self.spent_s += min(call_s, self.call_s[usual])
         self.done += 1
-        if self.trials.round_over:
-            self.trials.learn(self.trials.times)
-        return None
+        self.trials.learn(self.trials.times)
+
+    @property
+    def within(self) -> bool:
+        """Whether trials cost no more than they may: but for how far the last one was off, and for noise."""
+        calls = self.spent_s / min(self.call_s)
+        most = self.share * calls + min(10 * self.share * calls, 100 * EARLY * self.share)
+        return self.lost_s < 1.5 * (most + 3) * max(self.call_s) + _core.Trials.setup_s
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("call_s", [1e-6, 20e-6, 1e-3])
+@pytest.mark.parametrize("call_s", [1e-5, 1e-4, 1e-3])
 def test_the_fastest_is_found_at_little_cost(seed: int, call_s: float) -> None:
-    app = Application([call_s * f for f in (1, 1.2, 0.6, 3, 0.9, 10)], seed=seed).run(10**7)
-    assert app.trials.settled
+    app = Application([call_s * f for f in (1, 1.2, 0.6, 3, 0.9, 10)], seed=seed).run(10**6)
     assert app.now == 2
-    assert app.lost_s < 0.012 * app.spent_s
+    assert app.lost_s < 0.012 * app.spent_s + 10 * call_s * EARLY
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_expected_to_take_half_the_time_is_taken_within_the_first_calls(seed: int) -> None:
+    app = Application([1e-3, 0.5e-3, 0.9e-3], expected_s=[1e-3, 0.5e-3, 0.6e-3], host_known=True, seed=seed).run(25)
+    assert app.now == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_has_lost_clearly_is_not_tried_again(seed: int) -> None:
+    app = Application([1e-3, 6e-3], expected_s=[1e-4, 0.8e-4], seed=seed).run(200)
+    assert app.arms.count(1) == 1
+    app = Application([1e-3, 1.3e-3], expected_s=[1e-4, 0.5e-4], seed=seed).run(200)
+    assert app.arms.count(1) <= 4, "its first call may have made connections"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_choice_of_the_model_that_is_wrong_is_dropped_within_the_first_calls(seed: int) -> None:
+    app = Application([1e-3, 1.3e-3], usual=1, expected_s=[1e-3, 0.6e-3], host_known=True, seed=seed).run(30)
+    assert app.now == NATIVE
+
+
+def test_the_first_call_of_an_arm_may_take_long() -> None:
+    app = Application([1e-3, 0.5e-3], expected_s=[1e-3, 0.5e-3], first_s=2e-3).run(200)
+    assert app.now == 1
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
 def test_a_program_that_ends_early_loses_little_too(share: float) -> None:
     """Whenever it ends. A single trial may cost more than was thought, which is made up for afterwards."""
-    for calls in (10, 1000, 10**4, 10**5, 10**6):
+    for calls in (10, 100, 1000, 10**4, 10**5):
         for seed in range(10):
-            app = Application([20e-6 * f for f in (1, 1.5, 0.7, 2)], seed=seed, share=share).run(calls)
-            assert app.lost_s < 1.2 * share * app.spent_s + 40e-6, (calls, seed)
+            app = Application([1e-3 * f for f in (1, 1.5, 0.7, 2)], seed=seed, share=share).run(calls)
+            assert app.within, (calls, seed, app.lost_s, app.spent_s)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_calls_that_wait_for_one_another_do_not_count_as_usual(seed: int) -> None:
     """Where ranks share cores and spin, each trial lasts until all have had a turn, and others do not."""
     app = Application([1e-5, 2e-5, 0.6e-5], usual=2, alone_s=4e-3, waiting_s=8e-3, seed=seed)
-    for calls in (10**4, 10**6, 10**8):
+    for calls in (10**4, 10**6, 10**7):
         app.run(calls)
-        assert app.lost_s < 0.015 * app.spent_s + 40e-3, calls
+        assert app.lost_s < 0.015 * app.spent_s + 60e-3, calls
 
 
 def test_computing_between_calls_is_not_spent_in_them() -> None:
-    app = Application([2e-5, 1.5e-5], computing_s=1e-3).run(10**6)
-    assert app.lost_s < 0.012 * app.spent_s
+    app = Application([1e-4, 0.75e-4], computing_s=1e-3).run(10**5)
+    assert app.lost_s < 0.012 * app.spent_s + 10 * EARLY * 1e-4
 
 
 def test_nothing_is_prepared_before_it_is_worth_it() -> None:
-    assert not Application([1e-6, 0.5e-6]).run(50_000).prepared
-    assert Application([1e-6, 0.5e-6]).run(500_000).prepared
+    expected = [1e-6, 0.7e-6]
+    assert 1 not in Application(expected, expected_s=expected).run(100).arms
+    assert 1 in Application(expected, expected_s=expected).run(10**6).arms
+
+
+def test_the_host_mpi_is_kept_where_nothing_is_faster() -> None:
+    chosen = [Application([1e-4, 1e-4, 1.02e-4, 0.99e-4], seed=seed).run(10**6).now for seed in range(40)]
+    assert chosen.count(NATIVE) >= 34, "samples vary by 10 %"
+    assert 2 not in chosen, "what is slower"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_mpi_underneath_is_kept_where_nothing_is_faster(seed: int) -> None:
-    assert Application([1e-4, 1e-4, 1.02e-4, 0.99e-4], seed=seed).run(10**6).now == NATIVE
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_choice_that_is_slower_than_the_mpi_underneath_is_dropped(seed: int) -> None:
-    app = Application([1e-4, 1.2e-4, 2e-4], usual=1, seed=seed).run(10**6)
+def test_a_choice_that_is_slower_than_the_host_mpi_is_dropped(seed: int) -> None:
+    app = Application([1e-4, 1.2e-4, 2e-4], usual=1, expected_s=[1e-4, 0.5e-4, 1e-4], seed=seed).run(10**6)
     assert app.now == NATIVE
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_other_times_begin_all_anew(seed: int) -> None:
-    app = Application([1e-4, 0.5e-4, 2e-4, 0.8e-4], seed=seed).run(10**6)
+    app = Application([1e-4, 0.5e-4, 2e-4, 0.8e-4], seed=seed).run(10**5)
     assert app.now == 1
     app.call_s[1:] = [3e-4, 2e-4, 0.5e-4]
-    app.run(10**7)
+    app.run(2 * 10**6)
     assert app.now == 3
     assert app.lost_s < 0.02 * app.spent_s
 
@@ -136,25 +179,42 @@ def test_little_is_tried_once_all_is_known() -> None:
     before = len(app.arms)
     app.run(10**7)
     assert len(app.arms) - before < 60
-    assert set(app.arms[before:]) <= {NATIVE, 1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    times=some.lists(some.floats(0.3, 3), min_size=2, max_size=7),
+    errors=some.lists(some.floats(-0.5, 0.5), min_size=7, max_size=7),
+    seed=some.integers(0, 1000),
+)
+def test_regret_is_bounded_whatever_the_machine_and_however_wrong_the_model(
+    times: list[float], errors: list[float], seed: int
+) -> None:
+    """Against an oracle: what calls cost in the end, and in all."""
+    call_s = [1e-3 * time for time in times]
+    expected = [time * math.exp(error) for time, error in zip(call_s, errors, strict=False)]
+    usual = min(range(len(expected)), key=expected.__getitem__)
+    app = Application(call_s, usual=usual, expected_s=expected, seed=seed, noise=0.05).run(20000)
+    assert app.call_s[app.now] < 1.12 * min(call_s)
+    calls = 20000
+    assert app.spent_s + app.lost_s < 1.2 * calls * min(call_s) + 30 * max(call_s)
 
 
 def test_ranks_with_other_clocks_do_the_same() -> None:
     """They learn from the same numbers, whatever each has measured."""
-    ranks = [_core.Trials(0.05, 7) for _ in range(3)]
+    ranks = [_core.Trials(0.05, beliefs([1e-4, 0.5e-4, 1e-4, 2e-4, 0.9e-4]), 1) for _ in range(3)]
     draw = random.Random(3)
-    prepared = False
     for _ in range(2000):
-        assert len({(t.pause, t.usual, t.wants_arms) for t in ranks}) == 1
-        if ranks[0].wants_arms:
-            for trials in ranks:
-                trials.begin(5, 1)
-            prepared = True
+        assert len({(t.pause, t.usual) for t in ranks}) == 1
         assert len({trials.next() for trials in ranks}) == 1
         for trials in ranks:
             trials.took(draw.random() * 1e-5, draw.random() * 1e-4, draw.random())
-        if ranks[0].round_over:
-            most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
-            for trials in ranks:
-                trials.learn(most)
-    assert prepared
+        assert all(trials.over for trials in ranks)
+        most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
+        for trials in ranks:
+            trials.learn(most)
+
+
+def test_a_share_of_all_time_tries_each_in_turn() -> None:
+    app = Application([1e-3, 2e-3, 5e-3], share=1).run(60)
+    assert [app.arms.count(arm) for arm in range(3)] == [10, 10, 10]

@@ -96,8 +96,8 @@ def test_rules_of_a_file_come_before_our_own(tmp_path: Path) -> None:
     assert _core.choose(kind, 4, 0, options) == (_core.parse_spec("shared-memory"), f"rule: {file}, line 4", 512)
     spec, reason, most = _core.choose(kind, 4, 513, options)
     assert (spec, most) == (_core.parse_spec("tuna(r=2)"), 2**63 - 1) and reason.endswith("line 5")
-    assert _core.choose(kind, 5, 513, options)[1] == "rule: docs/measurements/node.md"
-    assert _core.choose(kind, 4, 8, options, nodes="2")[1] == "no rule of the automatic choice is faster here"
+    for ranks, nodes in ((5, ""), (4, "2")):
+        assert _core.choose(kind, ranks, 513, options, nodes=nodes)[1].startswith("expected: ")
     assert _core.choose(_core.Collective.alltoallv, 4, 0, options)[0].family == "native"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,9 @@ def ran(launch, compiled, tallies, tmp_path: Path, wheel: str):
 
 def remembered(served: set[tuple[str, str]]) -> set[str]:
     """The algorithms that were used because of memory."""
-    return {algorithm for algorithm, reason in served if reason.startswith("rule: memory of ")}
+    return {
+        algorithm for algorithm, reason in served if re.match(r"expected: [^,]* \(\d+ calls of other runs\), ", reason)
+    }
 
 
 def put(folder: Path, mpi: str, evidence: list[_core.Evidence]) -> Path:

@@ -1,0 +1,147 @@
+#include "choose/expectation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace swapmeet {
+
+namespace {
+
+constexpr double sure = 1.96;  ///< deviations that 95 % are within
+constexpr double most_off =
+    6.91;  ///< no machine takes a thousand times the price, or a thousandth: such evidence is none
+
+/// How far a measured mean is off at least, by who measured it: machines are not the same on two days.
+double least_deviation(const Evidence& evidence) {
+  constexpr double same_run = 0.03, other_run = 0.1, on_purpose = 0.03, described = 0.2;
+  switch (evidence.by) {
+    case Measurer::tune: return on_purpose;
+    case Measurer::calibration: return described;
+    default: return evidence.date == 0 ? same_run : other_run;
+  }
+}
+
+/// How much less is known of calls of one kind by those of another; negative: nothing.
+double distance(const CallKind& one, const CallKind& other) {
+  constexpr double a_doubling = 0.15, unknown = 0.3;
+  CallKind same_size = other;
+  same_size.size_class = one.size_class;
+  if (same_size != one) return -1;
+  if (one.size_class == unknown_class || other.size_class == unknown_class)
+    return one.size_class == other.size_class ? 0 : unknown;
+  return a_doubling * std::abs(one.size_class - other.size_class);
+}
+
+double squared(double x) { return x * x; }
+
+/// Whether a number of evidence can be one: what was stored may be anything.
+bool sound(const Evidence& evidence) {
+  constexpr double most_s = 1e6;
+  return evidence.calls > 0 && evidence.mean_s > 0 && evidence.mean_s < most_s && evidence.spread_s >= 0 &&
+         evidence.spread_s < most_s;
+}
+
+/// Whether this run has measured something else: what it measures counts more than what was stored.
+bool contradicted(const Evidence& stored, std::span<const Evidence> evidence) {
+  return stored.date != 0 && std::ranges::any_of(evidence, [&](const Evidence& now) {
+           return now.date == 0 && now.kind == stored.kind && now.spec == stored.spec && sound(now) &&
+                  (stored.mean_s > 2 * now.mean_s || now.mean_s > 2 * stored.mean_s);
+         });
+}
+
+}  // namespace
+
+void Measured::add(const Belief& one, std::int64_t of_calls) {
+  const double weight = 1 / squared(one.deviation), before = calls > 0 ? 1 / squared(ratio.deviation) : 0;
+  ratio = {(before * ratio.log_mean + weight * one.log_mean) / (before + weight), 1 / std::sqrt(before + weight)};
+  calls += of_calls;
+}
+
+double Expectation::seconds() const { return std::exp(time.log_mean); }
+
+std::vector<Belief> posterior(std::span<const Measured> measured, double common_deviation) {
+  double weights = 1 / squared(common_deviation), sum = 0;
+  for (const Measured& one : measured) {
+    if (one.calls == 0) continue;
+    const double weight = 1 / (squared(one.own) + squared(one.ratio.deviation));
+    weights += weight;
+    sum += weight * one.ratio.log_mean;
+  }
+  const double common = sum / weights, common_variance = 1 / weights;
+  std::vector<Belief> beliefs;
+  for (const Measured& one : measured) {
+    const double variance = squared(one.ratio.deviation), own = squared(one.own);
+    const double trust = one.calls == 0 ? 0 : own / (own + variance);
+    beliefs.push_back({common + trust * (one.ratio.log_mean - common),
+                       std::sqrt((one.calls == 0 ? own : trust * variance) + squared(1 - trust) * common_variance)});
+  }
+  return beliefs;
+}
+
+std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& family,
+                                      std::span<const Evidence> evidence, const Doubt& doubt) {
+  std::vector<Expectation> all;
+  std::vector<Measured> measured;
+  const std::int64_t bytes = typical_bytes(kind.size_class);
+  const auto place = [&](const Spec& spec, double price_s) {
+    all.push_back({spec, {}, price_s});
+    measured.push_back({doubt.own});
+  };
+  place(Spec{}, family.seconds(Spec{}, bytes));
+  for (std::size_t i = 0; i < family.size(); ++i) place(family.spec(i), family.seconds(i, bytes));
+  for (const Evidence& one : evidence) {
+    const double far = distance(kind, one.kind);
+    if (far < 0 || !sound(one) || contradicted(one, evidence)) continue;
+    auto found = std::ranges::find(all, one.spec, &Expectation::spec);
+    if (found == all.end()) {
+      const double price_s = family.seconds(one.spec, bytes);
+      if (price_s <= 0) continue;
+      place(one.spec, price_s);
+      found = all.end() - 1;
+    }
+    const auto i = static_cast<std::size_t>(found - all.begin());
+    const double price_s = family.seconds(one.spec, typical_bytes(one.kind.size_class));
+    if (std::abs(std::log(one.mean_s / price_s)) > most_off) continue;
+    const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
+    measured[i].add({std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
+    if (far > 0) continue;  // it is still the model's
+    found->calls += one.calls;
+    found->by = std::max(found->by, one.by);
+    found->date = std::max(found->date, one.date);
+  }
+  const std::vector<Belief> beliefs = posterior(measured, doubt.common);
+  for (std::size_t i = 0; i < all.size(); ++i) {  // the model makes nothing surer than it was measured
+    const double deviation = std::max(beliefs[i].deviation, all[i].calls > 0 ? measured[i].ratio.deviation : 0);
+    all[i].time = {std::log(all[i].price_s) + beliefs[i].log_mean, deviation};
+  }
+  return all;
+}
+
+std::string basis(const Expectation& expected) {
+  if (expected.calls == 0) return "by the model";
+  const std::string calls = std::to_string(expected.calls) + (expected.calls == 1 ? " call" : " calls");
+  if (expected.by == Measurer::tune) return "by swapmeet tune, " + calls;
+  return calls + (expected.date == 0 ? " of this run" : " of other runs");
+}
+
+std::size_t decide(std::span<const Expectation> expected) {
+  constexpr double by_model = 0.9, by_this_run = 0.95;
+  const Belief& host = expected.front().time;
+  const auto better = [&](const Expectation& one) {
+    if (one.calls == 0) return one.time.log_mean < host.log_mean + std::log(by_model);
+    if (one.date == 0) return one.time.log_mean < host.log_mean + std::log(by_this_run);
+    return one.time.log_mean + sure * std::hypot(one.time.deviation, host.deviation) < host.log_mean;
+  };
+  const auto best = [&](bool measured) {
+    std::size_t chosen = 0;
+    for (std::size_t i = 1; i < expected.size(); ++i)
+      if ((expected[i].calls > 0) == measured && better(expected[i]) &&
+          expected[i].time.log_mean < expected[chosen].time.log_mean)
+        chosen = i;
+    return chosen;
+  };
+  const std::size_t measured = best(true);
+  return measured > 0 ? measured : best(false);
+}
+
+}  // namespace swapmeet

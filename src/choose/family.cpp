@@ -1,0 +1,190 @@
+#include "choose/family.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithms/generate.hpp"
+#include "model/price.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// Nodes of consecutive ranks, all of one size.
+Shape even_shape(std::int32_t nodes, std::int32_t per_node) {
+  Shape shape{nodes * per_node};
+  if (nodes == 1) return shape;
+  std::vector<std::int32_t> node_of;
+  node_of.reserve(static_cast<std::size_t>(shape.ranks));
+  for (Rank rank = 0; rank < shape.ranks; ++rank) node_of.push_back(rank / per_node);
+  shape.hierarchy = {std::move(node_of)};
+  return shape;
+}
+
+std::int32_t root_of(std::int32_t number, int degree) {
+  auto root = static_cast<std::int32_t>(std::pow(number, 1.0 / degree));
+  const auto power = [&](std::int64_t base) {
+    std::int64_t product = 1;
+    for (int i = 0; i < degree && product < number; ++i) product *= base;
+    return product;
+  };
+  while (root > 2 && power(root - 1) >= number) --root;
+  while (power(root) < number) ++root;
+  return root;
+}
+
+/// Radices of `size` places, of which one is nearly always about the best (docs/models.md): small ones, roots, and some
+/// between the square root and all.
+std::vector<std::int32_t> radices_of(std::int32_t size) {
+  std::vector<std::int32_t> radices;
+  const auto add = [&](std::int32_t radix) {
+    if (radix >= 2 && radix < size) radices.push_back(radix);
+  };
+  for (const std::int32_t small : {2, 3, 4, 8}) add(small);
+  for (int degree = 2; degree <= 4; ++degree) add(root_of(size, degree));
+  for (const std::int32_t part : {size / 4, size / 2}) add(part);
+  std::ranges::sort(radices);
+  const auto twice = std::ranges::unique(radices);
+  radices.erase(twice.begin(), twice.end());
+  return radices;
+}
+
+Spec direct(std::int32_t window, Completion completion, Transport intra) {
+  Spec spec;
+  spec.family = Family::direct;
+  spec.window = window;
+  spec.completion = completion;
+  spec.intra = intra;
+  return spec;
+}
+
+Spec bruck(Dimensions dimensions, std::vector<Radices> radices, std::int32_t window, Transport intra) {
+  Spec spec;
+  spec.family = Family::bruck;
+  spec.dimensions = std::move(dimensions);
+  spec.radices = std::move(radices);
+  spec.window = window;
+  spec.intra = intra;
+  spec.layout = Layout::zero_rotation;
+  return spec;
+}
+
+/// Blocks of unequal size above this do not travel through other ranks, by the automatic choice
+/// (docs/measurements/cluster.md).
+constexpr std::int64_t most_forwarded_bytes = 1024;
+
+}  // namespace
+
+CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class) {
+  const Nodes nodes(shape);
+  return {collective, shape.ranks, nodes.count(), nodes.smallest(), nodes.largest(), size_class};
+}
+
+std::int64_t typical_bytes(std::int32_t size_class) {
+  constexpr std::int32_t unknown = 6;
+  return std::int64_t{1} << (size_class == unknown_class ? unknown : size_class);
+}
+
+PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine)
+    : kind_(kind), means_(means), machine_(machine), per_node_((kind.ranks + kind.nodes - 1) / kind.nodes),
+      shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
+  for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
+                           direct(1, Completion::all, Transport::mpi)})
+    count(flat, host_.emplace_back());
+  add_direct();
+  add_bruck();
+  add_nodes();
+}
+
+void PricedFamily::add(Spec spec) {
+  if (of_unequal_blocks(kind_.collective) && forwards(spec)) spec.direct_bytes = most_forwarded_bytes;
+  Point point{std::move(spec), {}};
+  if (count(point.spec, point.work)) points_.push_back(std::move(point));
+}
+
+void PricedFamily::add_direct() {
+  if (kind_.nodes == 1 && means_.shared_memory) add(direct(0, Completion::all, Transport::rows));
+  const bool shares = kind_.nodes > 1 && per_node_ > 1 && means_.shared_memory;
+  for (const Transport intra : {Transport::mpi, Transport::automatic}) {
+    if (intra != Transport::mpi && !shares) continue;
+    add(direct(0, Completion::all, intra));
+    if (kind_.ranks > 2) add(direct(1, Completion::all, intra));
+    for (const std::int32_t window : {8, 32})
+      if (window < kind_.ranks) add(direct(window, Completion::any, intra));
+  }
+}
+
+/// On a node, shared memory has been faster up to 64 ranks than anything that passes blocks on (docs/measurements/node.md).
+void PricedFamily::add_bruck() {
+  constexpr Rank measured = 64;
+  const bool shared = kind_.nodes == 1 && means_.shared_memory;
+  if (kind_.ranks < 4 || (shared && kind_.ranks <= measured)) return;
+  std::vector<std::int32_t> radices = radices_of(kind_.ranks);
+  if (kind_.nodes > 1)
+    for (const std::int32_t radix : {per_node_, 2 * per_node_})
+      if (radix > 1 && radix < kind_.ranks && std::ranges::count(radices, radix) == 0) radices.push_back(radix);
+  for (const std::int32_t radix : radices) {
+    add(bruck({}, {{radix}}, 1, shared ? Transport::automatic : Transport::mpi));
+    if (radix > 2) add(bruck({}, {{radix}}, 0, shared ? Transport::automatic : Transport::mpi));
+  }
+  // A square grid, where nodes are rows of it or there are none: of others the work would have to be counted rank by rank.
+  const std::int32_t side = root_of(kind_.ranks, 2);
+  if (side * side == kind_.ranks && (kind_.nodes == 1 || per_node_ % side == 0))
+    add(bruck({Dimensions::Kind::automatic, {2}}, {{Radix::all}}, 0, Transport::mpi));
+}
+
+/// Algorithms that know nodes. A node of far fewer ranks than others has too few that could send for it.
+void PricedFamily::add_nodes() {
+  if (kind_.nodes == 1 || kind_.least_per_node < 2 || 2 * kind_.least_per_node < kind_.most_per_node) return;
+  std::vector<std::int32_t> between = radices_of(kind_.nodes), within{Radix::all};
+  between.push_back(Radix::all);
+  if (per_node_ > 4) within.insert(within.end(), {Radix::root, 2});
+  for (const Transport intra : {Transport::shm, Transport::mpi}) {
+    if (intra == Transport::shm && !means_.shared_memory) continue;
+    for (const std::int32_t r1 : within)
+      for (const std::int32_t r2 : between) add(bruck({Dimensions::Kind::nodes, {}}, {{r1}, {r2}}, 0, intra));
+  }
+  if (!means_.shared_memory) return;
+  for (std::int32_t leaders = 1; leaders <= per_node_ && leaders <= 16; leaders *= 2) {
+    Spec spec;
+    spec.family = Family::leaders;
+    spec.leaders = leaders == per_node_ ? 0 : leaders;
+    spec.intra = Transport::automatic;
+    add(std::move(spec));
+  }
+}
+
+bool PricedFamily::count(const Spec& spec, Work& work) const {
+  Spec even = spec;  // the same ranks and nodes, whatever places they have
+  if (spec.dimensions.kind == Dimensions::Kind::nodes && kind_.nodes > 1)
+    even.dimensions = {Dimensions::Kind::given, {per_node_, kind_.nodes}};
+  if (even.order == Order::topology) even.order = Order::shift;
+  if (even.family == Family::native || !unsuitable(even, shape_).empty()) return false;
+  count_work(even, shape_, nodes_, work);
+  return true;
+}
+
+double PricedFamily::seconds(std::size_t point, std::int64_t block_bytes) const {
+  return 1e-6 * price(points_[point].work, machine_, Model::max_rate, block_bytes).total();
+}
+
+/// MPIs have Bruck's algorithm, throttled and pairwise exchanges, and rules for which of them is the best. Within a node
+/// they copy twice, through memory of their own.
+double PricedFamily::host_seconds(std::int64_t block_bytes) const {
+  double least = std::numeric_limits<double>::max();
+  Machine machine = machine_;
+  machine.memory_byte_ns *= 2;
+  for (const Work& work : host_) least = std::min(least, price(work, machine, Model::max_rate, block_bytes).total());
+  return 1e-6 * least;
+}
+
+double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
+  if (spec.family == Family::native) return host_seconds(block_bytes);
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    if (points_[i].spec == spec) return seconds(i, block_bytes);
+  Work work;
+  return count(spec, work) ? 1e-6 * price(work, machine_, Model::max_rate, block_bytes).total() : -1;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,57 @@
+/// The points of the family that may serve calls of one kind, with what each makes ranks do, to be priced for any size.
+#pragma once
+
+#include <vector>
+
+#include "choose/evidence.hpp"
+#include "choose/means.hpp"
+#include "model/machine.hpp"
+#include "model/work.hpp"
+
+namespace swapmeet {
+
+/// Of calls on `shape` with blocks of about so many bytes, or of unknown_class.
+CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class);
+
+/// Built for equal nodes of consecutive ranks, or for as many of the same size on average: O(ranks + points · digits), and
+/// a price is O(points). The same on every rank.
+class PricedFamily {
+ public:
+  /// `kind.size_class` does not matter.
+  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine);
+
+  /// What may be chosen besides the host MPI.
+  std::size_t size() const { return points_.size(); }
+  const Spec& spec(std::size_t point) const { return points_[point].spec; }
+
+  /// Seconds that the point is expected to take for blocks of so many bytes.
+  double seconds(std::size_t point, std::int64_t block_bytes) const;
+  /// The same of any spec that can be priced here; negative: it cannot.
+  double seconds(const Spec& spec, std::int64_t block_bytes) const;
+
+ private:
+  struct Point {
+    Spec spec;
+    Work work;
+  };
+  void add(Spec spec);
+  void add_direct();
+  void add_bruck();
+  void add_nodes();
+  bool count(const Spec& spec, Work& work) const;
+  double host_seconds(std::int64_t block_bytes) const;
+
+  CallKind kind_;
+  Means means_;
+  Machine machine_;
+  std::int32_t per_node_;
+  Shape shape_;
+  Nodes nodes_;
+  std::vector<Point> points_;
+  std::vector<Work> host_;
+};
+
+/// The size for which blocks of a class are priced.
+std::int64_t typical_bytes(std::int32_t size_class);
+
+}  // namespace swapmeet

@@ -1,0 +1,144 @@
+"""What specs are expected to take: by the model, and by whatever was measured; and what is chosen because of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from swapmeet import _core
+
+ALLTOALL = _core.Collective.alltoall
+NATIVE = _core.Spec()
+OPTIONS = _core.read_options([])
+SHAPES = [(2, ""), (16, "4"), (48, "12"), (128, "8"), (11, "4+3+4"), (512, "64")]
+NOW, EARLIER = 0, 1_750_000_000
+
+
+def chosen(ranks: int, nodes: str, size: int, evidence: list[_core.Evidence]) -> _core.Spec:
+    knowledge = _core.Knowledge(evidence=evidence)
+    return _core.choose(ALLTOALL, ranks, size, OPTIONS, nodes=nodes, knowledge=knowledge)[0]
+
+
+def candidates(ranks: int, nodes: str, size: int) -> list[_core.Expectation]:
+    return _core.candidates(ALLTOALL, ranks, size, nodes=nodes)
+
+
+@some.composite
+def measurements(draw: some.DrawFn) -> tuple[int, str, int, list[_core.Evidence]]:
+    """Anything that may be in a store, absurd entries too."""
+    ranks, nodes = draw(some.sampled_from(SHAPES))
+    size = 1 << draw(some.integers(0, 20))
+    specs = [one.spec for one in candidates(ranks, nodes, size)]
+    evidence = []
+    for _ in range(draw(some.integers(0, 8))):
+        other_ranks, other_nodes = draw(some.sampled_from([(ranks, nodes), *SHAPES]))
+        kind = _core.CallKind(ALLTOALL, other_ranks, 1 << draw(some.integers(0, 20)), other_nodes)
+        time = draw(some.floats(1e-12, 1e9) | some.floats(1e-6, 1e-2) | some.sampled_from([0.0, -1.0]))
+        spread = draw(some.floats(0, 1)) * abs(time)
+        calls = draw(some.integers(-1, 10**6))
+        by = draw(some.sampled_from([_core.Measurer.trial, _core.Measurer.tune]))
+        date = draw(some.sampled_from([NOW, EARLIER]))
+        evidence.append(_core.Evidence(kind, draw(some.sampled_from(specs)), calls, time, spread, by, date))
+    return ranks, nodes, size, evidence
+
+
+@settings(max_examples=150, deadline=None)
+@given(measurements())
+def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
+    """On each rank the same: nothing but the evidence counts, and not what was decided before."""
+    ranks, nodes, size, evidence = case
+    first = chosen(ranks, nodes, size, evidence)
+    candidates(ranks, nodes, 8)
+    assert chosen(ranks, nodes, size, list(evidence)) == first
+    assert not first.unsuitable(ranks, nodes)
+
+
+@settings(max_examples=100, deadline=None)
+@given(measurements())
+def test_the_host_mpi_can_always_be_reached(case) -> None:
+    """Whatever was stored: when this run has measured that all else takes twice as long, the host MPI is taken."""
+    ranks, nodes, size, evidence = case
+    kind = _core.CallKind(ALLTOALL, ranks, size, nodes)
+    stored = [one for one in evidence if one.date != NOW]
+    known = {str(one.spec): one for one in [*candidates(ranks, nodes, size)]}
+    chosen_first = chosen(ranks, nodes, size, stored)
+    price_s = known[str(NATIVE)].price_s
+    measured = [_core.Evidence(kind, NATIVE, 5, price_s, 0.02 * price_s)]
+    for _ in range(100):
+        spec = chosen(ranks, nodes, size, [*stored, *measured])
+        if spec.family == "native":
+            break
+        measured.append(_core.Evidence(kind, spec, 5, 2 * price_s, 0.04 * price_s))
+    else:
+        pytest.fail(f"{chosen_first} and others are never given up")
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(64, "8"), (128, "8")])
+def test_a_stored_time_counts_only_if_it_is_surely_faster(ranks: int, nodes: str) -> None:
+    kind = _core.CallKind(ALLTOALL, ranks, 1 << 16, nodes)
+    pairwise = _core.parse_spec("pairwise")
+    price_s = candidates(ranks, nodes, 1 << 16)[0].price_s
+
+    def choice(ratio: float, spread: float) -> _core.Spec:
+        native = _core.Evidence(kind, NATIVE, 20, price_s, 0.02 * price_s, _core.Measurer.tune, EARLIER)
+        time = ratio * price_s
+        other = _core.Evidence(kind, pairwise, 20, time, spread * time, _core.Measurer.tune, EARLIER)
+        return chosen(ranks, nodes, 1 << 16, [native, other])
+
+    assert choice(0.6, 0.02) == pairwise
+    assert choice(0.6, 0.5) != pairwise, "its interval includes a loss"
+    assert choice(0.97, 0.02).family == "native"
+
+
+def test_what_this_run_measures_counts_more_than_what_was_stored() -> None:
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    spec = chosen(64, "8", 8, [])
+    assert spec.family != "native"
+    price_s = candidates(64, "8", 8)[0].price_s
+    stored = [_core.Evidence(kind, spec, 1000, 0.01 * price_s, 0, _core.Measurer.trial, EARLIER)]
+    now = [_core.Evidence(kind, NATIVE, 3, price_s, 0), _core.Evidence(kind, spec, 3, 1.5 * price_s, 0)]
+    assert chosen(64, "8", 8, stored) == spec
+    assert chosen(64, "8", 8, [*stored, *now]) != spec
+
+
+def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
+    spec = chosen(64, "8", 8, [])
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    price_s = candidates(64, "8", 8)[0].price_s
+    slow = [_core.Evidence(kind, NATIVE, 9, price_s, 0), _core.Evidence(kind, spec, 9, 3 * price_s, 0)]
+    assert chosen(64, "8", 16, slow) != spec
+    far = _core.candidates(ALLTOALL, 64, 1 << 20, nodes="8", knowledge=_core.Knowledge(evidence=slow))
+    assert far[0].calls == 0 and far[0].basis == "by the model"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_regret_is_bounded_on_random_machines(seed: int) -> None:
+    """Within a factor of three of the machine that is assumed: what the choice loses against the best candidate."""
+    draw = random.Random(seed)
+    machine = _core.Machine()
+    assumed = {
+        "between": (1.2, 0.3, 0.08), "within": (0.25, 0.1, 0.133), "shared": (0.2, 0.03, 0.1),
+    }  # fmt: skip
+    for name, (latency, overhead, byte) in assumed.items():
+        link = getattr(machine, name)
+        link.latency_us, link.overhead_us, link.byte_ns = (
+            value * 3 ** draw.uniform(-1, 1) for value in (latency, overhead, byte)
+        )
+    machine.pack.byte_ns, machine.pack.piece_us = 0.1 * 3 ** draw.uniform(-1, 1), 0.01 * 3 ** draw.uniform(-1, 1)
+    machine.node_byte_ns = machine.between.byte_ns
+    true = _core.Knowledge(machine=machine)
+    losses = []
+    for ranks, nodes in ((64, "8"), (128, "8"), (256, "32")):
+        for size in (8, 64, 512):
+            spec = chosen(ranks, nodes, size, [])
+            found = _core.candidates(ALLTOALL, ranks, size, nodes=nodes, knowledge=true)
+            best = min(one.seconds for one in found)
+            takes = next((one.seconds for one in found if one.spec == spec), None)
+            if takes is None:
+                takes = 1e-6 * _core.Work(spec, ranks, nodes).price(machine, "max-rate", size).total
+            losses.append(takes / best - 1)
+    assert sum(losses) / len(losses) < 0.5
+    assert max(losses) < 1.5

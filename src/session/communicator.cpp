@@ -269,7 +269,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     const std::string problem = execute_by(choice.spec, collective, *decision);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
-    if (tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
+    if (unknown.empty() && tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
   }
   withdraw();
   return keep(collective, std::move(decision));

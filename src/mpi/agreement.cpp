@@ -115,8 +115,8 @@ MPI_Comm same_ranks(MPI_Comm user) {
   if (PMPI_Comm_group(user, &group) != MPI_SUCCESS || PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS)
     return MPI_COMM_NULL;
   PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
-  for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    if (PMPI_Comm_create(user, group, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)       // once more: the other ranks wait in it
+    if (is_fault(PMPI_Comm_create(user, group, &comm))) comm = MPI_COMM_NULL;  // what is there is half made
   PMPI_Comm_set_errhandler(user, handler);
   PMPI_Errhandler_free(&handler);
   PMPI_Group_free(&group);

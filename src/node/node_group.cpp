@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "mpi/faults.hpp"
+
 namespace swapmeet {
 
 NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : comm_(comm), members_(nodes.size(), -1) {
@@ -28,7 +30,7 @@ int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) cons
   MPI_Comm node = MPI_COMM_NULL;
   int error = MPI_SUCCESS;
   for (int attempt = 0; attempt < 2 && node == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    if ((error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node)) != MPI_SUCCESS) node = MPI_COMM_NULL;
+    if (is_fault(error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node))) node = MPI_COMM_NULL;
   if (node == MPI_COMM_NULL) return error;
   error = swapmeet::gather_bytes(mine, bytes, all, count(), node);
   PMPI_Comm_free(&node);

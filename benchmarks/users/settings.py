@@ -88,13 +88,15 @@ def cluster(target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str])
 def clean_environment() -> Iterator[str]:
     """Take away what would make `raw` something else than the host MPI, and `auto` something else than the defaults.
 
-    Yields a sentence on each.
+    Nor does `auto` know what earlier launches have found: it is measured as a new user has it. Yields a sentence on each.
     """
+    os.environ.pop("SWAPMEET_MEMORY", None)
     for name in [name for name in os.environ if name.startswith("SWAPMEET_")]:
         del os.environ[name]
         yield f"{name} is not passed on"
     if os.environ.pop("LD_PRELOAD", None):
         yield "LD_PRELOAD is not passed on"
+    os.environ["SWAPMEET_MEMORY"] = "off"
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine
         os.environ[name] = tempfile.gettempdir() + "/none"
 

@@ -88,7 +88,8 @@ def cluster(target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str])
 def clean_environment() -> Iterator[str]:
     """Take away what would make `raw` something else than the host MPI, and `auto` something else than the defaults.
 
-    Nor does `auto` know what earlier launches have found: it is measured as a new user has it. Yields a sentence on each.
+    Nor does `auto` know what earlier launches have found: it is measured as a new user has it.
+    Yields a sentence on each.
     """
     os.environ.pop("SWAPMEET_MEMORY", None)
     for name in [name for name in os.environ if name.startswith("SWAPMEET_")]:

@@ -54,6 +54,9 @@ inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes
   return shape;
 }
 
+/// Options, rules and the choice: choice_bindings.cpp. With bind_memory(), whose evidence it takes.
+void bind_choice(nanobind::module_& m);
+
 /// Trials of the online choice: trials_bindings.cpp.
 void bind_trials(nanobind::module_& m);
 

@@ -75,6 +75,7 @@ void bind_evidence(nb::module_& m) {
       },
       "collective"_a, "ranks"_a, "nodes"_a = "", "(nodes, ranks of the smallest, of the largest)");
   m.def("rules_of", &rules_of, "evidence"_a);
+  m.def("conclusive", &conclusive, "evidence"_a, "What a choice may rest on.");
   m.def(
       "merged",
       [](std::vector<Evidence> evidence) {

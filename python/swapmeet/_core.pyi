@@ -681,6 +681,9 @@ def merged(evidence: list[Evidence]) -> list[Evidence]:
 def rules_of(evidence: list[Evidence]) -> list[Rule]:
     """Rules that evidence is enough for."""
 
+def conclusive(evidence: list[Evidence]) -> list[Evidence]:
+    """What a choice may rest on: evidence of kinds that there are rules for, on several nodes."""
+
 def block_class(block_bytes: int) -> int: ...
 def bytes_of_class(size_class: int) -> tuple[int, int]: ...
 def kind_of(collective: Collective, ranks: int, nodes: str = "") -> tuple[int, int, int]:

@@ -57,7 +57,7 @@ def explain(
     memory = _core.MemoryStore()
     memory.begin(options, name, __version__)
     recalled = [] if options.algorithm else memory.recall(ranks)
-    knowledge = _core.Knowledge(evidence=recalled)
+    knowledge = _core.Knowledge(evidence=_core.conclusive(recalled))
     for problem in filter(None, [*options.problems, memory.take_problem()]):
         print(f"warning: {problem}")
     print(f"tuning file for {name}: {options.tuning.file or 'none'}")

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "options/rule.hpp"
 #include "schedule/collective.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
@@ -35,6 +36,9 @@ constexpr std::int32_t block_class(std::int64_t bytes) {
   return power + (excess * excess > 2 ? 1 : 0);
 }
 
+/// The sizes of blocks that are of a class.
+Range bytes_of_class(std::int32_t size_class);
+
 /// Who measured. A later one outranks those before it.
 enum class Measurer : std::uint8_t {
   model,        ///< nobody: a price by a description of the machine
@@ -53,5 +57,10 @@ struct Evidence {
   Measurer by = Measurer::trial;
   std::int64_t date = 0;  ///< when, in seconds since 1970; 0: in this run
 };
+
+/// Whether evidence can be true: calls that can be, and a time from a nanosecond to a day. What was stored may be anything.
+bool plausible(const Evidence& evidence);
+inline constexpr std::int32_t most_size_class = 50;
+inline constexpr double least_seconds = 1e-9, most_seconds = 86400;
 
 }  // namespace swapmeet

@@ -8,8 +8,8 @@ namespace swapmeet {
 namespace {
 
 constexpr double sure = 1.96;  ///< deviations that 95 % are within
-constexpr double most_off =
-    6.91;  ///< no machine takes a thousand times the price, or a thousandth: such evidence is none
+/// No machine takes a thousand times the price, or a thousandth: such evidence is none. A logarithm.
+constexpr double most_off = 6.91;
 
 /// How far a measured mean is off at least, by who measured it: machines are not the same on two days.
 double least_deviation(const Evidence& evidence) {
@@ -34,17 +34,10 @@ double distance(const CallKind& one, const CallKind& other) {
 
 double squared(double x) { return x * x; }
 
-/// Whether a number of evidence can be one: what was stored may be anything.
-bool sound(const Evidence& evidence) {
-  constexpr double most_s = 1e6;
-  return evidence.calls > 0 && evidence.mean_s > 0 && evidence.mean_s < most_s && evidence.spread_s >= 0 &&
-         evidence.spread_s < most_s;
-}
-
 /// Whether this run has measured something else: what it measures counts more than what was stored.
 bool contradicted(const Evidence& stored, std::span<const Evidence> evidence) {
   return stored.date != 0 && std::ranges::any_of(evidence, [&](const Evidence& now) {
-           return now.date == 0 && now.kind == stored.kind && now.spec == stored.spec && sound(now) &&
+           return now.date == 0 && now.kind == stored.kind && now.spec == stored.spec && plausible(now) &&
                   (stored.mean_s > 2 * now.mean_s || now.mean_s > 2 * stored.mean_s);
          });
 }
@@ -91,7 +84,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
   for (std::size_t i = 0; i < family.size(); ++i) place(family.spec(i), family.seconds(i, bytes));
   for (const Evidence& one : evidence) {
     const double far = distance(kind, one.kind);
-    if (far < 0 || !sound(one) || contradicted(one, evidence)) continue;
+    if (far < 0 || !plausible(one) || contradicted(one, evidence)) continue;
     auto found = std::ranges::find(all, one.spec, &Expectation::spec);
     if (found == all.end()) {
       const double price_s = family.seconds(one.spec, bytes);

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "options/line.hpp"
@@ -26,10 +28,8 @@ constexpr std::string_view first_words = "swapmeet-memory ";
 constexpr std::string_view explanation =
     "# What took how long in programs that ran with Swapmeet (docs/tuning.md): `swapmeet tuning show`. It may be "
     "deleted.";
-constexpr std::int32_t most_size_class = 50;
 constexpr std::size_t most_bytes_of_a_line = 1000;
-constexpr std::int64_t least_calls = 3;  ///< for an interval
-constexpr double most_seconds = 86400, least_seconds = 1e-9;
+constexpr std::int64_t least_calls = 8;  ///< for an interval
 constexpr std::int64_t year_2000_s = 946684800, year_9999_s = 253402300799;
 
 /// The same in every locale.
@@ -126,16 +126,30 @@ std::string microseconds(double seconds) {
 /// Of a kind that all evidence is of: what is to be used, if that is known.
 const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*& native) {
   const Evidence* sure = nullptr;
-  const Evidence* least = nullptr;
   native = nullptr;
   for (const Evidence* one : all)
     if (one->spec.family == Family::native) native = one;
   if (!native) return nullptr;
-  for (const Evidence* one : all) {
-    if (!least || one->mean_s < least->mean_s) least = one;
+  for (const Evidence* one : all)
     if (one != native && upper_s(*one) < lower_s(*native) && (!sure || upper_s(*one) < upper_s(*sure))) sure = one;
+  if (sure) return sure;
+  const auto faster = [&](const Evidence* one) { return one == native || upper_s(*native) < lower_s(*one); };
+  return all.size() > 1 && std::ranges::all_of(all, faster) ? native : nullptr;
+}
+
+/// What enough is known of: of each kind, one of each spec.
+std::map<CallKind, std::vector<const Evidence*>> by_kind(std::span<const Evidence> evidence) {
+  std::map<CallKind, std::vector<const Evidence*>> kinds;
+  for (const Evidence& one : evidence) {
+    if (one.calls < least_calls) continue;
+    std::vector<const Evidence*>& all = kinds[one.kind];
+    const auto same = std::ranges::find_if(all, [&](const Evidence* other) { return other->spec == one.spec; });
+    if (same == all.end()) all.push_back(&one);
+    else if ((*same)->by < one.by) *same = &one;
   }
-  return sure ? sure : least == native && all.size() > 1 ? native : nullptr;
+  for (auto& [kind, all] : kinds)
+    std::ranges::sort(all, {}, [](const Evidence* one) { return std::pair(to_text(one->spec), one->by); });
+  return kinds;
 }
 
 }  // namespace
@@ -166,17 +180,6 @@ std::string cluster_signature() {
   utsname name{};
   uname(&name);
   return machine_signature() + ", host " + host_class(name.nodename);
-}
-
-bool plausible(const Evidence& evidence) {
-  const CallKind& kind = evidence.kind;
-  const auto of_nodes = [&](Rank per_node) { return std::int64_t{per_node} * kind.nodes; };
-  return kind.ranks >= 2 && kind.nodes >= 1 && kind.least_per_node >= 1 && kind.least_per_node <= kind.most_per_node &&
-         of_nodes(kind.least_per_node) <= kind.ranks && kind.ranks <= of_nodes(kind.most_per_node) &&
-         kind.size_class >= unknown_class && kind.size_class <= most_size_class &&
-         (of_unequal_blocks(kind.collective) || kind.size_class != unknown_class) && evidence.calls >= 1 &&
-         evidence.mean_s >= least_seconds && evidence.mean_s <= most_seconds && evidence.spread_s >= 0 &&
-         evidence.spread_s <= most_seconds;
 }
 
 std::string evidence_line(const Evidence& evidence) {
@@ -324,32 +327,9 @@ void keep_within_bounds(std::vector<Evidence>& evidence) {
   }
 }
 
-Range bytes_of_class(std::int32_t size_class) {
-  if (size_class == unknown_class) return {};
-  if (size_class == 0) return {0, 1};
-  const auto first_of = [](std::int32_t wanted) {  // 2^wanted is in the class, half of it is not
-    std::int64_t below = std::int64_t{1} << (wanted - 1), within = 2 * below;
-    while (within - below > 1) {
-      const std::int64_t middle = below + (within - below) / 2;
-      (block_class(middle) >= wanted ? within : below) = middle;
-    }
-    return within;
-  };
-  return {first_of(size_class), first_of(size_class + 1) - 1};
-}
-
 std::vector<Rule> rules_of(const std::vector<Evidence>& evidence) {
-  std::map<CallKind, std::vector<const Evidence*>> kinds;
-  for (const Evidence& one : evidence) {
-    if (one.calls < least_calls) continue;
-    std::vector<const Evidence*>& all = kinds[one.kind];
-    const auto same = std::ranges::find_if(all, [&](const Evidence* other) { return other->spec == one.spec; });
-    if (same == all.end()) all.push_back(&one);
-    else if ((*same)->by < one.by) *same = &one;
-  }
   std::vector<Rule> rules;
-  for (auto& [kind, all] : kinds) {
-    std::ranges::sort(all, {}, [](const Evidence* one) { return std::pair(to_text(one->spec), one->by); });
+  for (const auto& [kind, all] : by_kind(evidence)) {
     const Evidence* native = nullptr;
     const Evidence* const best = fastest(all, native);
     if (!best) continue;
@@ -361,6 +341,17 @@ std::vector<Rule> rules_of(const std::vector<Evidence>& evidence) {
                      Range{kind.least_per_node, kind.least_per_node}});
   }
   return rules;
+}
+
+std::vector<Evidence> conclusive(const std::vector<Evidence>& evidence) {
+  const auto kinds = by_kind(evidence);
+  std::vector<Evidence> kept;
+  std::ranges::copy_if(evidence, std::back_inserter(kept), [&](const Evidence& one) {
+    const auto found = kinds.find(one.kind);
+    const Evidence* native = nullptr;
+    return one.kind.nodes > 1 && found != kinds.end() && fastest(found->second, native);
+  });
+  return kept;
 }
 
 }  // namespace swapmeet

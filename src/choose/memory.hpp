@@ -52,9 +52,6 @@ std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evide
 std::string evidence_line(const Evidence& evidence);
 Result<Evidence> parse_evidence(std::string_view line, int number = 0);
 
-/// Whether a time can be true: of calls that can be, positive, and below a day.
-bool plausible(const Evidence& evidence);
-
 /// Adds evidence to what is `known`: that of the same kind, spec and measurer becomes one, weighted by calls, of which
 /// both count as `most_calls` at most: so what is new is believed where a machine has changed.
 void merge(std::vector<Evidence>& known, const Evidence& more);
@@ -65,12 +62,14 @@ inline constexpr std::int64_t most_calls = 100;
 void keep_within_bounds(std::vector<Evidence>& evidence);
 inline constexpr std::size_t most_specs_of_a_kind = 16, most_evidence = 1000, most_bytes_of_memory = 512 * 1024;
 
-/// The sizes of blocks that are of a class.
-Range bytes_of_class(std::int32_t size_class);
-
 /// Rules that evidence is enough for: of each kind, the spec that is faster than the host MPI beyond doubt, of several
-/// the one of which most is sure; or the host MPI, where it was the fastest of all. Both intervals are of two standard
-/// deviations of the mean, and of three calls or more.
+/// the one of which most is sure; or the host MPI, where it is faster than all others so. Intervals are of two standard
+/// deviations of the mean, and of eight calls or more.
 std::vector<Rule> rules_of(const std::vector<Evidence>& evidence);
+
+/// What a choice may rest on: evidence of kinds that rules_of() has a rule for, on several nodes. On one node, a call takes
+/// less time than ranks take to leave the collective before it, so that few calls of several runs say nothing, or what is
+/// wrong.
+std::vector<Evidence> conclusive(const std::vector<Evidence>& evidence);
 
 }  // namespace swapmeet

@@ -74,15 +74,6 @@ std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::
   return std::nullopt;
 }
 
-/// The smallest block of a class.
-std::int64_t least_of_class(std::int32_t size_class) {
-  if (size_class == 0) return 0;
-  std::int64_t least = std::int64_t{1} << (size_class - 1);
-  least += static_cast<std::int64_t>(0.41 * static_cast<double>(least));
-  while (block_class(least) < size_class) ++least;
-  return least;
-}
-
 constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get what these get
 
 std::string microseconds(double seconds) {
@@ -133,8 +124,8 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   std::int32_t least = size_class, most = size_class;
   while (least > 0 && best_of(least - 1).spec == choice.spec) --least;
   while (most < most_priced_class && best_of(most + 1).spec == choice.spec) ++most;
-  choice.least_bytes = least_of_class(least);
-  if (most < most_priced_class) choice.most_bytes = least_of_class(most + 1) - 1;
+  choice.least_bytes = bytes_of_class(least).least;
+  if (most < most_priced_class) choice.most_bytes = bytes_of_class(most).most;
   return choice;
 }
 

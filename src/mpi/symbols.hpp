@@ -23,9 +23,9 @@ namespace swapmeet {
   CALL(Request_free) CALL(Scatter) CALL(Send) CALL(Sendrecv) CALL(Status_set_cancelled) CALL(Status_set_elements)      \
   CALL(Test) CALL(Testany) CALL(Type_commit) CALL(Type_contiguous) CALL(Type_create_hindexed)                          \
   CALL(Type_create_hvector) CALL(Type_create_keyval) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free)           \
-  CALL(Type_get_attr) CALL(Type_get_contents) CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_name) CALL(Type_get_extent_x)    \
-  CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait)           \
-  CALL(Waitany) CALL(Wtime)
+  CALL(Type_get_attr) CALL(Type_get_contents) CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_extent_x)    \
+  CALL(Type_get_name) CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size) CALL(Type_size_x) CALL(Unpack)  \
+  CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 // clang-format on
 

@@ -138,8 +138,7 @@ std::vector<Option> make_table() {
       {"SWAPMEET_CHECK", "0 or 1", "0",
        "Before each blocking all-to-all, hold what the ranks pass against one another: the same call, as many bytes "
        "received as sent, the same predefined types, blocks that do not overlap. A mistake is told once, with ranks "
-       "and "
-       "numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
+       "and numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
        "not checking", [](std::string_view text, Options& options) { return read_switch(text, options.check); }},
       {"SWAPMEET_TUNING_FILE", "a file name, or none", "the usual places",
        "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
@@ -149,9 +148,9 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return options.tuning_file = text, std::string(); }},
       {"SWAPMEET_TRIALS", "a percentage, such as 1 or 0.5; 0: none", "1",
        "By the automatic choice, how much of the time of its all-to-alls a communicator may lose by trying other "
-       "algorithms now and then, to use what turns out to be fastest here; in the beginning up to four calls more at 1 "
-       "% "
-       "(docs/tuning.md). Kinds of calls for which a tuning file has rules are not tried. 0: the same messages in each "
+       "algorithms now and then, to use what turns out to be fastest here; in the beginning up to four calls more at "
+       "1 % (docs/tuning.md). Kinds of calls for which a tuning file has rules are not tried. 0: the same messages in "
+       "each "
        "run.",
        "keeping 1", read_trials},
       {"SWAPMEET_MEMORY", "auto, off, read, or a file name", "auto",

@@ -15,8 +15,9 @@ struct Passing {
   const Blocks &send, &receive;
 };
 
-/// What is wrong: the first mistake that any rank has found, the same on all ranks; "": nothing. Blocks that do not fit, predefined types that do not match, blocks that overlap; other collectives, or
-/// MPI_IN_PLACE on some ranks only. Collective over `comm`, by one MPI_Allgather, one MPI_Alltoall and one small agreement.
+/// What is wrong: the first mistake that any rank has found, the same on all ranks; "": nothing. Blocks that do not fit,
+/// predefined types that do not match, blocks that overlap; other collectives, or MPI_IN_PLACE on some ranks only.
+/// Collective over `comm`: an MPI_Allgather, an MPI_Alltoall and a small agreement.
 std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm);
 
 }  // namespace swapmeet

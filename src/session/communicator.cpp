@@ -181,7 +181,7 @@ void Communicator::use_memory(std::string recalled, std::size_t bytes) {
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
   TextHash hash;
   hash.add(recalled);
-  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = parse_recalled(recalled);
+  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = conclusive(parse_recalled(recalled));
 }
 
 /// What was offered is not used.
@@ -204,7 +204,7 @@ Communicator::~Communicator() { close(); }
 void Communicator::remember() {
   if (said().world_rank != 0) return;
   for (Evidence one : std::exchange(knowledge_.evidence, {})) {
-    if (one.date != 0) continue;
+    if (one.date != 0 || one.kind.nodes == 1) continue;                               // see conclusive()
     if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
     context().memory.remember(one);
   }
@@ -322,7 +322,8 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
 OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
   std::unique_ptr<OnlineTuning>& found = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
-  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, decision, decision.least_bytes >= 0);
+  if (!found)
+    found = std::make_unique<OnlineTuning>(*this, collective, block_bytes, decision, decision.least_bytes >= 0);
   return found.get();
 }
 

@@ -131,8 +131,7 @@ class Communicator {
   bool observed() const { return observer_ != nullptr; }
   PhaseClock* clock() const { return observer_ ? &observer_->clock() : nullptr; }
 
-  /// Whether the arguments of a call suit those of the other ranks, where that is to be checked; else a mistake is told.
-  /// Collective.
+  /// Whether the arguments of a call suit those of the other ranks; if not, the mistake is told. Collective.
   bool suits(const Passing& mine);
 
   /// Around each call. Collective where one is traced. The latter returns the time of the call.

@@ -13,9 +13,17 @@ namespace {
 
 constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
 
-/// Calls of which nothing is asked at first: what a short program does is not worth the question on one node, where shared
-/// memory is all but certain to be the fastest.
-constexpr std::int64_t first_calls_of_node = 64, first_calls = 1;
+/// Calls that go as usual before anything is tried. On one node shared memory is all but certain to be the fastest, and what
+/// takes less than ranks need to leave a barrier cannot be timed by single calls: the larger ones are tried after some 20 ms
+/// of them, the others never; of unequal blocks nobody knows the sizes, so they are tried late.
+std::int64_t first_calls(const Communicator& communicator, Collective collective, std::int64_t block_bytes) {
+  constexpr std::int64_t between_nodes = 1, of_unequal = 20'000;
+  constexpr double copied_byte_s = 1e-10, least_timed_s = 20e-6, untried_s = 20e-3;
+  if (communicator.nodes() != 1 || communicator.options().trials_share >= 1) return between_nodes;
+  if (of_unequal_blocks(collective)) return of_unequal;
+  const double call_s = copied_byte_s * communicator.ranks() * static_cast<double>(block_bytes);
+  return call_s < least_timed_s ? INT64_MAX : static_cast<std::int64_t>(untried_s / call_s);
+}
 
 /// "12.3 us"
 std::string microseconds(double seconds) {
@@ -26,14 +34,14 @@ std::string microseconds(double seconds) {
 
 }  // namespace
 
-OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, bool others)
+OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
+                           bool others)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others),
-      pause_(communicator.nodes() == 1 && communicator.options().trials_share < 1 ? first_calls_of_node : first_calls),
-      paused_s_(PMPI_Wtime()) {}
+      first_calls_(first_calls(communicator, collective, block_bytes)), pause_(first_calls_), paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
 void OnlineTuning::pause() {
-  pause_ = trials_ ? trials_->pause() : first_calls;
+  pause_ = trials_ ? trials_->pause() : 1;
   paused_s_ = PMPI_Wtime();
 }
 
@@ -105,8 +113,7 @@ void OnlineTuning::prepare() {
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);
   arms_[static_cast<std::size_t>(usual)] = &usual_;
-  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt,
-                  communicator_.nodes() == 1 ? first_calls_of_node : first_calls);
+  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt, first_calls_);
   pause();
 }
 

@@ -20,7 +20,8 @@ class OnlineTuning {
  public:
   /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried, or only measured what
   /// `usual` takes.
-  OnlineTuning(Communicator& communicator, Collective collective, Decision& usual, bool others);
+  OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
+               bool others);
 
   /// Counts a call. Whether next() is to be asked what it takes, not usual(). Local.
   bool due() { return pause_ <= 0 || --pause_ <= 0; }
@@ -51,6 +52,7 @@ class OnlineTuning {
   std::optional<Trials> trials_;    ///< nothing: too few calls so far
   std::vector<Expectation> known_;  ///< of each arm, when trials began
   std::vector<Decision*> arms_;     ///< nullptr: not prepared
+  const std::int64_t first_calls_;  ///< before any trial
   std::int64_t pause_;
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it

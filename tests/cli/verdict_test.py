@@ -158,7 +158,7 @@ def test_trials_in_a_run_reach_the_verdict(program: dict[str, str], tmp_path: Pa
     chosen: list[Row] = []
     for calls in (10_000, 40_000, 160_000, 640_000):
         command = ["run", "-n", "2", "--stats", str(file), program["openmpi"], str(calls), "16384"]
-        done = swapmeet(*command, env={"SWAPMEET_TRIALS": "50"})
+        done = swapmeet(*command, env={"SWAPMEET_TRIALS": "100"})
         assert f" of {calls} all-to-alls of rank 0 served" in last(done)
         chosen = [one for one in json.loads(file.read_text())["calls"] if one["reason"] == "online choice"]
         if chosen:

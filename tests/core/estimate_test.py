@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from network_costs import costs
 
 from swapmeet import _core
 from swapmeet.simulation.expecting import costs_of, estimate
 from swapmeet.simulation.platform import platform
 
 SWITCH = "torus(dims=1,hosts=64)"
-
-
-def costs(**given: float) -> _core.NetworkCosts:
-    """Nothing costs anything but what is given."""
-    made = _core.NetworkCosts()
-    made.eager_bytes = 1 << 40
-    for name, value in given.items():
-        setattr(made, name, value)
-    return made
 
 
 def time_us(

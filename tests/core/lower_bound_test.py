@@ -8,6 +8,7 @@ import math
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from network_costs import costs
 
 from swapmeet import _core
 
@@ -94,15 +95,6 @@ def test_no_estimate_is_below_the_bound(
                 balanced = _core.lower_bound(ranks, per_node, links, given_costs, size, 0, True)
                 assert bound.us <= balanced.us <= us * (1 + 1e-9) + 1e-12, (size, balanced.parts_us)
             assert max(bound.alone_us.values()) <= bound.us * (1 + 1e-9) + 1e-12, size
-
-
-def costs(**given_costs: float) -> _core.NetworkCosts:
-    """Nothing costs anything but what is given."""
-    made = _core.NetworkCosts()
-    made.eager_bytes = 1 << 40
-    for name, value in given_costs.items():
-        setattr(made, name, value)
-    return made
 
 
 def bound(

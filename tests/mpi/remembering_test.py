@@ -24,13 +24,14 @@ def key(mpi: str) -> _core.MemoryKey:
 
 
 def took(spec: str, mean_us: float, ranks: int = 3, **other: Any) -> _core.Evidence:
-    fields = {"collective": A2A, "nodes": 1, "per_node": (ranks, ranks), "size_class": 3, "calls": 9} | other
+    fields = {"collective": A2A, "nodes": 2, "per_node": (1, 2), "size_class": 3, "calls": 9} | other
     fields |= {"spread_s": 1e-9, "date": 1767323045}
     return _core.Evidence(ranks=ranks, spec=_core.parse_spec(spec), mean_s=mean_us / 1e6, **fields)
 
 
-#: Of the smallest blocks of the program on three ranks, which no rule gives to pairwise.
-PAIRWISE = [took("native", 20), took("pairwise", 10), took("shared-memory", 15)]
+NODES = {"SWAPMEET_NODES": "2"}  #: two of them, of the three ranks
+#: Of the smallest blocks of the program.
+PAIRWISE = [took("native", 20), took("pairwise", 10), took("spread-out", 15)]
 
 
 @pytest.fixture
@@ -39,7 +40,13 @@ def ran(launch, compiled, tallies, tmp_path: Path, wheel: str):
 
     def ran(calls: int = 30, script: str = "", **env: str) -> tuple[set[tuple[str, str]], str]:
         statistics = tmp_path / "statistics.json"
-        env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_MEMORY": "auto", "XDG_STATE_HOME": f"{tmp_path}/s", **env}
+        env = {
+            "SWAPMEET_STATS": str(statistics),
+            "SWAPMEET_MEMORY": "auto",
+            "XDG_STATE_HOME": f"{tmp_path}/s",
+            **NODES,
+            **env,
+        }
         announced = ["announced"] * (ALWAYS.items() <= env.items())
         words = [compiled(wheel, "trials"), str(calls), *announced]
         if script:
@@ -77,7 +84,7 @@ def test_what_a_run_measures_is_there_for_the_next(ran, wheel: str, tmp_path: Pa
     for collective, size_class in kinds:
         of_kind = [one for one in read.evidence if (one.collective, one.size_class) == (collective, size_class)]
         assert "native" in {str(one.spec) for one in of_kind} and len(of_kind) > 1
-    assert {(one.ranks, one.nodes, one.per_node, one.by) for one in read.evidence} == {(3, 1, (3, 3), "trial")}
+    assert {(one.ranks, one.nodes, one.per_node, one.by) for one in read.evidence} == {(3, 2, (1, 2), "trial")}
     calls = sum(one.calls for one in read.evidence)
     ran(60, **ALWAYS)
     assert sum(one.calls for one in _core.parse_memory(file.read_text()).evidence) > calls
@@ -91,18 +98,22 @@ def test_it_is_used_from_the_first_call_on(ran, wheel: str, tmp_path: Path) -> N
     assert remembered(ran(3, SWAPMEET_MEMORY="off")[0]) == set()
     assert remembered(ran(3, SWAPMEET_TRIALS="0")[0]) == set()
     assert remembered(ran(3, SWAPMEET_ALGORITHM="spread-out")[0]) == set()
-    assert remembered(ran(3, SWAPMEET_NODES="2")[0]) == set()  # other nodes than were measured
+    assert remembered(ran(3, SWAPMEET_NODES="1")[0]) == set()  # other nodes than were measured
 
 
 def test_nodes_are_those_of_the_run(ran, wheel: str, tmp_path: Path) -> None:
-    kind: dict[str, Any] = {"nodes": 2, "per_node": (1, 2)}
-    evidence = [took("native", 20, **kind), took("pairwise", 10, **kind)]
-    put(tmp_path / "s", wheel, evidence)
-    assert remembered(ran(3, SWAPMEET_NODES="2")[0]) == {str(_core.parse_spec("pairwise"))}
+    kind: dict[str, Any] = {"nodes": 3, "per_node": (1, 1)}
+    put(tmp_path / "s", wheel, [took("native", 20, **kind), took("pairwise", 10, **kind)])
+    assert remembered(ran(3, SWAPMEET_NODES="1")[0]) == {str(_core.parse_spec("pairwise"))}
     assert remembered(ran(3)[0]) == set()
-    file = put(tmp_path / "s", wheel, [])
-    ran(60, SWAPMEET_NODES="2", **ALWAYS)
-    assert {one.per_node for one in _core.parse_memory(file.read_text()).evidence} == {(1, 2)}
+
+
+def test_on_one_node_nothing_is_remembered(ran, wheel: str, tmp_path: Path) -> None:
+    kind: dict[str, Any] = {"nodes": 1, "per_node": (3, 3)}
+    file = put(tmp_path / "s", wheel, [took("native", 2, **kind), took("pairwise", 1, **kind)])
+    before = file.read_text()
+    assert remembered(ran(60, SWAPMEET_NODES="3", **ALWAYS)[0]) == set()
+    assert file.read_text() == before
 
 
 def test_ranks_with_other_stores_do_what_the_first_one_knows(ran, wheel: str, tmp_path: Path) -> None:

@@ -203,26 +203,35 @@ int exchange(const Settings& settings) {
   return wrong != 0;
 }
 
+/// Memory of a layout, and so many of its members in this process, each with a mapping of its own.
+struct OpenedNodes {
+  explicit OpenedNodes(const NodeLayout& layout, std::uint32_t opened) {
+    if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
+      give_up(problem);
+    static const Regions none;
+    const std::vector<pid_t> processes(layout.members, 0);
+    for (std::uint32_t me = 0; me < opened; ++me) {
+      Segment mine;
+      must(mine.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
+      nodes.emplace_back(NodeMemory(std::move(mine)), layout, me, processes, none);
+    }
+  }
+
+  Segment segment;
+  std::deque<Node> nodes;
+};
+
 /// Sends a block of as many bytes from each member to each other, by rows or by channels, and again so that most bytes
 /// change. Prints how many cache lines of shared memory that writes.
 int count_lines(const Settings& settings) {
   const NodeLayout layout{settings.members, {2, 4160}, settings.row_block_bytes};
-  Segment segment;
-  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
-    give_up(problem);
-  static const Regions none;
-  const std::vector<pid_t> processes(settings.members, 0);
-  std::deque<Node> nodes;
-  for (std::uint32_t me = 0; me < settings.members; ++me) {
-    Segment opened;
-    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
-    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, processes, none);
-  }
+  OpenedNodes opened(layout, settings.members);
+  std::deque<Node>& nodes = opened.nodes;
   std::vector<char> before, bytes(settings.most_bytes);
   const Piece piece{bytes.data(), bytes.size()};
   for (std::uint16_t call = 1; call <= 3; ++call) {
     std::ranges::fill(bytes, static_cast<char>(call));
-    before.assign(segment.memory(), segment.memory() + layout.bytes());
+    before.assign(opened.segment.memory(), opened.segment.memory() + layout.bytes());
     std::vector<std::pair<Node*, Transfer>> transfers;
     for (const bool outgoing : {true, false})
       for (std::uint32_t me = 0; me < settings.members; ++me) {
@@ -246,7 +255,7 @@ int count_lines(const Settings& settings) {
   }
   std::size_t lines = 0;
   for (std::size_t at = 0; at < layout.bytes(); at += 64)
-    lines += std::memcmp(&before[at], segment.memory() + at, 64) != 0;
+    lines += std::memcmp(&before[at], opened.segment.memory() + at, 64) != 0;
   std::printf("transport: %zu lines\n", lines);
   return 0;
 }
@@ -255,16 +264,8 @@ int count_lines(const Settings& settings) {
 /// on. Prints how many orders there are.
 int swap_in_every_order(const Settings& settings) {
   const NodeLayout layout{2, settings.channel, settings.row_block_bytes};
-  Segment segment;
-  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
-    give_up(problem);
-  static const Regions none;
-  std::deque<Node> nodes;
-  for (std::uint32_t me = 0; me < 2; ++me) {
-    Segment opened;
-    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
-    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, std::vector<pid_t>(2, 0), none);
-  }
+  OpenedNodes opened(layout, 2);
+  std::deque<Node>& nodes = opened.nodes;
   const bool by_rows = settings.row_block_bytes >= settings.most_bytes;
   std::vector<char> blocks[2] = {std::vector<char>(settings.most_bytes), std::vector<char>(settings.most_bytes)};
   std::vector<std::size_t> chosen;  // of the transfers: which went on, in the order that is tried
@@ -529,16 +530,8 @@ int check_wait() {
 /// Who waits for a member notices that its process has ended, and tells the others; not before.
 int check_death() {
   const NodeLayout layout{3, {2, 4160}, 0};
-  Segment segment;
-  if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
-    give_up(problem);
-  static const Regions none;
-  std::deque<Node> nodes;
-  for (std::uint32_t me = 0; me < 2; ++me) {
-    Segment opened;
-    must(opened.open(segment.name(), layout.bytes()).empty(), "a segment can be opened");
-    nodes.emplace_back(NodeMemory(std::move(opened)), layout, me, std::vector<pid_t>(3, 0), none);
-  }
+  OpenedNodes opened(layout, 2);
+  std::deque<Node>& nodes = opened.nodes;
   const pid_t third = fork();
   if (third == 0)
     while (true) pause();

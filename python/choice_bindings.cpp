@@ -1,0 +1,157 @@
+/// Python's view of the choice: options, rules, tuning files, and what each spec is expected to take.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "choose/select.hpp"
+#include "options/options.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace swapmeet {
+
+namespace {
+
+Options options_from(const std::vector<std::string>& environment, Rank world_ranks, const std::string& mpi) {
+  std::vector<const char*> entries;
+  for (const std::string& entry : environment) entries.push_back(entry.c_str());
+  entries.push_back(nullptr);
+  Options options = read_options(entries.data(), world_ranks);
+  if (!mpi.empty()) read_tuning_for(mpi, options);
+  return options;
+}
+
+}  // namespace
+
+void bind_choice(nb::module_& m) {
+  nb::enum_<Collective>(m, "Collective")
+      .value("alltoall", Collective::alltoall)
+      .value("alltoallv", Collective::alltoallv)
+      .value("alltoallw", Collective::alltoallw);
+  nb::class_<Rule>(m, "Rule", "One rule of the automatic choice.")
+      .def_ro("collective", &Rule::collective)
+      .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
+      .def_prop_ro("nodes", [](const Rule& r) { return std::make_tuple(r.nodes.least, r.nodes.most); })
+      .def_prop_ro("per_node", [](const Rule& r) { return std::make_tuple(r.per_node.least, r.per_node.most); })
+      .def_prop_ro("bytes", [](const Rule& r) { return std::make_tuple(r.bytes.least, r.bytes.most); })
+      .def_ro("spec", &Rule::spec)
+      .def_ro("origin", &Rule::origin);
+  nb::class_<Tuning>(m, "Tuning", "A tuning file that was read.")
+      .def_ro("file", &Tuning::file)
+      .def_ro("mpi", &Tuning::mpi)
+      .def_ro("machine", &Tuning::machine)
+      .def_ro("rules", &Tuning::rules)
+      .def_prop_ro("fingerprint", &Tuning::fingerprint);
+  nb::class_<Options>(m, "Options")
+      .def_ro("problems", &Options::problems)
+      .def_ro("explain", &Options::explain)
+      .def_ro("statistics", &Options::statistics)
+      .def_ro("statistics_file", &Options::statistics_file)
+      .def_ro("record_file", &Options::record_file)
+      .def_ro("nodes", &Options::nodes)
+      .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
+      .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
+      .def_ro("tuning", &Options::tuning)
+      .def_ro("memory", &Options::memory)
+      .def_prop_ro("fingerprint", &Options::fingerprint);
+  m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
+        "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
+  m.def(
+      "option_table",
+      [] {
+        std::vector<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> rows;
+        for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
+        return rows;
+      },
+      "(name, type, default, meaning) of each option");
+  nb::enum_<Measurer>(m, "Measurer")
+      .value("model", Measurer::model)
+      .value("calibration", Measurer::calibration)
+      .value("trial", Measurer::trial)
+      .value("tune", Measurer::tune);
+  nb::class_<CallKind>(m, "CallKind", "Calls for which one choice is made.")
+      .def(
+          "__init__",
+          [](CallKind* self, Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes) {
+            new (self) CallKind(kind_of(collective, shape_of(ranks, nodes), block_class(block_bytes)));
+          },
+          "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "")
+      .def_rw("size_class", &CallKind::size_class)
+      .def_ro("nodes", &CallKind::nodes)
+      .def("__eq__", [](const CallKind& one, const CallKind& other) { return one == other; });
+  bind_memory(m);
+  nb::class_<Expectation>(m, "Expectation", "What a spec is expected to take: src/choose/expectation.hpp.")
+      .def_ro("spec", &Expectation::spec)
+      .def_prop_ro("seconds", &Expectation::seconds)
+      .def_prop_ro("deviation", [](const Expectation& one) { return one.time.deviation; })
+      .def_ro("price_s", &Expectation::price_s)
+      .def_ro("calls", &Expectation::calls)
+      .def_ro("by", &Expectation::by)
+      .def_ro("date", &Expectation::date)
+      .def_prop_ro("basis", &basis);
+  nb::class_<Knowledge>(m, "Knowledge", "What is known of the machine: its description, and evidence.")
+      .def(
+          "__init__",
+          [](Knowledge* self, const std::optional<Machine>& machine, double common, double own,
+             std::vector<Evidence> evidence) {
+            new (self) Knowledge{machine ? *machine : standard_machine(), {common, own}, std::move(evidence)};
+          },
+          "machine"_a = nb::none(), "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
+          "evidence"_a = std::vector<Evidence>{})
+      .def_rw("evidence", &Knowledge::evidence);
+  m.def(
+      "choose",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
+         bool single_copy, const std::string& nodes, const Knowledge& knowledge) {
+        const Means means{shared_memory, single_copy, "it is not to be had"};
+        const Choice choice = choose(collective, shape_of(ranks, nodes), block_bytes, options, means, knowledge);
+        return std::make_tuple(choice.spec, choice.reason, choice.most_bytes);
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
+      "nodes"_a = "", "knowledge"_a = Knowledge{},
+      "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+  m.def(
+      "give_up_order",
+      [](const Spec& spec, const std::string& problem, Options& options) {
+        return give_up_order(spec, problem, options);
+      },
+      "spec"_a, "problem"_a, "options"_a,
+      "Take an order of the topology that cannot be had out of the options; returns the warning.");
+  m.def(
+      "candidates",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
+         const Options& options, const Knowledge& knowledge) {
+        return candidates(collective, shape_of(ranks, nodes), block_bytes, options,
+                          Means{shared_memory, shared_memory, ""}, knowledge);
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
+      "knowledge"_a = Knowledge{},
+      "The host MPI, and what is expected to be within reach of the best; ranks share a node unless `nodes` says "
+      "otherwise");
+  m.def(
+      "tries",
+      [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
+        return tries(collective, shape_of(ranks, nodes), options);
+      },
+      "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
+  m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
+  m.def(
+      "find_tuning",
+      [](const std::string& named, const std::string& mpi) {
+        std::vector<std::string> problems;
+        Tuning tuning = find_tuning(named, mpi, problems);
+        return std::make_tuple(std::move(tuning), std::move(problems));
+      },
+      "named"_a, "mpi"_a);
+  m.def("standard_tuning_files", &standard_tuning_files, "kind"_a);
+  m.def("machine_signature", &machine_signature);
+  m.def("mpi_signature", &mpi_signature, "library_version"_a);
+}
+
+}  // namespace swapmeet

@@ -154,8 +154,9 @@ std::vector<Option> make_table() {
        "run.",
        "keeping 1", read_trials},
       {"SWAPMEET_MEMORY", "auto, off, read, or a file name", "auto",
-       "What trials find is written down at MPI_Finalize by the first rank, and the next run begins with it "
-       "(docs/tuning.md). auto: in $XDG_STATE_HOME/swapmeet or ~/.local/state/swapmeet; what a site has in swapmeet in "
+       "What trials find on several nodes is written down at MPI_Finalize by the first rank, and the next run begins "
+       "with it (docs/tuning.md). auto: in $XDG_STATE_HOME/swapmeet or ~/.local/state/swapmeet; what a site has in "
+       "swapmeet in "
        "$XDG_CONFIG_DIRS or /etc/xdg is read, too; where SWAPMEET_TRIALS=0, nothing is read or written. read: these "
        "are read, and nothing is written; a file name: that file instead, for one machine and MPI; off: nothing is "
        "remembered.",

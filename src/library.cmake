@@ -26,6 +26,7 @@ target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
 target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
+swapmeet_precompile_headers(swapmeet)
 target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now)
 if(SWAPMEET_SIMULATED)
   target_compile_definitions(swapmeet_transport PUBLIC SWAPMEET_SIMULATED)

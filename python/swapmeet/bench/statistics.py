@@ -26,7 +26,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from swapmeet.bench.results import Run
 
@@ -172,6 +172,8 @@ def changed(ratios: Sequence[Estimate], tie: float = 0.0, false_discoveries: flo
     """
     if not ratios:
         return []
+    from scipy import stats  # takes half a second
+
     chances = stats.false_discovery_control([estimate.chance(tie) for estimate in ratios])
     return [bool(chance <= false_discoveries) for chance in chances]
 
@@ -244,7 +246,8 @@ def drift(runs: Sequence[Samples]) -> Estimate:
 @lru_cache(maxsize=4096)
 def _rank(samples: int) -> int:
     """The order statistics of this rank from below and from above hold the median with a chance of 95 % or more."""
-    return int(stats.binom.ppf(0.025, samples, 0.5))
+    least = int(special.bdtrik(0.025, samples, 0.5))
+    return least if special.bdtr(least, samples, 0.5) >= 0.025 else least + 1
 
 
 def _order_interval(run: Samples) -> tuple[float, float]:

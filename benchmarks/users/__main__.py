@@ -4,6 +4,7 @@
     python benchmarks/users measure --quick            OSU's Alltoall and the 3-D FFT, P = 2 and 4, three turns
     python benchmarks/users measure --cluster none -n 2 --mpi openmpi --rounds 9 -o open.jsonl
     python benchmarks/users measure --benchmarks typed-pairs,typed-boxes -n 2,4 --cluster none -o typed.jsonl
+    python benchmarks/users measure --benchmarks forms-calls,forms-threads --cluster none -o forms.jsonl
     python benchmarks/users page                       tables and pictures of FILE into docs/measurements/users.md
 
 Compared are `raw`, the host MPI without the library in the process; `auto`, the library preloaded and nothing set; and

@@ -13,7 +13,7 @@ from typing import Any
 from launches import AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
-from usual import ALL_TO_ALLS, LOOP, TYPED, benchmarks
+from usual import ALL_TO_ALLS, FORMS, LOOP, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
@@ -24,6 +24,7 @@ SMALL = 4096  #: bytes; the largest small block
 TARGET = 0.97
 APPLICATION: tuple[Key, Key] = ((LOOP, None), (ALL_TO_ALLS, None))
 PANEL = (2.5, 1.7)  #: inches
+TABLED = {"Derived types": TYPED, "Forms of the call": FORMS}  #: benchmarks that get a table of all cells
 TITLES = {benchmark.name: benchmark.title for benchmark in benchmarks()}
 
 
@@ -105,8 +106,8 @@ def micro_table(found: Sequence[Row]) -> str:
     return _table([*heads, "best spec", *(f"best, {size}" for size in sizes)], lines)
 
 
-def typed_table(found: Sequence[Row]) -> str:
-    """A line for each pair of types, or redistribution, and size: speed-ups of all candidates."""
+def cell_table(found: Sequence[Row]) -> str:
+    """A line for each exchange (a pair of types, a redistribution, a form) and size: speed-ups of all candidates."""
     cases = list(dict.fromkeys((row.case.mpi, row.case.ranks) for row in found))
     candidates = list(dict.fromkeys(row.candidate for row in found))
     heads = [f"{mpi}, P = {ranks}: `{candidate}`" for mpi, ranks in cases for candidate in candidates]
@@ -175,14 +176,19 @@ def about(results: Results) -> str:
 def contents(results: Results, pictures: Sequence[str]) -> str:
     """What stands between BEGIN and END."""
     found = rows(results.launches)
-    plain, typed = ([row for row in found if (row.case.benchmark in TYPED) == wanted] for wanted in (False, True))
+    plain, tabled = ([row for row in found if _tabled(row) == wanted] for wanted in (False, True))
     parts = [about(results), *(f"![Speed-ups over sizes]({name})\n" for name in pictures)]
-    if plain or not typed:
+    if plain or not tabled:
         parts += ["## Micro-benchmarks\n", micro_table(plain), slower(plain)]
         parts += ["## Applications\n", application_table(results.launches)]
-    if typed:
-        parts += ["## Derived types\n", typed_table(typed), slower(typed)]
+    for title, names in TABLED.items():
+        if some := [row for row in tabled if row.case.benchmark in names]:
+            parts += [f"## {title}\n", cell_table(some), slower(some)]
     return "\n".join(parts)
+
+
+def _tabled(row: Row) -> bool:
+    return any(row.case.benchmark in names for names in TABLED.values())
 
 
 def picture(found: Sequence[Row], title: str, file: Path) -> None:
@@ -251,7 +257,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     if not begin or not end:
         raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
     found, names = rows(results.launches), []
-    for title in dict.fromkeys(row.title for row in found if row.case.benchmark not in TYPED):
+    for title in dict.fromkeys(row.title for row in found if not _tabled(row)):
         some = [row for row in found if row.title == title]
         path = folder / f"users-{title.lower().replace(' ', '-')}.png"
         picture(some, title, path)

@@ -24,7 +24,9 @@ STEPS = 20
 PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
 TYPED = ("typed-pairs", "typed-boxes")  #: benchmarks whose rows are pairs of datatypes, and redistributions
+FORMS = ("forms-calls", "forms-threads", "forms-objects")  #: benchmarks whose rows are forms of the call
 LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
+LARGEST_FORM = 2 << 20  #: bytes for each destination, of forms
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
 
@@ -114,11 +116,12 @@ def micro(
     return Benchmark(name, method.upper(), words, cells, on_clusters)
 
 
-def typed(name: str, title: str, most: int | None = None) -> Benchmark:
-    """MPI_Alltoallw of derived types; `most`: bytes for each destination, else as of other micro-benchmarks."""
+def tabled(name: str, title: str, most: int | None = None) -> Benchmark:
+    """Several exchanges by one program, PROGRAM-WHAT; `most`: bytes for each destination, else as elsewhere."""
+    what, _, part = name.partition("-")
 
     def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
-        return [program(mpi, "typed"), name.removeprefix("typed-"), str(most or sizes.most), str(sizes.calls)]
+        return [program(mpi, what), part, str(most or sizes.most), str(sizes.calls)]
 
     return Benchmark(name, title, words, imb_cells, on_clusters=False)
 
@@ -136,6 +139,9 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         words = transform("--parts", str(PARTS), "--calls", calls)
         return Benchmark(f"fft3d-{calls}", title, words, application_cells)
 
+    def objects(_: Mpi, sizes: Sizes) -> list[str | Path]:
+        return [sys.executable, Path(__file__).parent / "objects.py", str(LARGEST_FORM), str(sizes.calls)]
+
     def silicon(_: Mpi, __: Sizes) -> list[str]:
         where = shutil.which("pw.x")
         if where is None:
@@ -147,8 +153,11 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("osu-alltoallv", "osu", ["Alltoallv"], osu and osu / "osu_alltoallv"),
         micro("imb", "imb", ["Alltoall", "Alltoallv"], imb),
         micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
-        typed(TYPED[0], "types"),
-        typed(TYPED[1], "redistribution", LARGEST_BOX),
+        tabled(TYPED[0], "types"),
+        tabled(TYPED[1], "redistribution", LARGEST_BOX),
+        tabled(FORMS[0], "form", LARGEST_FORM),
+        tabled(FORMS[1], "form", LARGEST_FORM),
+        Benchmark(FORMS[2], "form", objects, imb_cells, on_clusters=False),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
         *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks

@@ -99,6 +99,16 @@ def test_derived_types_arrive_and_are_timed(launch, what: str) -> None:
     assert all(cell.mean_us > 0 for cell in cells)
 
 
+@pytest.mark.parametrize("what", ["calls", "threads"])
+def test_all_forms_of_the_call_are_right_and_timed(launch, what: str) -> None:
+    target = mpis.find("openmpi")
+    done = launch(3, [program(target, "forms"), what, "16384", "3"], mpi="openmpi", algorithm="shared-memory")
+    assert done.returncode == 0 and "# Swapmeet: yes" in done.stdout, done.stdout + done.stderr
+    cells = usual.imb_cells(done.stdout)
+    assert len({cell.what for cell in cells}) == {"calls": 12, "threads": 1}[what]
+    assert {cell.bytes for cell in cells} == {8, 1024, 16384} and all(cell.mean_us > 0 for cell in cells)
+
+
 def test_osu_is_read() -> None:
     assert usual.osu_cells("Alltoall")(OSU) == [
         Cell("Alltoall", 1, 0.61, 0.6, 0.62, 1000),

@@ -28,7 +28,7 @@ template <class Count>
   if (comm == MPI_COMM_NULL ||
       mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
     return false;
-  Communicator* const communicator = known ? known : communicator_of(comm);
+  Communicator* const communicator = known ? known : serving(comm);
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
   Repeat& repeat = communicator->repeat();
@@ -56,7 +56,7 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
                Passed& passed, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
   if (!communicator ||
       mistake_in(Side{send, send_counts, send_displacements, &send_type},
                  Side{receive, receive_counts, receive_displacements, &receive_type}, false, communicator->ranks()))
@@ -74,7 +74,7 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
                Communicator* known, Passed& passed, int& error) {
   using Side = UnequalSide<Count, Displacement>;
   const bool in_place = send == MPI_IN_PLACE;
-  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
   if (!communicator ||
       mistake_in(Side{send, send_counts, send_displacements, send_types},
                  Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))

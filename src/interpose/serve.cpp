@@ -185,6 +185,7 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 }
 
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
+  communicator.called_on(call.comm);
   communicator.be_ready();
   if (communicator.options().check) [[unlikely]]
     if (!communicator.suits({call.collective, call.in_place, call.send, call.receive}))

@@ -122,11 +122,13 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) { return 
 
 }  // namespace
 
-bool progress_is_locked() {
+bool has_several_threads() {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  return host_is_mpich && provided == MPI_THREAD_MULTIPLE;
+  return provided == MPI_THREAD_MULTIPLE;
 }
+
+bool progress_is_locked() { return host_is_mpich && has_several_threads(); }
 
 bool has_progress() { return !simulated && registrar() != nullptr; }
 

@@ -28,6 +28,9 @@ bool has_progress();
 /// local.
 void begin_progress(Advance advance);
 
+/// Whether several threads of this process may call MPI at once.
+bool has_several_threads();
+
 /// Whether what is advanced must leave messages and collectives of the host MPI alone: with MPI_THREAD_MULTIPLE, MPICH 5.0
 /// ends the program where it finds its locks taken by itself.
 bool progress_is_locked();

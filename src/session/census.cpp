@@ -72,6 +72,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
   for (const CensusRecord& rank : all) {
     census.device = std::max(census.device, rank.device);
     census.locked |= rank.locked != 0;
+    census.threaded |= rank.threaded != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }

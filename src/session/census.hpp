@@ -16,7 +16,8 @@ struct CensusRecord {
   std::uint64_t device = 0;             ///< as device_in_use()
   std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
   std::uint64_t host = 0;               ///< that the rank is on
-  std::uint64_t locked = 0;             ///< as progress_is_locked()
+  std::uint32_t locked = 0;             ///< as progress_is_locked()
+  std::uint32_t threaded = 0;           ///< whether several threads may call MPI at once
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   JoinOffer offer{};
 };
@@ -25,7 +26,7 @@ struct Census {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
   std::uint64_t device = 0, number = 0, recalled = 0;
-  bool locked = false;  ///< some rank
+  bool locked = false, threaded = false;  ///< some rank
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};

@@ -158,9 +158,10 @@ void Communicator::meet() {
     return MPI_SUCCESS;
   });
   Census census = take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(),
-                               rank_ == 0 ? recalled.size() : UINT64_MAX, *offer_},
+                               has_several_threads(), rank_ == 0 ? recalled.size() : UINT64_MAX, *offer_},
                               agreeing());
   locked_ = census.locked;
+  threaded_ = census.threaded;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
@@ -174,6 +175,11 @@ void Communicator::meet() {
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
   warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
+}
+
+bool Communicator::can_be_shared() {
+  return met_ && refusal_.empty() && !threaded_ && !observed() && !recorded_ && !options_.check && !hosts_.empty() &&
+         find_nodes().empty() && nodes() == 1;
 }
 
 void Communicator::use_memory(std::string recalled, std::size_t bytes) {

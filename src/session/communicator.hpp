@@ -165,6 +165,12 @@ class Communicator {
   bool met() const { return met_ || !refusal_.empty(); }
   /// Whether nothing was left for later.
   bool ready() const { return met() && arrival_ == MPI_REQUEST_NULL; }
+  /// Whether duplicates of its communicator can exchange by it as well (duplicates.hpp). The same on all ranks. Local.
+  bool can_be_shared();
+  bool shared() const { return shared_; }
+  void share() { shared_ = true; }
+  /// Blocking calls come on `comm`, which has the same ranks: what is agreed on is agreed there.
+  void called_on(MPI_Comm comm) { user_ = comm; }
   /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
   bool locked() const { return locked_; }
   /// Agrees on what was left for `later`. Collective.
@@ -265,7 +271,7 @@ class Communicator {
   /// What all ranks must know of one another before anything else. Collective.
   void meet();
   bool met_ = false;
-  bool locked_ = false;
+  bool locked_ = false, threaded_ = false, shared_ = false;
   void withdraw();
   /// Has all ranks use what the first one has `recalled`, which is so many bytes. Collective.
   void use_memory(std::string recalled, std::size_t bytes);

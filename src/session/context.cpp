@@ -18,6 +18,7 @@
 #include "mpi/simulation.hpp"
 #include "session/census.hpp"
 #include "session/communicator.hpp"
+#include "session/duplicates.hpp"
 #include "session/planned.hpp"
 
 extern char** environ;
@@ -37,14 +38,7 @@ std::vector<std::unique_ptr<Context>>& contexts() {
 /// MPI calls this when the application frees a communicator that has one of ours attached.
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
   return guarded([&]() -> int {
-    auto* const communicator = static_cast<Communicator*>(attribute);
-    {
-      Context& all = context();
-      const std::lock_guard lock(all.mutex);
-      std::erase(all.communicators, communicator);
-      deaths.fetch_add(1, std::memory_order_release);
-    }
-    delete communicator;
+    context().end(static_cast<Communicator*>(attribute));
     return MPI_SUCCESS;
   });
 }
@@ -138,6 +132,7 @@ void attach(Context& all) {
   rehearse(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);
+  begin_to_share();
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
@@ -203,17 +198,29 @@ bool may_have_attributes(MPI_Comm comm) {
   return initialised && !finalised;
 }
 
-/// communicator_of() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
+/// communicator_of() and serving() without memory.
+Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared) {
   if (!may_have_attributes(comm)) return nullptr;
   attach_to_mpi();
   if (Communicator* const known = kept_for(comm)) return known;
+  if (Communicator* const known = shared ? shared_by_duplicates(comm) : nullptr) return known;
   auto made = std::make_unique<Communicator>(comm, all.options, meeting);
-  if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
   if (all.options.recording() && made->met()) made->record(all.recorder);
+  if (!shared || !lend_to_duplicates(comm, *made)) {
+    if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
+    share_with_duplicates(comm);
+    if (shared_by_duplicates(comm)) deaths.fetch_add(1, std::memory_order_release);  // which has served it
+  }
   const std::lock_guard lock(all.mutex);
   all.communicators.push_back(made.get());
   return made.release();
+}
+
+Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared) {
+  const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
+  Communicator* const communicator = look_up(comm, context(), meeting, shared);
+  recent().note(comm, communicator, deaths_before);
+  return communicator;
 }
 
 }  // namespace
@@ -221,6 +228,15 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting) {
 Context::Context() : under_way(std::make_unique<UnderWay>()) {}
 
 Context::~Context() = default;
+
+void Context::end(Communicator* communicator) {
+  {
+    const std::lock_guard lock(mutex);
+    std::erase(communicators, communicator);
+    deaths.fetch_add(1, std::memory_order_release);
+  }
+  delete communicator;
+}
 
 Context& context() {
   if constexpr (simulated) {
@@ -253,11 +269,13 @@ void begin_to_serve() {
 constinit thread_local Recent recent_of_thread{};
 
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
+  if (Communicator* const known = recent().find(comm); known && !known->shared()) return known;
+  return find_or_make(comm, meeting, false);
+}
+
+Communicator* serving(MPI_Comm comm) {
   if (Communicator* const known = recent().find(comm)) return known;
-  const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context(), meeting);
-  recent().note(comm, communicator, deaths_before);
-  return communicator;
+  return find_or_make(comm, Meeting::now, true);
 }
 
 Communicator* kept_for(MPI_Comm comm) {
@@ -270,7 +288,8 @@ Communicator* kept_for(MPI_Comm comm) {
 }
 
 int raise(MPI_Comm comm, int error) {
-  if (Communicator* const communicator = kept_for(comm)) error = communicator->failed(error);
+  Communicator* const own = kept_for(comm);
+  if (Communicator* const communicator = own ? own : shared_by_duplicates(comm)) error = communicator->failed(error);
   PMPI_Comm_call_errhandler(comm, error);
   return error;
 }

@@ -83,6 +83,9 @@ struct Context {
   std::atomic<bool> attached{false};  ///< keyvals exist, options were read, the exit hook is set
   std::atomic<bool> used{false};      ///< an all-to-all was called
 
+  /// Deletes what was kept for a communicator that ends.
+  void end(Communicator* communicator);
+
   std::mutex mutex;                          ///< guards what follows
   int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
   std::vector<Communicator*> communicators;  ///< alive
@@ -118,7 +121,10 @@ inline Recent& recent() {
 enum class Meeting : std::uint8_t { now, later };
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 
-/// What we keep for `comm` already; nullptr: nothing. Local.
+/// The same for a blocking call: it may be what all duplicates of a communicator share.
+Communicator* serving(MPI_Comm comm);
+
+/// What we keep for `comm` alone already; nullptr: nothing. Local.
 Communicator* kept_for(MPI_Comm comm);
 
 /// Raises an error of an exchange on `comm`, on this rank. Returns it, or what it comes to where a rank has died.

@@ -1,0 +1,79 @@
+#include "session/duplicates.hpp"
+
+#include <atomic>
+#include <memory>
+
+#include "mpi/faults.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/simulation.hpp"
+#include "session/communicator.hpp"
+#include "session/context.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+struct Duplicates {
+  std::atomic<int> members{1};     ///< communicators that have it
+  MPI_Comm first;                  ///< that was duplicated, or MPI_COMM_NULL: it is freed
+  Communicator* shared = nullptr;  ///< owned
+};
+
+int keyval = MPI_KEYVAL_INVALID;
+
+/// MPI calls this when a communicator is duplicated.
+int share(MPI_Comm, int, void*, void* attribute, void* copy, int* copied) {
+  static_cast<Duplicates*>(attribute)->members.fetch_add(1);
+  *static_cast<void**>(copy) = attribute;
+  *copied = 1;
+  return MPI_SUCCESS;
+}
+
+/// And this when one ends.
+int leave(MPI_Comm comm, int, void* attribute, void*) {
+  return guarded([&]() -> int {
+    auto* const all = static_cast<Duplicates*>(attribute);
+    if (comm == all->first) all->first = MPI_COMM_NULL;
+    if (all->members.fetch_sub(1) > 1) return MPI_SUCCESS;
+    if (all->shared) context().end(all->shared);
+    delete all;
+    return MPI_SUCCESS;
+  });
+}
+
+Duplicates* duplicates_of(MPI_Comm comm) {
+  void* attribute = nullptr;
+  int found = 0;
+  if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS || !found)
+    return nullptr;
+  return static_cast<Duplicates*>(attribute);
+}
+
+}  // namespace
+
+void begin_to_share() {
+  if (simulated || survives_faults) return;  // in a simulation, all ranks would have one keyval
+  if (PMPI_Comm_create_keyval(share, leave, &keyval, nullptr) == MPI_SUCCESS) share_with_duplicates(MPI_COMM_WORLD);
+}
+
+void share_with_duplicates(MPI_Comm comm) {
+  if (keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
+  auto all = std::make_unique<Duplicates>();
+  all->first = comm;
+  if (PMPI_Comm_set_attr(comm, keyval, all.get()) == MPI_SUCCESS) all.release();
+}
+
+Communicator* shared_by_duplicates(MPI_Comm comm) {
+  const Duplicates* const all = duplicates_of(comm);
+  return all && all->first != comm ? all->shared : nullptr;
+}
+
+bool lend_to_duplicates(MPI_Comm comm, Communicator& made) {
+  Duplicates* const all = duplicates_of(comm);
+  if (!all || all->first == comm || all->shared || !made.can_be_shared()) return false;
+  all->shared = &made;
+  made.share();
+  return true;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,32 @@
+/// Duplicates of a communicator that share what is set up for blocking exchanges. A library duplicates the communicator that it
+/// is given, and some programs do so for each exchange: setting up takes many times as long as a small exchange, and ranks,
+/// segments, plans and decisions are those of the other duplicates.
+///
+/// A communicator and its duplicates have one Duplicates as attribute, which MPI_Comm_dup copies. The first duplicate that
+/// calls an all-to-all sets up as any communicator does; if all its ranks share a node, what it has then serves all duplicates,
+/// whichever lives. The communicator that was duplicated keeps its own, and so does a duplicate with non-blocking or planned
+/// exchanges, which may be under way while another exchanges. Blocking calls of two communicators with the same ranks come in the
+/// same order on all of these (MPI 4.1, 6.14 "Correctness"), as long as no rank has several threads that call MPI
+/// at once: then, and where the host MPI survives faults, nothing is shared.
+#pragma once
+
+#include <mpi.h>
+
+namespace swapmeet {
+
+class Communicator;
+
+/// Makes the attribute, and gives it to MPI_COMM_WORLD. Once, after MPI_Init; local.
+void begin_to_share();
+
+/// From now on, duplicates of `comm` share. Nothing if they do already. Local.
+void share_with_duplicates(MPI_Comm comm);
+
+/// What serves the duplicates of which `comm` is one; nullptr: nothing does. The same on all its ranks. Local.
+Communicator* shared_by_duplicates(MPI_Comm comm);
+
+/// Has `made`, which was set up for `comm`, serve all duplicates, if it can. False, on all ranks: it cannot, and is of `comm`
+/// alone. Local.
+bool lend_to_duplicates(MPI_Comm comm, Communicator& made);
+
+}  // namespace swapmeet

@@ -1,0 +1,37 @@
+"""Duplicates of a communicator share what one of them has set up, and deliver what others do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ALGORITHMS = [
+    pytest.param(None, id="auto"),
+    "shared-memory",
+    "tra",
+    pytest.param("pairwise", marks=pytest.mark.long),
+    pytest.param("two-phase-bruck", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("what", ["short", "mixed"])
+@pytest.mark.in_turn
+def test_blocks_arrive(launch, compiled: Callable[..., Path], wheel: str, what: str, algorithm: str, ranks: int) -> None:
+    done = launch(ranks, [compiled(wheel, "duplicates"), what], mpi=wheel, algorithm=algorithm)
+    assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one-thread", "threads"])
+def test_one_is_set_up_for_all(launch, compiled, preloaded, wheel: str, threads: bool) -> None:
+    """Where one thread may call on one duplicate while another calls on another, each is set up alone."""
+    counter = compiled(wheel, "gathers", "-shared", "-fPIC", "-ldl")
+    program = compiled(wheel, "duplicates", *(["-DTHREADS"] if threads else []))
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", program, "short"]
+    done = launch(2, argv, mpi=wheel, preload=False)
+    assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
+    counts = [int(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("set up: ")]
+    assert len(counts) == 2 and all(count > 1000 if threads else count <= 3 for count in counts), counts

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 ALGORITHMS = [
@@ -20,7 +17,7 @@ ALGORITHMS = [
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("what", ["short", "mixed"])
 @pytest.mark.in_turn
-def test_blocks_arrive(launch, compiled: Callable[..., Path], wheel: str, what: str, algorithm: str, ranks: int) -> None:
+def test_blocks_arrive(launch, compiled, wheel: str, what: str, algorithm: str | None, ranks: int) -> None:
     done = launch(ranks, [compiled(wheel, "duplicates"), what], mpi=wheel, algorithm=algorithm)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.in_turn
+
 RANKS = 3
 MISTAKES = {
     "sizes": "call 2 of MPI_Alltoallv on 3 ranks: rank 1 sends 12 B to rank 2, which receives 8 B",

@@ -47,6 +47,7 @@ def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: st
         assert any("intra=rows" in algorithm for algorithm in algorithms)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("level", ["single", "multiple"])
 @pytest.mark.parametrize("mode", ["mixed", "persistent"])
 @pytest.mark.parametrize("spec", SPECS)
@@ -61,6 +62,7 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     started("nonblocking", ranks, "single", "wrong", algorithm="shared-memory")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
 @pytest.mark.parametrize("mode", MODES)
@@ -83,6 +85,7 @@ def test_the_status_is_that_of_the_host_mpi(launch, compiled, wheel: str) -> Non
     assert wheel == "mpich" or raw == ours  # MPICH's own counts bytes of its last message
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("spec", ["auto", "shared-memory", "tuna"])
 def test_by_mpi4py(launch, wheel: str, ranks: int, spec: str) -> None:

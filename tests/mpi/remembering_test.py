@@ -13,6 +13,8 @@ import pytest
 from swapmeet import __version__, _core
 from swapmeet import mpi as mpis
 
+pytestmark = pytest.mark.in_turn
+
 ALWAYS = {"SWAPMEET_TRIALS": "1000000"}  #: nothing but trials
 RANK = {"mpich": "$PMI_RANK", "openmpi": "$OMPI_COMM_WORLD_RANK"}
 A2A, A2AV = _core.Collective.alltoall, _core.Collective.alltoallv

@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.in_turn
+
 RANKS = 3
 INT_BYTES = 4
 
 MPI4PY = """
 from array import array
 from mpi4py import MPI
+
 comm = MPI.COMM_WORLD
 p, me = comm.size, comm.rank
 ones, places = [1] * p, list(range(p))

@@ -59,11 +59,11 @@ Paths paths_of_drivers() {
 
 /// To ask the loader how many libraries were loaded so far takes more than all else that we do in a short call. But it
 /// appends each library to a list, so a look behind the last one tells. That must be one that nobody else unloads: a
-/// library of the C library's that nobody uses, which we load anew whenever others have followed. Without such a one
-/// (all are used, or another thread might be looking behind the one that we unload) the loader is asked.
+/// library of the C library's that nobody uses, which we load in MPI_Init, and anew where others have followed. Without such
+/// a one (all are used, or another thread might be looking behind the one that we unload) the loader is asked.
 void become_last(Libraries& all) {
   constexpr int looks_worth_it = 64;  // to load a library takes as long as some hundred of them
-  if (all.never_last || ++all.looks < looks_worth_it) return;
+  if (all.never_last || (all.last && ++all.looks < looks_worth_it)) return;
   device_news = &always;
   if (all.last) dlclose(all.last);
   all.last = nullptr;

@@ -135,3 +135,8 @@ def test_level_zero_is_refused_with_a_word(devices: Devices) -> None:
     done = devices("mpich", 2, LEVEL_ZERO, *before, "device=1", "calls=1", algorithm="bruck")
     assert done.returncode != 0 and "devices: done" not in done.stdout
     assert "swapmeet: error: a buffer of an all-to-all is memory of a device that cannot be brought" in done.stderr
+
+
+def test_drivers_are_noticed_without_loading_anything_late(launch, compiled, wheel: str) -> None:
+    done = launch(2, [compiled(wheel, "loads")], mpi=wheel)
+    assert done.returncode == 0 and "loaded: 0" in done.stdout, done.stdout + done.stderr

@@ -210,6 +210,7 @@ def picture(found: Sequence[Row], title: str, file: Path) -> None:
         note="Means over ranks; medians over turns, and their intervals. Above 1: faster.",
         left=0.5,
         legend_columns=3,
+        most_across=3,  # an MPI in a row, where it is measured with three numbers of ranks
     )
     for case, axes in zip(cases, figure.axes, strict=True):
         _panel(axes, [row for row in found if row.case == case], specs)
@@ -259,7 +260,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     found, names = rows(results.launches), []
     for title in dict.fromkeys(row.title for row in found if not _tabled(row)):
         some = [row for row in found if row.title == title]
-        path = folder / f"users-{title.lower().replace(' ', '-')}.png"
+        path = folder / f"users-{title.lower().replace(' ', '-')}.svg"
         picture(some, title, path)
         names.append(path)
     links = [os.path.relpath(path, document.parent) for path in names]

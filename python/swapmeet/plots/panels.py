@@ -47,8 +47,9 @@ class Panels:
         left: float,
         shared: bool = False,
         legend_columns: int | None = None,
+        most_across: int = MOST_ACROSS,
     ) -> None:
-        self.across = min(len(titles), MOST_ACROSS)
+        self.across = min(len(titles), most_across)
         self.down = -(-len(titles) // self.across)
         columns = legend_columns or (2 if self.across > 1 else 1)
         entries = -(-len(handles) // columns) * max([1, *(handle.get_label().count("\n") + 1 for handle in handles)])

@@ -194,7 +194,8 @@ def save(figure: Any, file: Path, option: str) -> None:
     for text in figure.findobj(_is_text):
         text.set_parse_math(False)  # a spec may hold a $
     try:
-        figure.savefig(draft, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest))
+        undated = {"Date": None} if file.suffix == ".svg" else None  # the same data, the same file
+        figure.savefig(draft, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest), metadata=undated)
         draft.replace(file)
     except OSError as problem:
         draft.unlink(missing_ok=True)

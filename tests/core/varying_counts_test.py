@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -65,17 +66,51 @@ def test_four_ranks_by_hand() -> None:
 
 
 def test_blocks_that_need_wide_sizes() -> None:
-    """From 2^32 - 2 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3."""
-    for size, narrow in ((2**32 - 3, True), (2**32 - 2, False)):
+    """From 2^32 - 3 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3; another ends at 1."""
+    for size, narrow in ((2**32 - 4, True), (2**32 - 3, False)):
         sizes = constant(4, 0)
-        sizes[0][3] = size
+        sizes[0][3], sizes[0][1] = size, 1
         counts = counted(f"bruck(sizes=combined,{NEVER})", sizes, limit_bytes=2**50)
+        told, none = 8 if narrow else 20, 5  # of two empty blocks: a mark, and that they are two
         assert rows(counts) == [
-            (1, size + (8 if narrow else 20), 8 if narrow else 20, size + (8 if narrow else 20) + 8),
-            (2, 8 + size, 8, max(8 + size + (8 if narrow else 20), 2 * size + (8 if narrow else 20))),
-            (1, 8, 8, 16),
-            (1, 8, 8, 8 + size),  # the sizes of two empty blocks, one of which has not left
+            (1, size + 1 + told, told, size + 1 + told + none),
+            (2, none + size, none, max(none + size + 1 + told, 2 * size + 1 + told)),
+            (1, none, none, 2 * none),
+            (1, none, none, none + size),  # the sizes of two empty blocks, one of which has not left
         ]
+
+
+@pytest.mark.parametrize("treatment", ["combined", "ahead", "total"])
+@pytest.mark.parametrize("step", [1, 77, 255])
+def test_sizes_of_few_blocks_are_listed(step: int, treatment: str) -> None:
+    """Each of 256 ranks has a block for one other. Seven messages before the last tell the sizes of 128 blocks each: a
+    mark of 4 bytes, a number of empty blocks, perhaps a size and again a number of empty ones. As a number for each
+    block they would take 512 bytes."""
+    ranks = 256
+    sizes = constant(ranks, 0)
+    for s in range(ranks):
+        sizes[s][(s + step) % ranks] = 100
+    counts = counted(f"bruck(radix=2,sizes={treatment},{NEVER})", sizes)
+    length = 8 if treatment == "total" else 0
+    for rank in counts.ranks:
+        assert 7 * (4 + 2 + length) <= rank.size_bytes <= 7 * (4 + 2 + 1 + 2 + length)
+
+
+def told(sizes: Sequence[int]) -> int:
+    """Bytes that the sizes of a message's blocks take: listed, if at most half have data and that is shorter."""
+
+    def varint(number: int) -> int:
+        return max(1, (number.bit_length() + 6) // 7)
+
+    listed, empty = 4, 0
+    for size in sizes:
+        if size:
+            listed, empty = listed + varint(empty) + varint(size), 0
+        else:
+            empty += 1
+    listed += varint(empty) if empty else 0
+    plain = 4 * len(sizes)
+    return listed if 2 * sum(map(bool, sizes)) <= len(sizes) and listed < plain else plain
 
 
 def test_all_blocks_empty() -> None:
@@ -181,7 +216,7 @@ def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str) -> list[
     """Messages, bytes and bytes of sizes: each block goes digit by digit, on one dimension."""
     ranks = len(sizes)
     totals = [[0, 0, 0] for _ in range(ranks)]
-    messages = defaultdict(list)  # (rank, weight, digit): (bytes, whether it ends there)
+    messages = defaultdict(list)  # (rank, weight, digit): (offset, bytes, whether it ends there)
     for s, d in itertools.permutations(range(ranks), 2):
         direct = sizes[s][d] > threshold
         if direct:
@@ -189,16 +224,16 @@ def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str) -> list[
             totals[s][1] += sizes[s][d]
         way, place = digits((d - s) % ranks, radix), s
         for i, (weight, digit) in enumerate(way):
-            messages[place, weight, digit].append((0 if direct else sizes[s][d], i + 1 == len(way)))
+            messages[place, weight, digit].append(((d - s) % ranks, 0 if direct else sizes[s][d], i + 1 == len(way)))
             place = (place + weight * digit) % ranks
     for (rank, _, _), blocks in messages.items():
-        data, last = sum(size for size, _ in blocks), all(ends for _, ends in blocks)
-        told = 0 if last else 4 * len(blocks)
-        parts = {"combined": [told + data], "ahead": [told, data], "total": [0 if last else 8, told + data]}[treatment]
+        data, last = sum(size for _, size, _ in blocks), all(ends for *_, ends in blocks)
+        head = 0 if last else told([size for _, size, _ in sorted(blocks)])
+        parts = {"combined": [head + data], "ahead": [head, data], "total": [0 if last else 8, head + data]}[treatment]
         totals[rank][0] += sum(part > 0 for part in parts)
         totals[rank][1] += sum(parts)
         totals[rank][2] += sum(parts) - data
-    return [(n, size, told) for n, size, told in totals]
+    return [(n, size, heads) for n, size, heads in totals]
 
 
 @st.composite

@@ -24,7 +24,8 @@ template <class Exchange>
 int finish(std::unique_ptr<Exchange>& exchange, SparseLinks& links) {
   constexpr int patience = 5;  // looks before others may have the core
   for (int looks = 1;; ++looks) {
-    const int error = exchange->advance(links);
+    const int error =
+        guarded([&] { return exchange->advance(links); }, [](int failure, const char*) { return failure; });
     settle();
     if (error == MPI_SUCCESS) return error;
     if (error != unfinished) {
@@ -48,9 +49,7 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
   int error = MPI_SUCCESS;
   if (plan.route) {
     using Passed = SparseForwarding<SparseLinks>;
-    const std::int64_t apart = plan.choice.spec.direct_bytes;
-    auto exchange = std::make_unique<Passed>(*plan.route, request.sends, rank_,
-                                             apart == Direct::automatic ? Direct::standard : apart, arrivals);
+    auto exchange = std::make_unique<Passed>(*plan.route, request.sends, rank_, arrivals);
     error = finish(exchange, links);
     if (error) return failed(error);
     if (exchange->lost() == Passed::Lost::memory) return MPI_ERR_NO_MEM;

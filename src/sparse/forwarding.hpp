@@ -30,10 +30,8 @@ class SparseForwarding {
   /// What was lost, on this rank or elsewhere on the way.
   enum class Lost : std::uint8_t { nothing, memory, elsewhere };
 
-  /// Messages of more than `most_bytes` go by themselves.
-  SparseForwarding(const SparseRoute& route, std::span<const SparseSend> sends, Rank me, std::int64_t most_bytes,
-                   Arrivals& arrivals)
-      : route_(route), sends_(sends), me_(me), most_bytes_(most_bytes), arrivals_(arrivals) {}
+  SparseForwarding(const SparseRoute& route, std::span<const SparseSend> sends, Rank me, Arrivals& arrivals)
+      : route_(route), sends_(sends), me_(me), arrivals_(arrivals) {}
 
   /// Does what can be done without waiting. 0: the exchange is over; `unfinished`; or an error of the fabric.
   int advance(Fabric& fabric) {
@@ -100,7 +98,7 @@ class SparseForwarding {
       Item item;
       item.destination = sends_[i].destination, item.source = me_, item.bytes = sends_[i].bytes;
       item.own = static_cast<std::uint32_t>(i);
-      if (item.bytes > most_bytes_ && item.destination != me_) {
+      if (item.bytes > route_.most_bytes() && item.destination != me_) {
         item.body = HopItem::Body::apart;
         if (const int error = fabric.send_own(i, false)) return error;
       }
@@ -309,7 +307,6 @@ class SparseForwarding {
   const SparseRoute& route_;
   std::span<const SparseSend> sends_;
   Rank me_;
-  std::int64_t most_bytes_;
   Arrivals& arrivals_;
   bool begun_ = false, started_ = false, ending_ = false, marks_ = false;
   std::size_t round_ = 0, next_awaited_ = 0, next_expected_ = 0;

@@ -33,7 +33,7 @@ struct Member {
   Member(SparseMail& mail, const Spec& spec, const SparseRoute* route, const SparsePattern& pattern, Rank rank,
          std::uint32_t call)
       : sends(sends_of(pattern, mail.ranks(), rank, call)), mailbox(mail, rank, call, sends) {
-    if (route) exchange.emplace<1>(*route, sends, rank, spec.direct_bytes, arrivals);
+    if (route) exchange.emplace<1>(*route, sends, rank, arrivals);
     else exchange.emplace<2>(sends, rank, spec.window, spec.sparse == Sparse::census, arrivals);
   }
   Member(const Member&) = delete;

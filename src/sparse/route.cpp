@@ -5,7 +5,8 @@
 
 namespace swapmeet {
 
-SparseRoute::SparseRoute(const Spec& spec, const Shape& shape, Rank rank) {
+SparseRoute::SparseRoute(const Spec& spec, const Shape& shape, Rank rank)
+    : most_bytes_(spec.direct_bytes == Direct::automatic ? Direct::standard : spec.direct_bytes) {
   using Kind = Dimensions::Kind;
   const bool hierarchical = spec.dimensions.kind == Kind::nodes || spec.dimensions.kind == Kind::groups;
   if (hierarchical) grid_ = arrange(spec.dimensions, shape);

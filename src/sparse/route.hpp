@@ -24,6 +24,9 @@ class SparseRoute {
 
   const std::vector<Round>& rounds() const { return rounds_; }
 
+  /// Messages of more bytes go from source to destination by themselves.
+  std::int64_t most_bytes() const { return most_bytes_; }
+
   /// Places that this rank holds, its own first. A message is at one of them.
   const std::vector<std::int32_t>& places() const { return places_; }
 
@@ -50,6 +53,7 @@ class SparseRoute {
   std::optional<Arrangement> grid_;  ///< nothing: a place is a rank
   std::vector<std::int32_t> sizes_, strides_, places_;
   std::vector<Round> rounds_;
+  std::int64_t most_bytes_;
 };
 
 }  // namespace swapmeet

@@ -76,7 +76,7 @@ static int exchange(int seed, int call, MPI_Comm comm, MPI_Datatype gaps) {
   MPI_Count bytes[MOST], counts[MOST];
   MPI_Aint places[MOST];
   const int number = pattern(seed, call, rank, to, bytes);
-  const size_t each = (size_t)most_bytes * 2 + 2 * GUARD, all = each * (size_t)number + 1;
+  const size_t each = ((size_t)most_bytes + 7) / 8 * 16 + 2 * GUARD, all = each * (size_t)number + 1;
   unsigned char *out = malloc(all), *before = malloc(all);
   memset(out, POISON, all);
   size_t side_by_side = 0;

@@ -105,7 +105,7 @@ def _views(got: Any) -> Iterator[Message]:
     weakref.finalize(owner, function("sparse_free"), ctypes.byref(got)).atexit = False
     for i in range(received.count):
         size = received.sizes[i]
-        block = (ctypes.c_char * size).from_address(received.data[i]) if size else (ctypes.c_char * 0)()
+        block: Any = (ctypes.c_char * size).from_address(received.data[i]) if size else (ctypes.c_char * 0)()
         block.owner = owner
         plain: Any = MPI.buffer.frombuffer(block)  # ctypes' own format is one that memoryview cannot index
         yield Message(received.sources[i], memoryview(plain))

@@ -3,7 +3,11 @@
 
 #include <swapmeet/swapmeet.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "api/export.hpp"
 #include "api/failure.hpp"

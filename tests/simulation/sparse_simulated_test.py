@@ -19,7 +19,8 @@ PROGRAM = Path(__file__).parent / "sparse.c"
 @pytest.mark.parametrize(
     ("ranks", "spec"),
     [
-        *((192, spec) for spec in ("nbx", "census", "sparse-bruck(r=4)")),
+        *(pytest.param(128, spec, marks=pytest.mark.slow) for spec in ("nbx", "sparse-bruck(r=4)")),
+        pytest.param(192, "census", marks=pytest.mark.long),
         *(pytest.param(512, spec, marks=pytest.mark.long) for spec in ("nbx", "two-layer(sparse=forward)")),
     ],
 )

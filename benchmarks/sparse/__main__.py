@@ -71,10 +71,10 @@ def table(path: Path) -> str:
     rows = ["| MPI | P | messages | bytes | " + " | ".join(heads) + " |", "|---" * (4 + len(heads)) + "|"]
     for (name, ranks, messages, size), cell in sorted(medians.items()):
         base = statistics.median(cell[BASE])
-        cells = [f"{base:.0f}"]
+        cells = [f"{base:.3g}"]
         for method in METHODS[1:]:
             time = statistics.median(cell[method])
-            cells.append(f"{time:.0f} ({base / time:.2f})")
+            cells.append(f"{time:.3g} ({base / time:.2f})")
         rows.append(f"| {name} | {ranks} | {messages} | {size} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 

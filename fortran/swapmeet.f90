@@ -19,6 +19,7 @@ module swapmeet
   public :: swapmeet_phases_begin, swapmeet_phases_end, swapmeet_phase_name, swapmeet_trace
   public :: swapmeet_alltoall, swapmeet_alltoallv, swapmeet_alltoallw
   public :: swapmeet_plan_alltoall, swapmeet_plan_alltoallv, swapmeet_plan_alltoallw
+  public :: swapmeet_sparse_alltoallv, swapmeet_sparse_free
   public :: swapmeet_plan_start, swapmeet_plan_test, swapmeet_plan_wait, swapmeet_plan_free, swapmeet_plan_describe
 
   enum, bind(c)
@@ -40,6 +41,21 @@ module swapmeet
     real(c_double) :: expected_seconds
   end type
 
+  !> What a sparse exchange has brought: `count` messages, by index from 1. c_f_pointer makes an array of data(i), of
+  !> sizes(i) bytes; it is null where a message has none. To be given back by swapmeet_sparse_free.
+  type, public :: swapmeet_sparse_messages
+    integer :: count = 0
+    integer(c_int), pointer :: sources(:) => null()
+    integer(c_int64_t), pointer :: sizes(:) => null()
+    type(c_ptr), pointer :: data(:) => null()
+    type(c_ptr), private :: address = c_null_ptr
+  end type
+
+  type, bind(c) :: sparse_in_c
+    integer(c_int) :: count
+    type(c_ptr) :: sources, sizes, data
+  end type
+
   type, bind(c) :: description_in_c
     type(c_ptr) :: spec, reason
     integer(c_long_long) :: messages, bytes, scratch_bytes
@@ -55,6 +71,9 @@ module swapmeet
   end interface
   interface swapmeet_alltoallw
     procedure alltoallw, alltoallw_c
+  end interface
+  interface swapmeet_sparse_alltoallv
+    procedure sparse, sparse_c
   end interface
   interface swapmeet_plan_alltoall
     procedure plan_alltoall, plan_alltoall_c
@@ -130,6 +149,23 @@ module swapmeet
       integer(c_int), value :: comm
       character(kind=c_char), optional, intent(in) :: spec(*)
       type(swapmeet_plan), optional, intent(inout) :: plan
+    end function
+
+    integer(c_int) function sparse_exchange(sendbuf, messages, destinations, sendcounts, sdispls, sendtype, comm, &
+      received) bind(c, name="swapmeet_fortran_sparse_alltoallv")
+      import :: c_int, c_int64_t, c_intptr_t, c_ptr
+      type(c_ptr), value :: sendbuf
+      integer(c_int), value :: messages
+      integer(c_int), intent(in) :: destinations(*)
+      integer(c_int64_t), intent(in) :: sendcounts(*)
+      integer(c_intptr_t), intent(in) :: sdispls(*)
+      integer(c_int), value :: sendtype, comm
+      type(c_ptr), intent(inout) :: received
+    end function
+
+    integer(c_int) function sparse_free(received) bind(c, name="swapmeet_sparse_free")
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: received
     end function
 
     type(c_ptr) function converted(buffer, in_place, bottom) bind(c, name="swapmeet_fortran_buffer")
@@ -363,6 +399,56 @@ contains
     if (refused(sendbuf, recvbuf, comm, ierror)) return
     call return_error(exchangew_c(address(sendbuf), sendcounts, sdispls, sendtypes, address(recvbuf), recvcounts, &
       rdispls, recvtypes, comm%MPI_VAL), ierror)
+  end subroutine
+
+  subroutine sparse(sendbuf, messages, destinations, sendcounts, sdispls, sendtype, comm, received, ierror)
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: messages, destinations(*), sendcounts(*), sdispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Comm), intent(in) :: comm
+    type(swapmeet_sparse_messages), intent(inout) :: received
+    integer, optional, intent(out) :: ierror
+    integer :: n
+    n = max(0, messages)
+    call sparse_c(sendbuf, messages, destinations, int(sendcounts(:n), MPI_COUNT_KIND), &
+      int(sdispls(:n), MPI_ADDRESS_KIND), sendtype, comm, received, ierror)
+  end subroutine
+
+  subroutine sparse_c(sendbuf, messages, destinations, sendcounts, sdispls, sendtype, comm, received, ierror)
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: messages, destinations(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Comm), intent(in) :: comm
+    type(swapmeet_sparse_messages), intent(inout) :: received
+    integer, optional, intent(out) :: ierror
+    type(sparse_in_c), pointer :: found
+    type(c_ptr) :: made
+    integer(c_int) :: error
+    if (refused(sendbuf, sendbuf, ierror=ierror)) return
+    made = c_null_ptr
+    error = sparse_exchange(address(sendbuf), messages, destinations, sendcounts, sdispls, sendtype%MPI_VAL, &
+      comm%MPI_VAL, made)
+    if (error == MPI_SUCCESS) then
+      call c_f_pointer(made, found)
+      received%address = made
+      received%count = found%count
+      call c_f_pointer(found%sources, received%sources, [found%count])
+      call c_f_pointer(found%sizes, received%sizes, [found%count])
+      call c_f_pointer(found%data, received%data, [found%count])
+    end if
+    call report(error, ierror)
+  end subroutine
+
+  subroutine swapmeet_sparse_free(received, ierror)
+    type(swapmeet_sparse_messages), intent(inout) :: received
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: error
+    error = sparse_free(received%address)
+    received%count = 0
+    nullify (received%sources, received%sizes, received%data)
+    call report(error, ierror)
   end subroutine
 
   subroutine plan_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, plan, spec, ierror)

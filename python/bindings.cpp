@@ -605,6 +605,7 @@ NB_MODULE(_core, m) {
   bind_prices(m);
   bind_choice(m);
   bind_trials(m);
+  bind_sparse(m);
   bind_workloads(m);
   bind_networks(m);
   bind_orders(m);

@@ -66,6 +66,9 @@ void bind_memory(nanobind::module_& m);
 /// GOAL, rounds and estimates on networks: estimate_bindings.cpp.
 void bind_estimates(nanobind::module_& m);
 
+/// Sparse exchanges: sparse_bindings.cpp.
+void bind_sparse(nanobind::module_& m);
+
 /// Machines, work and prices: price_bindings.cpp.
 void bind_prices(nanobind::module_& m);
 

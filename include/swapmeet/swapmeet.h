@@ -102,6 +102,50 @@ int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], cons
                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 #endif
 
+/** The messages that a rank has received in a sparse exchange. Memory of the library until swapmeet_sparse_free(); the data
+ *  may be changed until then.
+ *  @since 0.1 */
+typedef struct swapmeet_sparse_messages {
+  /** How many there are. */
+  int count;
+  /** Who has sent each, in ascending order; those of one rank as that has given them. */
+  const int* sources;
+  /** Of each, in bytes. */
+  const MPI_Count* sizes;
+  /** Of each: its data side by side, without the gaps of the type that they were sent from. Aligned for any type; no two
+   *  overlap. NULL if it has no bytes. */
+  void* const* data;
+} swapmeet_sparse_messages;
+
+/** Exchange the messages that there are: each rank gives those that it has, and gets those for it, also where nobody
+ *  knows how many that are (docs/howto/sparse.md). Any number may go to one rank, the calling one too, and they may be
+ *  empty. Collective over `comm`: ranks without messages call it with 0. Not while another thread uses `comm`.
+ *
+ *  How they travel is chosen by the number of ranks, or by `sparse=` in the spec of SWAPMEET_ALGORITHM or
+ *  swapmeet_set_algorithm(), such as "nbx", "census" or "sparse-bruck(r=4)".
+ *  @param sendbuf       where displacements count from, or MPI_BOTTOM; unchanged until the call returns
+ *  @param messages      how many this rank sends
+ *  @param destinations  of each, a rank of `comm`
+ *  @param sendcounts    of each, in elements
+ *  @param sdispls       of each, in elements; NULL: one begins where the one before it ends
+ *  @param sendtype      of the elements, committed
+ *  @param received      gets the messages, which the caller frees. Unchanged on an error.
+ *  @return MPI_SUCCESS; of wrong arguments, on the rank that gave them, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK,
+ *          MPI_ERR_TYPE or MPI_ERR_BUFFER: it has then taken part without messages, and the others got those of the other
+ *          ranks; MPI_ERR_COMM if `comm` is no intracommunicator; MPI_ERR_NO_MEM, and MPI_ERR_OTHER where another rank
+ *          lacked memory for messages that it passed on to this one. swapmeet_error_message() says more. Errors are not
+ *          raised on `comm`.
+ *  @since 0.1 */
+int swapmeet_sparse_alltoallv(const void* sendbuf, int messages, const int destinations[], const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, MPI_Comm comm,
+                              swapmeet_sparse_messages** received);
+
+/** Free what swapmeet_sparse_alltoallv() gave. Local, thread-safe; before or after MPI_Finalize.
+ *  @param received  its address; *received becomes NULL. If it is NULL, nothing is done.
+ *  @return MPI_SUCCESS; MPI_ERR_ARG if `received` is NULL
+ *  @since 0.1 */
+int swapmeet_sparse_free(swapmeet_sparse_messages** received);
+
 /** An exchange that is planned once and then made again and again, with the same buffers and whatever they hold then.
  *  While it is under way the program goes on.
  *

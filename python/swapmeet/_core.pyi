@@ -524,6 +524,39 @@ class Rule:
     def origin(self) -> str:
         """Where the thresholds come from."""
 
+class SparseRehearsal:
+    """What came of a sparse exchange of all ranks in one process."""
+
+    @property
+    def problem(self) -> str:
+        """Empty if every message arrived once, whole and in order."""
+    @property
+    def working_bytes(self) -> int:
+        """That a rank takes at most."""
+    @property
+    def hops(self) -> int:
+        """That a rank sends at most, where messages are passed on."""
+    @property
+    def header_bytes(self) -> int:
+        """Of all ranks, in all hops."""
+    @property
+    def messages(self) -> int:
+        """Of all ranks."""
+
+def rehearse_sparse(
+    spec: Spec,
+    ranks: int,
+    messages: float = 2,
+    most_bytes: int = 16,
+    seed: int = 0,
+    calls: int = 1,
+    nodes: str = "",
+) -> SparseRehearsal:
+    """Have all ranks make `calls` exchanges of `messages` messages each on average (src/sparse/rehearsal.hpp)."""
+
+def choose_sparse(ranks: int, algorithm: str = "auto") -> tuple[str, str]:
+    """(spec, reason) of sparse exchanges on so many ranks."""
+
 class Trials:
     """Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp)."""
 

@@ -52,9 +52,9 @@ def algorithm_tables() -> tuple[Table, ...]:
     return families, aliases, bounds.of_aliases(ranks=64, per_node=8), parameters
 
 
-def alias_names() -> list[str]:
-    """Every named algorithm of ours."""
-    return [name for name, *_ in _core.aliases()]
+def alias_names(sparse: bool = True) -> list[str]:
+    """Every named algorithm of ours; if not `sparse`, without those that are others but for sparse exchanges."""
+    return [name for name, *_ in _core.aliases() if sparse or "sparse=" not in str(_core.parse_spec(name))]
 
 
 def mpi_table(mpis: Sequence[Mpi]) -> Table:

@@ -173,6 +173,14 @@ SWAPMEET_EXPORT int swapmeet_fortran_set_algorithm(MPI_Fint comm, const char* sp
   return swapmeet_set_algorithm(communicator_from(comm), given(spec));
 }
 
+SWAPMEET_EXPORT int swapmeet_fortran_sparse_alltoallv(const void* sendbuf, int messages, const int* destinations,
+                                                      const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+                                                      MPI_Fint sendtype, MPI_Fint comm,
+                                                      swapmeet_sparse_messages** received) {
+  return swapmeet_sparse_alltoallv(sendbuf, messages, destinations, sendcounts, sdispls, type_from(sendtype),
+                                   communicator_from(comm), received);
+}
+
 SWAPMEET_EXPORT int swapmeet_fortran_memory_allocate(MPI_Fint comm, MPI_Aint bytes, void** base) {
   return swapmeet_memory_allocate(communicator_from(comm), bytes, base);
 }

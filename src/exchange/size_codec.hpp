@@ -22,10 +22,22 @@ std::int64_t read_number(const char* from) {
   return static_cast<std::int64_t>(value);
 }
 
-/// Writes the sizes of blocks, size(i) of each; returns where they end. `failed`: nothing will follow them.
+/// Writes the sizes of `count` blocks, size(i) of each, which `tally` has seen; returns where they end. `failed`: nothing
+/// will follow them.
 template <class Size>
-char* write_sizes(char* to, std::uint32_t count, std::int64_t largest, bool failed, Size size) {
-  const bool wide = failed || wide_sizes(largest);
+char* write_sizes(char* to, std::uint32_t count, const SizeTally& tally, bool failed, Size size) {
+  const bool wide = failed || tally.wide();
+  if (!failed && tally.listed()) {
+    to = write_number<std::uint32_t>(to, listed_mark);
+    std::uint32_t told = 0;  // blocks
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::int64_t bytes = size(i);
+      if (bytes == 0) continue;
+      to = write_varint(write_varint(to, i - told), static_cast<std::uint64_t>(bytes));
+      told = i + 1;
+    }
+    return told == count ? to : write_varint(to, count - told);
+  }
   if (wide) to = write_number<std::uint32_t>(to, failed ? failed_mark : wide_mark);
   for (std::uint32_t i = 0; i < count; ++i)
     to = wide ? write_number<std::int64_t>(to, size(i)) : write_number<std::uint32_t>(to, size(i));
@@ -36,12 +48,14 @@ char* write_sizes(char* to, std::uint32_t count, std::int64_t largest, bool fail
 class SizeReader {
  public:
   explicit SizeReader(const char* from) : from_(from) {
-    const std::int64_t mark = read_number<std::uint32_t>(from);
-    wide_ = mark >= failed_mark;
+    const auto mark = static_cast<std::uint32_t>(read_number<std::uint32_t>(from));
     failed_ = mark == failed_mark;
-    if (wide_) from_ += sizeof wide_mark;
+    wide_ = mark == wide_mark || failed_;
+    listed_ = mark == listed_mark;
+    if (wide_ || listed_) from_ += sizeof mark;
   }
   std::int64_t next() {
+    if (listed_) return next_of_list();
     const std::int64_t size = wide_ ? read_number<std::int64_t>(from_) : read_number<std::uint32_t>(from_);
     from_ += wide_ ? sizeof(std::int64_t) : sizeof(std::uint32_t);
     return size;
@@ -52,8 +66,17 @@ class SizeReader {
   bool failed() const { return failed_; }
 
  private:
+  std::int64_t next_of_list() {
+    if (!counted_) without_ = read_varint(from_), counted_ = true;
+    if (without_ > 0) return --without_, 0;
+    counted_ = false;
+    return static_cast<std::int64_t>(read_varint(from_));
+  }
+
   const char* from_;
-  bool wide_ = false, failed_ = false;
+  bool wide_ = false, failed_ = false, listed_ = false;
+  bool counted_ = false;  ///< of a list: what is next are `without_` blocks without data, then one that has some
+  std::uint64_t without_ = 0;
 };
 
 /// The bytes that follow sizes: the sum of `count` sizes that begin at `from`; 0 if their sender failed.

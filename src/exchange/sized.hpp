@@ -199,22 +199,19 @@ class SizedPayload {
 
   int start_send(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
     const Message& message = flow_.sends[number];
-    std::int64_t bytes = 0, largest = 0;
-    for (const std::int32_t block : flow_.departing_in(message)) {
-      bytes += item(block).bytes;
-      largest = std::max(largest, item(block).bytes);
-    }
+    SizeTally tally;
+    for (const std::int32_t block : flow_.departing_in(message)) tally.add(item(block).bytes);
     const Sizes sizes = message.last ? Sizes::automatic : treatment(message.peer);
     const std::uint32_t together = all_.send_numbers[number];
     const bool with_sizes = sizes == Sizes::combined || sizes == Sizes::total;
-    std::int64_t body = bytes + (with_sizes ? sizes_bytes(message.count, largest) : 0);
+    std::int64_t body = tally.sum() + (with_sizes ? tally.bytes() : 0);
     if (!failure_.marks && body > 0 && (with_sizes || message.count > 1))
-      gather(message, slot, body, with_sizes, largest);
+      gather(message, slot, body, with_sizes, tally);
     bool lost = failure_.marks;
     char* const head = all_.buffers.sizes_of(slot);
-    if (lost && with_sizes) write(head, message, largest, true), body = most_sizes_bytes(message.count);
+    if (lost && with_sizes) write(head, message, tally, true), body = most_sizes_bytes(message.count);
     if (sizes == Sizes::ahead) {
-      const char* const end = write(head, message, largest, lost);
+      const char* const end = write(head, message, tally, lost);
       if (const int error = send_head(message, slot, {head, end - head}, together, fabric, started)) return error;
       if (lost) body = 0;
     } else if (sizes == Sizes::total) {
@@ -258,17 +255,17 @@ class SizedPayload {
     return MPI_SUCCESS;
   }
 
-  char* write(char* to, const Message& message, std::int64_t largest, bool failed) {
+  char* write(char* to, const Message& message, const SizeTally& tally, bool failed) {
     const auto blocks = flow_.departing_in(message);
-    return write_sizes(to, message.count, largest, failed, [&](std::uint32_t i) { return item(blocks[i]).bytes; });
+    return write_sizes(to, message.count, tally, failed, [&](std::uint32_t i) { return item(blocks[i]).bytes; });
   }
 
-  void gather(const Message& message, std::uint32_t slot, std::int64_t bytes, bool with_sizes, std::int64_t largest) {
+  void gather(const Message& message, std::uint32_t slot, std::int64_t bytes, bool with_sizes, const SizeTally& tally) {
     const auto phase = fabric_->watch().during(CallPhase::pack);
     SizedState::Gathered& gathered = all_.gathered[slot];
     gathered = {all_.buffers.pool().take(bytes), bytes};
     if (!gathered.memory) return failure_.fail(MPI_ERR_NO_MEM);
-    char* to = with_sizes ? write(gathered.memory, message, largest, false) : gathered.memory;
+    char* to = with_sizes ? write(gathered.memory, message, tally, false) : gathered.memory;
     for (const std::int32_t block : flow_.departing_in(message)) {
       const Item& it = item(block);
       if (it.bytes > 0) std::memcpy(to, it.address, static_cast<std::size_t>(it.bytes));

@@ -10,8 +10,10 @@ namespace swapmeet {
 enum class Kind : std::uint8_t {
   last = 1,  ///< blocks that end at their receiver, or all of equal size
   passed_on,
-  head,    ///< what its receiver must know of a message that follows
-  direct,  ///< a block that is sent directly while others are passed on
+  head,        ///< what its receiver must know of a message that follows
+  direct,      ///< a block that is sent directly while others are passed on
+  sparse,      ///< a message of a sparse exchange, whose calls are counted apart
+  sparse_hop,  ///< what is passed on in one
 };
 
 class Tags {

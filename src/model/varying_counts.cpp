@@ -15,10 +15,12 @@ namespace {
 
 /// The room that a block may need for its size, beside its bytes: as if it were alone in its message.
 std::int64_t size_room(Sizes sizes, std::int64_t largest) {
+  SizeTally alone;
+  alone.add(largest);
   switch (sizes) {
     case Sizes::ahead: return most_sizes_bytes(1);
-    case Sizes::combined: return sizes_bytes(1, largest);
-    case Sizes::total: return sizes_bytes(1, largest) + number_bytes;
+    case Sizes::combined: return alone.bytes();
+    case Sizes::total: return alone.bytes() + number_bytes;
     default: return 0;
   }
 }
@@ -106,9 +108,9 @@ class VaryingWalk {
   }
 
   Load load(std::span<const std::int32_t> blocks) const {
-    std::int64_t bytes = 0, largest = 0;
-    for (const std::int32_t block : blocks) bytes += bytes_of(block), largest = std::max(largest, bytes_of(block));
-    return {bytes, sizes_bytes(blocks.size(), largest)};
+    SizeTally tally;
+    for (const std::int32_t block : blocks) tally.add(bytes_of(block));
+    return {tally.sum(), tally.bytes()};
   }
 
   /// Within a node, but for MPI, nothing goes ahead.

@@ -6,7 +6,8 @@
 /// The execution's rules, once more:
 ///   - Blocks above a threshold are sent directly, each in a message of its own; in the flow they count as empty.
 ///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last) are data only.
-///   - Sizes are 4 bytes a block; if one is 2^32 - 1 or more, a mark of 4 bytes and 8 bytes a block.
+///   - Sizes are 4 bytes a block; if one is 2^32 - 3 or more, a mark of 4 bytes and 8 bytes a block; where at most half of
+///     the blocks have data, and that is shorter, a mark and a list of those (schedule/size_format.hpp).
 ///   - In working memory are, until the round (complete=all: the batch) is over: what goes ahead in both directions (of sizes: the room that they
 ///     may need), messages that are gathered (all that begin with sizes or have several blocks), and messages that land
 ///     (all but those of one block that ends here). Those with blocks to be passed on stay until the last of these has

@@ -45,6 +45,12 @@ int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request)
   });
 }
 
+int issend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  return with_int_count(part, [&](int count, MPI_Datatype type) {
+    return PMPI_Issend(part.address, count, type, to, tag, comm, request);
+  });
+}
+
 int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   return with_int_count(part, [&](int count, MPI_Datatype type) {
     return PMPI_Irecv(part.address, count, type, from, tag, comm, request);

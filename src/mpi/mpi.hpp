@@ -22,6 +22,7 @@ struct Part {
 // Counts beyond INT_MAX travel as one element of a derived type: large.cpp. It works with every MPI, also one without
 // large-count calls.
 int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
+int issend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
 int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request);
 int imrecv_large(Part part, MPI_Message* message, MPI_Request* request);
 int sendrecv_large(Part out, int to, Part in, int from, int tag, MPI_Comm comm);
@@ -31,6 +32,14 @@ inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* 
   if (part.count <= INT_MAX) [[likely]]
     return PMPI_Isend(part.address, static_cast<int>(part.count), part.type, to, tag, comm, request);
   return isend_large(part, to, tag, comm, request);
+}
+
+/// It is over when its receiver has begun to receive it.
+inline int issend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  settle();
+  if (part.count <= INT_MAX) [[likely]]
+    return PMPI_Issend(part.address, static_cast<int>(part.count), part.type, to, tag, comm, request);
+  return issend_large(part, to, tag, comm, request);
 }
 
 inline int irecv(const Part& part, int from, int tag, MPI_Comm comm, MPI_Request* request) {

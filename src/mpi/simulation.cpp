@@ -53,7 +53,7 @@ int find(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* sta
 
 int find_now(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   const int error = ::PMPI_Iprobe(from, tag, comm, flag, status);
-  if (!error && *flag) *message = new Found{from, tag, comm};
+  if (!error && *flag) *message = new Found{from == MPI_ANY_SOURCE ? status->MPI_SOURCE : from, tag, comm};
   return error;
 }
 

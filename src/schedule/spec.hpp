@@ -77,6 +77,16 @@ enum class Transport : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 5> transport_names{"mpi", "shm", "cma", "auto", "rows"};
 
+/// How a sparse exchange is made, in which each rank gives only the messages that it has. See sparse/rendezvous.hpp and
+/// sparse/forwarding.hpp.
+enum class Sparse : std::uint8_t {
+  automatic,  ///< by the number of ranks: choose/sparse.hpp
+  nbx,        ///< directly, by synchronous sends and a barrier that does not block
+  census,     ///< directly, after all ranks have summed up how many messages are for each
+  forward,    ///< through other ranks, by the digits of the family bruck
+};
+inline constexpr std::array<std::string_view, 4> sparse_names{"auto", "nbx", "census", "forward"};
+
 /// The radices of one dimension, least significant digit first; the last one is repeated as often as it takes.
 /// Instead of a number: Radix::all (the size of the dimension) or Radix::root (its square root, rounded up).
 using Radices = std::vector<std::int32_t>;
@@ -124,6 +134,9 @@ struct Spec {
   Sizes sizes = Sizes::automatic;
   /// Blocks of more bytes than this are sent directly to their destination: a number, or Direct::never or Direct::automatic.
   std::int64_t direct_bytes = Direct::standard;
+
+  // For sparse exchanges:
+  Sparse sparse = Sparse::automatic;
 
   bool operator==(const Spec&) const = default;
 };

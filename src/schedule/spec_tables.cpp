@@ -176,6 +176,10 @@ std::string print_order(const Spec& spec) {
   return text + ')';
 }
 
+bool read_sparse(std::string_view text, Spec& spec) { return read_name(text, sparse_names, spec.sparse); }
+bool forwards_sparse(const Spec& spec) { return spec.sparse == Sparse::forward; }
+std::string print_sparse(const Spec& spec) { return std::string(sparse_names[static_cast<std::size_t>(spec.sparse)]); }
+
 bool read_direct(std::string_view text, Spec& spec) {
   if (text == "never") return spec.direct_bytes = Direct::never, true;
   if (text == "auto") return spec.direct_bytes = Direct::automatic, true;
@@ -268,6 +272,15 @@ std::vector<Parameter> make_parameters() {
       {"direct", "", "never, auto (agreed at each call), or bytes such as 8192 or 32KiB",
        "Alltoallv: blocks of more bytes than this are sent directly to their destination", all, false, read_direct,
        print_direct},
+      {"sparse", "", "auto, nbx or census",
+       "swapmeet_sparse_alltoallv: how ranks learn what comes: nbx (synchronous sends and a barrier that does not "
+       "block), census (the messages for each rank are summed up first), auto (by the number of ranks)",
+       direct, false,
+       [](std::string_view text, Spec& spec) { return read_sparse(text, spec) && !forwards_sparse(spec); },
+       print_sparse},
+      {"sparse", "", "auto, nbx, census or forward",
+       "swapmeet_sparse_alltoallv: as of direct, or forward (messages are passed on by the digits of this family)",
+       bruck, false, read_sparse, print_sparse},
   };
 }
 
@@ -351,6 +364,12 @@ const std::vector<Alias>& aliases() {
        "two dimensions, direct in each", ""},
       {"torus", "bruck(dims=3d,radix=all,layout=zero-rotation,window=all,complete=all)",
        "three dimensions (or dims=...), direct in each", ""},
+      {"nbx", "direct(order=shift,window=all,complete=all,sparse=nbx)",
+       "for sparse exchanges: synchronous sends, and a barrier that does not block", "hoefler2010sparse"},
+      {"census", "direct(order=shift,window=all,complete=all,sparse=census)",
+       "for sparse exchanges: the messages for each rank are counted first", "hoefler2010sparse"},
+      {"sparse-bruck", "bruck(radix=2,layout=basic,window=all,complete=all,sparse=forward)",
+       "for sparse exchanges: messages are passed on by digits, those for one way in one", "bruck1997"},
   };
   return table;
 }

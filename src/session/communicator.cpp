@@ -228,6 +228,7 @@ void Communicator::close() {
   for (auto& decisions : decisions_) decisions.clear();
   plans_.clear();
   sized_plans_.clear();
+  sparse_.reset();
   leave();
 }
 
@@ -396,6 +397,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   decide_anew();
   if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
+  sparse_.reset();
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "session/topology_orders.hpp"
 #include "session/context.hpp"
 #include "session/checking.hpp"
+#include "session/sparse.hpp"
 #include "session/setup_policy.hpp"
 #include "exchange/plan.hpp"
 #include "session/planned.hpp"
@@ -235,6 +236,10 @@ class Communicator {
   /// is to do it.
   std::unique_ptr<Planned> plan_persistent(std::optional<Request> request);
 
+  /// Sends the messages of `request`, and receives those for this rank, in no order of their sources. Collective; waits.
+  /// Messages that are received are there even if others were lost, which is an error.
+  int sparse_alltoallv(const SparseRequest& request, Arrivals& arrivals);
+
   /// Allocates `bytes` bytes for this rank in memory that the ranks of its node share, or that it has alone where it
   /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
   int allocate(std::int64_t bytes, char*& memory);
@@ -255,6 +260,8 @@ class Communicator {
   /// Makes them. Local.
   std::unique_ptr<Plan> make_plan(const Spec& spec, Neighbours* neighbours) const;
   std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, Neighbours* neighbours) const;
+
+  int prepare_sparse();
 
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
@@ -341,6 +348,8 @@ class Communicator {
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
+  std::unique_ptr<SparsePlan> sparse_;
+  std::uint16_t sparse_calls_ = 0;  ///< so far
   std::unique_ptr<StartedQueue> started_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of `ours_`, for what is started
   struct Kind {

@@ -25,7 +25,7 @@ LIMIT_S = 900
 def matrix() -> Iterator[ParameterSet]:
     for mpi in ("mpich", "openmpi"):
         for hosts in HOSTS:
-            for algorithm in ["auto", *alias_names()]:
+            for algorithm in ["auto", *alias_names(sparse=False)]:
                 yield pytest.param(mpi, hosts, algorithm, id=f"{mpi}-{hosts}-{algorithm}")
 
 

@@ -12,7 +12,18 @@ import swapmeet
 from swapmeet import _core
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("schedule", "algorithms", "topology", "model", "verify", "options", "choose", "workload", "network")
+FOLDERS = (
+    "schedule",
+    "algorithms",
+    "topology",
+    "model",
+    "verify",
+    "options",
+    "choose",
+    "workload",
+    "network",
+    "sparse",
+)
 
 
 def compile_command(source: Path) -> list[str]:

@@ -16,6 +16,7 @@ WITHOUT_MPI = [
     "algorithms",
     "network",
     "engine",
+    "sparse",
     "model",
     "verify",
     "options",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -65,25 +66,60 @@ def test_four_ranks_by_hand() -> None:
 
 
 def test_blocks_that_need_wide_sizes() -> None:
-    """From 2^32 - 2 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3."""
-    for size, narrow in ((2**32 - 3, True), (2**32 - 2, False)):
+    """From 2^32 - 3 bytes on: a mark, and 8 bytes a block. The block goes 0 to 1, then 1 to 3; another ends at 1."""
+    for size, narrow in ((2**32 - 4, True), (2**32 - 3, False)):
         sizes = constant(4, 0)
-        sizes[0][3] = size
+        sizes[0][3], sizes[0][1] = size, 1
         counts = counted(f"bruck(sizes=combined,{NEVER})", sizes, limit_bytes=2**50)
+        told, none = 8 if narrow else 20, 5  # of two empty blocks: a mark, and that they are two
         assert rows(counts) == [
-            (1, size + (8 if narrow else 20), 8 if narrow else 20, size + (8 if narrow else 20) + 8),
-            (2, 8 + size, 8, max(8 + size + (8 if narrow else 20), 2 * size + (8 if narrow else 20))),
-            (1, 8, 8, 16),
-            (1, 8, 8, 8 + size),  # the sizes of two empty blocks, one of which has not left
+            (1, size + 1 + told, told, size + 1 + told + none),
+            (2, none + size, none, max(none + size + 1 + told, 2 * size + 1 + told)),
+            (1, none, none, 2 * none),
+            (1, none, none, none + size),  # the sizes of two empty blocks, one of which has not left
         ]
+
+
+@pytest.mark.parametrize("treatment", ["combined", "ahead", "total"])
+@pytest.mark.parametrize("step", [1, 77, 255])
+def test_sizes_of_few_blocks_are_listed(step: int, treatment: str) -> None:
+    """Each of 256 ranks has a block for one other. Seven messages before the last tell the sizes of 128 blocks each: a
+    mark of 4 bytes, a number of empty blocks, perhaps a size and again a number of empty ones. As a number for each
+    block they would take 512 bytes."""
+    ranks = 256
+    sizes = constant(ranks, 0)
+    for s in range(ranks):
+        sizes[s][(s + step) % ranks] = 100
+    counts = counted(f"bruck(radix=2,sizes={treatment},{NEVER})", sizes)
+    length = 8 if treatment == "total" else 0
+    for rank in counts.ranks:
+        assert 7 * (4 + 2 + length) <= rank.size_bytes <= 7 * (4 + 2 + 1 + 2 + length)
+
+
+def told(sizes: Sequence[int]) -> int:
+    """Bytes that the sizes of a message's blocks take: listed, if at most half have data and that is shorter."""
+
+    def varint(number: int) -> int:
+        return max(1, (number.bit_length() + 6) // 7)
+
+    listed, empty = 4, 0
+    for size in sizes:
+        if size:
+            listed, empty = listed + varint(empty) + varint(size), 0
+        else:
+            empty += 1
+    listed += varint(empty) if empty else 0
+    plain = 4 * len(sizes)
+    return listed if 2 * sum(map(bool, sizes)) <= len(sizes) and listed < plain else plain
 
 
 def test_all_blocks_empty() -> None:
     zero = constant(8, 0)
-    # Radix 2: the digits of 1 and 2 have messages with blocks to be passed on, of 4 blocks; that of 4 has none.
-    assert {row[:3] for row in rows(counted(f"bruck(sizes=combined,{NEVER})", zero))} == {(2, 32, 32)}
-    assert {row[:3] for row in rows(counted(f"bruck(sizes=ahead,{NEVER})", zero))} == {(2, 32, 32)}
-    assert {row[:3] for row in rows(counted(f"bruck(sizes=total,{NEVER})", zero))} == {(4, 48, 48)}
+    # Radix 2: the digits of 1 and 2 have messages with blocks to be passed on, of 4 blocks,
+    # whose sizes are a mark and that 4 are empty; that of 4 has none.
+    assert {row[:3] for row in rows(counted(f"bruck(sizes=combined,{NEVER})", zero))} == {(2, 10, 10)}
+    assert {row[:3] for row in rows(counted(f"bruck(sizes=ahead,{NEVER})", zero))} == {(2, 10, 10)}
+    assert {row[:3] for row in rows(counted(f"bruck(sizes=total,{NEVER})", zero))} == {(4, 26, 26)}
     for spec in ("direct", "hybrid", "padded-bruck", "padded-alltoall", "bruck(direct=0)"):
         counts = counted(spec, zero)
         assert set(rows(counts)) == {(0, 0, 0, 0)}, spec
@@ -139,7 +175,7 @@ def test_the_limit_of_working_memory() -> None:
     assert not counted("two-phase-bruck", sizes).declined
     lowered = counted("bruck", sizes, limit_bytes=10_000)
     assert not lowered.declined and lowered.direct_bytes == 10_000 // 16  # 16 blocks: 8 that land, 4 kept, ...
-    assert {row[:2] for row in rows(lowered)} == {(7 + 2, 7000 + 32)}  # all directly, and the sizes of empty ones
+    assert {row[:2] for row in rows(lowered)} == {(7 + 2, 7000 + 10)}  # all directly, and the sizes of empty ones
     assert counted(
         "padded-alltoall", constant(2, 2**31), limit_bytes=2**50
     ).declined  # an int counts the bytes of a block
@@ -177,11 +213,17 @@ def digits(offset: int, radix: int) -> list[tuple[int, int]]:
     return found
 
 
-def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str) -> list[tuple[int, int, int]]:
+def turn_of(offset: int, moves: int, all_moves: int, layout: str) -> tuple[bool, int]:
+    """What orders the blocks of a message: those that the layout keeps in one buffer together, then offsets."""
+    second = {"zero-rotation": moves > 0, "zero-copy": (all_moves - moves) % 2 == 1}.get(layout, False)
+    return second, offset if layout == "basic" else -offset
+
+
+def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str, layout: str) -> list[tuple[int, int, int]]:
     """Messages, bytes and bytes of sizes: each block goes digit by digit, on one dimension."""
     ranks = len(sizes)
     totals = [[0, 0, 0] for _ in range(ranks)]
-    messages = defaultdict(list)  # (rank, weight, digit): (bytes, whether it ends there)
+    messages = defaultdict(list)  # (rank, weight, digit): (its turn, bytes, whether it ends there)
     for s, d in itertools.permutations(range(ranks), 2):
         direct = sizes[s][d] > threshold
         if direct:
@@ -189,16 +231,17 @@ def simulated(sizes: Sizes, radix: int, threshold: int, treatment: str) -> list[
             totals[s][1] += sizes[s][d]
         way, place = digits((d - s) % ranks, radix), s
         for i, (weight, digit) in enumerate(way):
-            messages[place, weight, digit].append((0 if direct else sizes[s][d], i + 1 == len(way)))
+            turn = turn_of((d - s) % ranks, i, len(way), layout)
+            messages[place, weight, digit].append((turn, 0 if direct else sizes[s][d], i + 1 == len(way)))
             place = (place + weight * digit) % ranks
     for (rank, _, _), blocks in messages.items():
-        data, last = sum(size for size, _ in blocks), all(ends for _, ends in blocks)
-        told = 0 if last else 4 * len(blocks)
-        parts = {"combined": [told + data], "ahead": [told, data], "total": [0 if last else 8, told + data]}[treatment]
+        data, last = sum(size for _, size, _ in blocks), all(ends for *_, ends in blocks)
+        head = 0 if last else told([size for _, size, _ in sorted(blocks)])
+        parts = {"combined": [head + data], "ahead": [head, data], "total": [0 if last else 8, head + data]}[treatment]
         totals[rank][0] += sum(part > 0 for part in parts)
         totals[rank][1] += sum(parts)
         totals[rank][2] += sum(parts) - data
-    return [(n, size, told) for n, size, told in totals]
+    return [(n, size, heads) for n, size, heads in totals]
 
 
 @st.composite
@@ -216,7 +259,7 @@ def test_blocks_go_digit_by_digit(sizes: Sizes, radix: int, threshold: int, trea
     layout = ("basic", "modified", "zero-rotation", "zero-copy")[window % 4]
     parameters = f"radix={radix},layout={layout},window={window or 'all'},sizes={treatment},direct={threshold}"
     counts = counted(f"bruck({parameters})", sizes)
-    assert [row[:3] for row in rows(counts)] == simulated(sizes, radix, threshold, treatment)
+    assert [row[:3] for row in rows(counts)] == simulated(sizes, radix, threshold, treatment, layout)
     assert all(rank.working_bytes <= counts.bound_bytes for rank in counts.ranks)
 
 

@@ -12,6 +12,7 @@ program module_program
   type(MPI_Datatype), allocatable :: types(:), none(:)
   type(swapmeet_plan) :: plan
   type(swapmeet_plan_description) :: description
+  type(swapmeet_sparse_messages) :: received
   real(c_double) :: seconds(0:SWAPMEET_PHASES - 1)
   integer, pointer :: shared(:, :)
   integer, target :: wrong_address = 0
@@ -48,6 +49,7 @@ program module_program
   call expect(ierror == MPI_ERR_ARG, 'phases_end without begin')
   call swapmeet_set_algorithm(MPI_COMM_WORLD)
   call plans()
+  call messages()
   call bottom()
   call mistakes()
 
@@ -158,6 +160,39 @@ contains
     call swapmeet_plan_alltoall(out, n, MPI_INTEGER, in, n, MPI_INTEGER, MPI_COMM_WORLD, plan, 'bogus', ierror)
     call expect(ierror == MPI_ERR_ARG, 'plan_alltoall of a bad spec')
     call expect(index(swapmeet_error_message(), 'bogus') > 0, 'message on a bad spec')
+  end subroutine
+
+  !> Each rank sends its number to the next one twice, and nothing to itself.
+  subroutine messages()
+    integer :: to(3)
+    to = [mod(me + 1, p), mod(me + 1, p), me]
+    call swapmeet_sparse_alltoallv([me, 7, 8, 9], 3, to, [1, 2, 0], [0, 1, 3], MPI_INTEGER, MPI_COMM_WORLD, received)
+    call check_messages('sparse_alltoallv')
+    call swapmeet_sparse_alltoallv([me, 7, 8, 9], 3, to, [1_MPI_COUNT_KIND, 2_MPI_COUNT_KIND, 0_MPI_COUNT_KIND], &
+      [0_MPI_ADDRESS_KIND, 1_MPI_ADDRESS_KIND, 3_MPI_ADDRESS_KIND], MPI_INTEGER, MPI_COMM_WORLD, received, ierror)
+    call expect(ierror == MPI_SUCCESS, 'ierror of sparse_alltoallv')
+    call check_messages('sparse_alltoallv, large counts')
+    call swapmeet_sparse_alltoallv([me], 1, [-5], [1], [0], MPI_INTEGER, MPI_COMM_WORLD, received, ierror)
+    call expect(ierror == MPI_ERR_RANK, 'sparse_alltoallv to no rank')
+    call expect(index(swapmeet_error_message(), 'no rank -5') > 0, 'message on no rank')
+  end subroutine
+
+  subroutine check_messages(what)
+    character(*), intent(in) :: what
+    integer, pointer :: content(:)
+    integer :: first, from
+    from = mod(me + p - 1, p)
+    first = merge(2, 1, me < from)  ! the message to itself comes in the order of ranks
+    call expect(received%count == 3, what)
+    call expect(all(received%sources(first:first + 1) == from), what // ': sources')
+    call expect(all(received%sizes(first:first + 1) == [4, 8]), what // ': sizes')
+    call c_f_pointer(received%data(first), content, [1])
+    call expect(content(1) == from, what // ': data')
+    call c_f_pointer(received%data(first + 1), content, [2])
+    call expect(all(content == [7, 8]), what // ': data of the second')
+    call expect(sum(received%sizes) == 12, what // ': nothing to itself')
+    call swapmeet_sparse_free(received)
+    call expect(received%count == 0 .and. .not. associated(received%data), what // ': free')
   end subroutine
 
   subroutine execute(what)

@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 from swapmeet.catalogue import alias_names
 
 FAMILY = ["direct(order=xor)", "direct(order=random,window=3,complete=any,segment=512)"]
-ALGORITHMS = ["auto", *alias_names(), *FAMILY]
+ALGORITHMS = ["auto", *alias_names(sparse=False), *FAMILY]
 RANKS = [1, 2, 3, 4, 5, 7, 8, 16]
 
 ALWAYS = {"shared-memory", "pairwise", "random-segmented"}  #: at every P up to 8

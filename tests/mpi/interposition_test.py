@@ -43,12 +43,22 @@ OURS = {
     "swapmeet_plan_test",
     "swapmeet_plan_wait",
     "swapmeet_set_algorithm",
+    "swapmeet_sparse_alltoallv",
+    "swapmeet_sparse_free",
     "swapmeet_trace",
 }
 #: What the Fortran module calls; large counts included with every MPI.
 FORTRAN = {f"swapmeet_fortran_alltoall{kind}{size}" for kind in ("", "v", "w") for size in ("", "_c")} | {
     f"swapmeet_fortran_{name}"
-    for name in ("buffer", "memory_allocate", "phases_begin", "phases_end", "set_algorithm", "trace")
+    for name in (
+        "buffer",
+        "memory_allocate",
+        "phases_begin",
+        "phases_end",
+        "set_algorithm",
+        "sparse_alltoallv",
+        "trace",
+    )
 }
 HAS_LARGE_COUNTS = {"mpich": True, "openmpi": False}
 HAS_PERSISTENT = {"mpich": 4, "openmpi": 5}  #: from this version on

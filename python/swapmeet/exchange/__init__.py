@@ -28,9 +28,11 @@ from swapmeet.exchange.library import built_for, version
 from swapmeet.exchange.memory import allocate, allocate_array
 from swapmeet.exchange.now import alltoall, alltoallv, alltoallw
 from swapmeet.exchange.plan import Description, Plan, plan_alltoall, plan_alltoallv, plan_alltoallw
+from swapmeet.exchange.sparse import Message, sparse_alltoallv
 
 __all__ = [
     "Description",
+    "Message",
     "Plan",
     "allocate",
     "allocate_array",
@@ -43,6 +45,7 @@ __all__ = [
     "plan_alltoallv",
     "plan_alltoallw",
     "set_algorithm",
+    "sparse_alltoallv",
     "trace",
     "version",
 ]

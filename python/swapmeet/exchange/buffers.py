@@ -50,10 +50,10 @@ def sides(kind: str, sendbuf: Any, recvbuf: Any, comm: MPI.Comm) -> tuple[Side, 
 
 def _equal(spec: Any, peers: int, writable: bool) -> Side:
     """`array`, `[array, type]` or `[array, count, type]`; the count is that of one block."""
-    buffer, count, displs, type = _split(spec)
+    buffer, count, displs, type = split_specification(spec)
     if displs is not None:
         raise ValueError("blocks of one size have no displacements: use alltoallv")
-    memory = _Memory(buffer, type, writable)
+    memory = Memory(buffer, type, writable)
     if count is None:
         count, rest = divmod(memory.elements(), peers)
         if rest:
@@ -63,8 +63,8 @@ def _equal(spec: Any, peers: int, writable: bool) -> Side:
 
 def _unequal(spec: Any, peers: int, writable: bool) -> Side:
     """As `_equal`, with counts; and displacements, if blocks do not lie one behind the other."""
-    buffer, counts, displs, type = _split(spec)
-    memory = _Memory(buffer, type, writable)
+    buffer, counts, displs, type = split_specification(spec)
+    memory = Memory(buffer, type, writable)
     if counts is None:
         least, rest = divmod(memory.elements(), peers)
         counts = [least + (rank < rest) for rank in range(peers)]
@@ -81,12 +81,12 @@ def _mixed(spec: Any, peers: int, writable: bool) -> Side:
         [blocks] = blocks
     counts, displs = blocks or ([1] * peers, [0] * peers)
     types = [_type_called(type) for type in _one_each(types, peers, "types")]
-    memory = _Memory(buffer, MPI.BYTE, writable)
+    memory = Memory(buffer, MPI.BYTE, writable)
     counts, displs = _one_each(counts, peers, "counts"), _one_each(displs, peers, "displacements")
     return Side(memory.address, memory.kept, counts, displs, types)
 
 
-def _split(spec: Any) -> tuple[Any, Any, Any, Any]:
+def split_specification(spec: Any) -> tuple[Any, Any, Any, Any]:
     """Buffer, count or counts, displacements and type of a specification, None where it does not say."""
     if not isinstance(spec, list | tuple):
         return spec, None, None, None
@@ -113,7 +113,7 @@ def _one_each(values: Any, peers: int, what: str) -> list[Any]:
     return each
 
 
-class _Memory:
+class Memory:
     """A buffer, and the type of its elements: as given, or as the object says itself."""
 
     def __init__(self, buffer: Any, type: MPI.Datatype | str | None, writable: bool) -> None:

@@ -223,6 +223,42 @@ def control():
     assert exchange.built_for().split()[0] in MPI.Get_library_version()
 
 
+def sparse():
+    to, counts = [(me + 1) % ranks, me, (me + 1) % ranks], [1, 0, N]
+    out = np.array([me, *range(10, 10 + N)], "i4")
+    expected = [(me, b"")] + [
+        ((me - 1) % ranks, np.array(part, "i4").tobytes()) for part in ([(me - 1) % ranks], out[1:])
+    ]
+    expected.sort(key=lambda message: message[0])
+    if ranks == 1:
+        expected = [expected[1], expected[0], expected[2]]
+    for spec in (None, "nbx", "census", "sparse-bruck"):
+        exchange.set_algorithm(comm, spec)
+        for blocks in ([counts], [(counts, [0, 1, 1]), MPI.INT], [np.array(counts), np.array([0, 1, 1]), "i"]):
+            received = exchange.sparse_alltoallv([out, *blocks], to, comm)
+            assert [(source, bytes(data)) for source, data in received] == expected
+    exchange.set_algorithm(comm, None)
+    kept = received[-1].data
+    del received
+    gc.collect()
+    assert bytes(kept) == expected[-1][1]
+    for i in range(len(kept)):
+        kept[i] = 255 - kept[i]  # it is this rank's own
+    assert [bytes(data) for _, data in exchange.sparse_alltoallv(out, [0] * (1 + N), comm)] == (
+        [value.tobytes() for rank in range(ranks) for value in [np.int32(rank), *out[1:]]] if me == 0 else []
+    )
+    assert exchange.sparse_alltoallv(None, [], comm) == []
+    with pytest.raises(ValueError, match="nothing to send"):
+        exchange.sparse_alltoallv(None, [0], comm)
+    with pytest.raises(ValueError, match="2 counts or displacements for 1 destinations"):
+        exchange.sparse_alltoallv([out, [1, 1]], [0], comm)
+    with pytest.raises(ValueError, match="equal messages"):
+        exchange.sparse_alltoallv(out, [0] * (2 + N), comm)
+    with pytest.raises(SwapmeetError, match=f"there is no rank {ranks} among {ranks}") as problem:
+        exchange.sparse_alltoallv([out, [1]], [ranks], comm)
+    assert problem.value.__cause__.Get_error_class() == MPI.ERR_RANK
+
+
 def memory():
     view = exchange.allocate(comm, 5 * (me + 1))
     assert bytes(view) == bytes(5 * (me + 1))
@@ -254,6 +290,7 @@ for part in (
     plans,
     plans_keep_buffers,
     control,
+    sparse,
     memory,
 ):
     part()

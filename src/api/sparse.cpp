@@ -1,0 +1,163 @@
+/// swapmeet_sparse_alltoallv() and swapmeet_sparse_free().
+#include <mpi.h>
+
+#include <swapmeet/swapmeet.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/export.hpp"
+#include "api/failure.hpp"
+#include "buffers/host_copy.hpp"
+#include "buffers/staging.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// What the caller gets, with what it points to.
+struct Received : swapmeet_sparse_messages {
+  Arrivals arrivals;
+  std::vector<int> all_sources;
+  std::vector<MPI_Count> all_sizes;
+  std::vector<void*> all_data;
+
+  void lay_out() {
+    arrivals.sort();
+    const auto& messages = arrivals.messages();
+    all_sources.reserve(messages.size()), all_sizes.reserve(messages.size()), all_data.reserve(messages.size());
+    for (const Arrivals::Message& message : messages) {
+      all_sources.push_back(message.source);
+      all_sizes.push_back(message.bytes);
+      all_data.push_back(message.data);
+    }
+    count = static_cast<int>(messages.size());
+    sources = all_sources.data();
+    sizes = all_sizes.data();
+    data = all_data.data();
+  }
+};
+
+/// The arguments of a call, as they came.
+struct Given {
+  const void* base;
+  int messages;
+  const int* destinations;
+  const MPI_Count* counts;
+  const MPI_Aint* displacements;
+  MPI_Datatype type;
+  const void* into;
+};
+
+struct Refusal {
+  int error = MPI_SUCCESS;
+  std::string why;
+};
+
+Refusal mistake_in(const Given& given, const Datatype* type, Rank ranks) {
+  if (!given.into) return {MPI_ERR_ARG, "the address for the messages that are received is NULL"};
+  if (given.messages < 0) return {MPI_ERR_COUNT, "the number of messages is negative"};
+  if (given.messages == 0) return {};
+  if (!given.destinations || !given.counts) return {MPI_ERR_ARG, "the destinations or the counts are NULL"};
+  if (!type) return {MPI_ERR_TYPE, "the type is MPI_DATATYPE_NULL"};
+  if (given.base == MPI_IN_PLACE) return {MPI_ERR_BUFFER, "the send buffer is MPI_IN_PLACE"};
+  for (int i = 0; i < given.messages; ++i) {
+    const std::string message = "message " + std::to_string(i) + ": ";
+    const int to = given.destinations[i];
+    if (to < 0 || to >= ranks)
+      return {MPI_ERR_RANK, message + "there is no rank " + std::to_string(to) + " among " + std::to_string(ranks)};
+    std::int64_t bytes = 0;
+    if (given.counts[i] < 0) return {MPI_ERR_COUNT, message + "its count is negative"};
+    if (__builtin_mul_overflow(std::int64_t{given.counts[i]}, type->size, &bytes) || bytes > INT64_MAX / 4)
+      return {MPI_ERR_COUNT, message + "it has more bytes than can be counted"};
+  }
+  return {};
+}
+
+/// What is sent in a call that is right, with all that must stay until it is over.
+struct Sending {
+  std::vector<SparseSend> sends;
+  std::vector<MPI_Aint> places;  ///< of messages that lie side by side
+  HostCopy host;
+  std::optional<Blocks> blocks;
+
+  Refusal take(const Given& given, Datatypes& types, Communicator& communicator) {
+    const auto number = static_cast<std::size_t>(std::max(0, given.messages));
+    const Datatype* const type = number == 0 || given.type == MPI_DATATYPE_NULL ? nullptr : &types[given.type];
+    if (Refusal refusal = mistake_in(given, type, communicator.ranks()); refusal.error) return refusal;
+    if (number == 0) return {};
+    if (!given.displacements) {
+      places.reserve(number);
+      for (std::size_t i = 0; i < number; ++i)
+        places.push_back(i == 0 ? 0 : places.back() + static_cast<MPI_Aint>(given.counts[i - 1]));
+    }
+    blocks.emplace(given.base, given.counts, given.displacements ? given.displacements : places.data(), *type);
+    if (const int error = blocks->committed() ? MPI_SUCCESS : Staging::check(*blocks, 1, communicator.packing()))
+      return {error, ""};
+    if (may_be_on_device()) {
+      if (const int error = host.take(*blocks, given.messages, true)) return {error, ""};
+      blocks.emplace(host.instead_of(*blocks));
+    }
+    sends.reserve(number);
+    for (std::size_t i = 0; i < number; ++i)
+      sends.push_back({given.destinations[i], blocks->bytes(static_cast<int>(i))});
+    return {};
+  }
+};
+
+/// A rank with a mistake takes part nevertheless, without messages: the others wait for it.
+int exchange(const Given& given, Communicator& communicator, std::unique_ptr<Received>& received) {
+  Refusal refusal;
+  Sending sending;
+  const auto prepare = [&] {
+    received = std::make_unique<Received>();
+    refusal = sending.take(given, communicator.datatypes(), communicator);
+    return MPI_SUCCESS;
+  };
+  const auto lacks = [&](int error, const char* what) {
+    refusal.error = error;
+    set_text(refusal.why, what);
+    return error;
+  };
+  guarded(prepare, lacks);
+  if (refusal.error) sending.sends.clear();
+  if (!sending.blocks) sending.blocks.emplace(nullptr, std::int64_t{0}, byte_type());
+  Arrivals dropped;
+  const int error =
+      communicator.sparse_alltoallv({sending.sends, *sending.blocks}, received ? received->arrivals : dropped);
+  if (refusal.error) return refusal.why.empty() ? failed(refusal.error) : failed(refusal.error, refusal.why);
+  if (error == MPI_ERR_NO_MEM) return failed(error, "out of memory for messages that are received or passed on");
+  if (error == MPI_ERR_OTHER)
+    return failed(error, "a rank had no memory for messages that it passed on, or MPI failed");
+  return error ? failed(error) : error;
+}
+
+}  // namespace
+
+}  // namespace swapmeet
+
+SWAPMEET_EXPORT int swapmeet_sparse_alltoallv(const void* sendbuf, int messages, const int destinations[],
+                                              const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                              MPI_Datatype sendtype, MPI_Comm comm,
+                                              swapmeet_sparse_messages** received) {
+  return swapmeet::guarded_call([&]() -> int {
+    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    if (!communicator) return swapmeet::no_communicator();
+    std::unique_ptr<swapmeet::Received> made;
+    const swapmeet::Given given{sendbuf, messages, destinations, sendcounts, sdispls, sendtype, received};
+    if (const int error = swapmeet::exchange(given, *communicator, made)) return error;
+    made->lay_out();
+    *received = made.release();
+    return MPI_SUCCESS;
+  });
+}
+
+SWAPMEET_EXPORT int swapmeet_sparse_free(swapmeet_sparse_messages** received) {
+  if (!received) return swapmeet::failed(MPI_ERR_ARG, "the address of the messages is NULL");
+  delete static_cast<swapmeet::Received*>(*received);
+  *received = nullptr;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,97 @@
+#include "exchange/sparse_links.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "buffers/staging.hpp"
+#include "mpi/faults.hpp"
+#include "mpi/outcome.hpp"
+
+namespace swapmeet {
+
+int SparseLinks::send_own(std::size_t number, bool synchronous) {
+  const Part part = blocks_.whole(static_cast<int>(number));
+  const Rank to = sends_[number].destination;
+  MPI_Request* const request = under_way_[index(Channel::direct)].add();
+  const int tag = tags_[index(Channel::direct)];
+  return again_unless(is_fault, synchronous ? issend : isend, part, to, tag, comm_, request);
+}
+
+int SparseLinks::send_hop(Rank to, const char* memory, std::int64_t bytes) {
+  MPI_Request* const request = under_way_[index(Channel::hop)].add();
+  const Part part{const_cast<char*>(memory), bytes, MPI_BYTE};
+  return again_unless(is_fault, isend, part, to, tags_[index(Channel::hop)], comm_, request);
+}
+
+int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
+  int flag = 0;
+  MPI_Status status;
+  found = {};
+  const int source = from == any_source ? MPI_ANY_SOURCE : from;
+  if (const int error =
+          again_unless(is_fault, PMPI_Improbe, source, tags_[index(channel)], comm_, &flag, &found_, &status))
+    return error;
+  if (!flag) return MPI_SUCCESS;
+  MPI_Count bytes = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  found = {true, status.MPI_SOURCE, bytes};
+  return MPI_SUCCESS;
+}
+
+int SparseLinks::receive(char* room, std::int64_t bytes) {
+  static char nowhere[1];
+  const Part part = room ? Part{room, bytes, MPI_BYTE} : Part{nowhere, 0, MPI_BYTE};
+  return again_unless(is_fault, imrecv, part, &found_, receives_.add());
+}
+
+int SparseLinks::over(Requests& requests, std::size_t& left) {
+  int done = 1;
+  while (requests.first < requests.all.size()) {
+    MPI_Request& request = requests.all[requests.first];
+    const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (error && !truncated(error)) return error;  // what is dropped does not fit, and is over
+    if (!error && !done) break;
+    ++requests.first;
+  }
+  left = requests.all.size() - requests.first;
+  return MPI_SUCCESS;
+}
+
+int SparseLinks::barrier_over(bool& over) {
+  int done = 0;
+  const int error = PMPI_Test(&meeting_, &done, MPI_STATUS_IGNORE);
+  over = done != 0;
+  return error;
+}
+
+int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over) {
+  if (!counting_) {
+    counting_ = true;
+    std::ranges::fill(counts_, 0);
+    for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
+    if (const int error = PMPI_Ireduce_scatter_block(counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, comm_, &meeting_))
+      return error;
+  }
+  const int error = barrier_over(over);
+  expected = coming_;
+  return error;
+}
+
+int SparseLinks::copy_own(std::size_t number, char* room) const {
+  const auto message = static_cast<int>(number);
+  const Datatype& type = blocks_.type(message);
+  const Part part = blocks_.whole(message);
+  const std::int64_t bytes = blocks_.bytes(message);
+  if (!type.contiguous) return Staging::copy(part, type, {room, bytes, MPI_BYTE}, byte_type(), packing_, false);
+  std::memcpy(room, part.address, static_cast<std::size_t>(bytes));
+  copied(bytes);
+  return MPI_SUCCESS;
+}
+
+void SparseLinks::give_up() {
+  const auto rest = [](Requests& requests) { return std::span(requests.all).subspan(requests.first); };
+  for (Requests& requests : under_way_) abandon({}, rest(requests));
+  abandon(rest(receives_), {});
+}
+
+}  // namespace swapmeet

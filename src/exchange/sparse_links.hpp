@@ -1,0 +1,62 @@
+/// The fabric of sparse exchanges over MPI (sparse/fabric.hpp): messages on a communicator of ours, told apart by tags.
+#pragma once
+
+#include <vector>
+
+#include "buffers/blocks.hpp"
+#include "exchange/tags.hpp"
+#include "sparse/fabric.hpp"
+
+namespace swapmeet {
+
+class SparseLinks {
+ public:
+  /// `blocks`: our messages. `call`: the number of sparse exchanges on `comm` so far: between two ranks only two that
+  /// follow one another can overlap, for each ends after all ranks have begun it. `counts`: room for a number of each rank,
+  /// for a census. `packing`: to pack on.
+  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, MPI_Comm comm, MPI_Comm packing,
+              const Tags& tags, std::uint16_t call, std::span<int> counts)
+      : blocks_(blocks), sends_(sends), comm_(comm), packing_(packing),
+        tags_{tags.of(Kind::sparse, call), tags.of(Kind::sparse_hop, call)}, counts_(counts) {}
+  SparseLinks(const SparseLinks&) = delete;
+  SparseLinks& operator=(const SparseLinks&) = delete;
+
+  int send_own(std::size_t number, bool synchronous);
+  int send_hop(Rank to, const char* memory, std::int64_t bytes);
+  int sends_left(Channel channel, std::size_t& left) { return over(under_way_[index(channel)], left); }
+  int look(Channel channel, Rank from, FoundMessage& found);
+  int receive(char* room, std::int64_t bytes);
+  int receives_left(std::size_t& left) { return over(receives_, left); }
+  int begin_barrier() { return PMPI_Ibarrier(comm_, &meeting_); }
+  int barrier_over(bool& over);
+  int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over);
+  int copy_own(std::size_t number, char* room) const;
+
+  /// After an error: nothing is waited for any more.
+  void give_up();
+
+ private:
+  /// Requests, of which those before `first` are over. They are looked at one by one, the oldest first: each look is at
+  /// most one of them that is not over.
+  struct Requests {
+    std::vector<MPI_Request> all;
+    std::size_t first = 0;
+    MPI_Request* add() { return &all.emplace_back(MPI_REQUEST_NULL); }
+  };
+
+  static std::size_t index(Channel channel) { return static_cast<std::size_t>(channel); }
+  static int over(Requests& requests, std::size_t& left);
+
+  const Blocks& blocks_;
+  std::span<const SparseSend> sends_;
+  MPI_Comm comm_, packing_;
+  int tags_[2];
+  std::span<int> counts_;
+  Requests under_way_[2], receives_;
+  MPI_Request meeting_ = MPI_REQUEST_NULL;
+  MPI_Message found_ = MPI_MESSAGE_NULL;
+  bool counting_ = false;
+  int coming_ = 0;
+};
+
+}  // namespace swapmeet

@@ -1,0 +1,322 @@
+/// A sparse exchange in which messages are passed on by digits: in each digit a rank has one message for each of its peers
+/// there, which holds what goes that way, or nothing. Messages above a threshold are only announced on that way, and go
+/// from source to destination by themselves.
+///
+/// Source:  bruck1997, tra (the way); hoefler2010sparse (the problem)
+/// Cost:    on a circle in radix r = P^(1/w): w(r-1) messages, whatever is exchanged; each byte moves w times at most
+/// Memory:  of what is on its way, and of the peers of a digit   [checked by tests/core/sparse_test.py]
+///
+/// Errors: a rank without memory for what leaves sends headers alone, whose bytes are lost; one without memory for these,
+/// or for what arrives, a mark (sparse/hop.hpp), from then on. Who receives one has an error. Where headers are lost, what
+/// goes by itself may not be expected by its destination.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "sparse/arrivals.hpp"
+#include "sparse/fabric.hpp"
+#include "sparse/hop.hpp"
+#include "sparse/route.hpp"
+
+namespace swapmeet {
+
+template <SparseFabric Fabric>
+class SparseForwarding {
+ public:
+  /// What was lost, on this rank or elsewhere on the way.
+  enum class Lost : std::uint8_t { nothing, memory, elsewhere };
+
+  SparseForwarding(const SparseRoute& route, std::span<const SparseSend> sends, Rank me, Arrivals& arrivals)
+      : route_(route), sends_(sends), me_(me), arrivals_(arrivals) {}
+
+  /// Does what can be done without waiting. 0: the exchange is over; `unfinished`; or an error of the fabric.
+  int advance(Fabric& fabric) {
+    if (!begun_)
+      if (const int error = begin(fabric)) return error;
+    for (; round_ < route_.rounds().size(); ++round_, started_ = false) {
+      if (!std::exchange(started_, true))
+        if (const int error = start_round(fabric)) return error;
+      if (const int error = wait_for_hops(fabric)) return error;
+      unpack();
+    }
+    if (!std::exchange(ending_, true))
+      if (const int error = keep_all(fabric)) return error;
+    return wait_for_the_rest(fabric);
+  }
+
+  Lost lost() const { return lost_; }
+
+  /// The most bytes of working memory at a time, without the messages that stay and the route.
+  std::int64_t peak_bytes() const { return peak_; }
+  /// Hops sent, and the bytes of the headers in them.
+  std::int64_t hops() const { return hops_; }
+  std::int64_t header_bytes() const { return header_bytes_; }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  struct Item : HopItem {
+    std::uint32_t held = 0;       ///< which of our places it is at
+    std::uint32_t own = none;     ///< which of our messages it is
+    std::uint32_t buffer = none;  ///< that its bytes arrived in
+    std::uint32_t slot = none;    ///< of the hop that it leaves in
+  };
+  struct Buffer {
+    std::unique_ptr<char[]> memory;
+    std::int64_t bytes = 0;
+    std::uint32_t items = 0;  ///< that have not left
+  };
+  /// A message of a round that arrives at a place of ours.
+  struct Awaited {
+    std::int32_t value = 0, place = 0;
+    Rank source = 0;
+    std::uint32_t buffer = none;
+    bool failed = false;
+  };
+  /// A message of a round, as it is gathered, with the place that it goes to.
+  struct Leaving {
+    std::int32_t value = 0, place = 0;
+    std::int64_t items = 0, headers = 0, bodies = 0;
+    char *begin = nullptr, *end = nullptr;
+    bool stays = false, whole = true;
+  };
+  /// A message that goes by itself, with the room for it.
+  struct Expected {
+    Rank source = 0;
+    std::int64_t bytes = 0;
+    char* room = nullptr;
+  };
+
+  int begin(Fabric& fabric) {
+    begun_ = true;
+    items_.reserve(sends_.size());
+    for (std::size_t i = 0; i < sends_.size(); ++i) {
+      Item item;
+      item.destination = sends_[i].destination, item.source = me_, item.bytes = sends_[i].bytes;
+      item.own = static_cast<std::uint32_t>(i);
+      if (item.bytes > route_.most_bytes() && item.destination != me_) {
+        item.body = HopItem::Body::apart;
+        if (const int error = fabric.send_own(i, false)) return error;
+      }
+      items_.push_back(item);
+    }
+    return 0;
+  }
+
+  // --- one round -----------------------------------------------------------------------------------------------------
+
+  int start_round(Fabric& fabric) {
+    const SparseRoute::Round& round = route_.rounds()[round_];
+    const auto values = static_cast<std::size_t>(round.last - round.first + 1);
+    leaving_.assign(route_.places().size() * values, {});
+    awaited_.clear();
+    for (std::size_t slot = 0; slot < leaving_.size(); ++slot) {
+      const std::int32_t z = round.first + static_cast<std::int32_t>(slot % values);
+      leaving_[slot].value = z;
+      leaving_[slot].place = route_.peer_place(round, slot / values, z, 1);
+      const Rank source = route_.rank_at(route_.peer_place(round, slot / values, z, -1));
+      if (source != me_) awaited_.push_back({z, route_.places()[slot / values], source});
+    }
+    for (Item& item : items_) {
+      const std::int32_t z = route_.value(round, item.held, item.destination);
+      item.slot = none;
+      if (z < round.first || z > round.last) continue;
+      item.slot = static_cast<std::uint32_t>(item.held * values + static_cast<std::size_t>(z - round.first));
+      leaving_[item.slot].headers += item.header_bytes();
+      leaving_[item.slot].bodies += item.body_bytes();
+      ++leaving_[item.slot].items;
+    }
+    next_awaited_ = 0;
+    if (const int error = gather(fabric)) return error;
+    drop_items_that_left();
+    return send(fabric);
+  }
+
+  /// Writes what leaves to memory that stays until it has left. From one of our places to another nothing is sent.
+  int gather(Fabric& fabric) {
+    for (Leaving& hop : leaving_) {
+      hop.stays = route_.rank_at(hop.place) == me_;
+      if (hop.stays || hop.items == 0) continue;
+      hop.begin = take(sent_, hop.headers + hop.bodies);
+      hop.whole = hop.begin != nullptr;
+      if (!hop.whole) lose(Lost::memory), hop.begin = take(sent_, hop.headers);
+      if (!hop.begin) marks_ = true;
+      hop.end = hop.begin;
+    }
+    count();
+    for (Item& item : items_) {
+      if (item.slot == none) continue;
+      Leaving& hop = leaving_[item.slot];
+      if (hop.stays) item.held = static_cast<std::uint32_t>(route_.held(hop.place)), item.slot = none;
+      else if (hop.begin)
+        if (const int error = write(fabric, item, hop)) return error;
+    }
+    return 0;
+  }
+
+  int write(Fabric& fabric, Item& item, Leaving& hop) {
+    if (!hop.whole && item.body == HopItem::Body::here) item.body = HopItem::Body::lost;
+    char* const body = item.write_header(hop.end);
+    const std::int64_t bytes = item.body_bytes();
+    hop.end = body + bytes;
+    header_bytes_ += item.header_bytes();
+    if (bytes == 0) return 0;
+    if (item.own != none) return fabric.copy_own(item.own, body);
+    std::memcpy(body, item.data, static_cast<std::size_t>(bytes));
+    return 0;
+  }
+
+  /// Between two ranks that have several messages in a round, both have them in the same order: by the value, and then by
+  /// the place that they go to.
+  int send(Fabric& fabric) {
+    std::ranges::sort(leaving_, {}, [](const Leaving& hop) { return std::pair(hop.value, hop.place); });
+    std::ranges::sort(awaited_, {}, [](const Awaited& one) { return std::pair(one.value, one.place); });
+    for (const Leaving& hop : leaving_) {
+      if (hop.stays) continue;
+      ++hops_;
+      const Rank to = route_.rank_at(hop.place);
+      if (const int error = marks_ ? fabric.send_hop(to, failed_hop, sizeof failed_hop)
+                                   : fabric.send_hop(to, hop.begin, hop.end - hop.begin))
+        return error;
+    }
+    return 0;
+  }
+
+  void drop_items_that_left() {
+    for (const Item& item : items_)
+      if (item.slot != none && item.buffer != none && --buffers_[item.buffer].items == 0) give(buffers_[item.buffer]);
+    std::erase_if(items_, [](const Item& item) { return item.slot != none; });
+  }
+
+  int wait_for_hops(Fabric& fabric) {
+    for (FoundMessage found; next_awaited_ < awaited_.size(); ++next_awaited_) {
+      if (const int error = fabric.look(Channel::hop, awaited_[next_awaited_].source, found)) return error;
+      if (!found.there) break;
+      if (const int error = receive(fabric, awaited_[next_awaited_], found.bytes)) return error;
+    }
+    return all_over(fabric, Channel::hop, next_awaited_ == awaited_.size());
+  }
+
+  int all_over(Fabric& fabric, Channel channel, bool found) {
+    std::size_t receiving = 0, sending = 0;
+    if (const int error = fabric.receives_left(receiving)) return error;
+    if (const int error = fabric.sends_left(channel, sending)) return error;
+    return found && receiving == 0 && sending == 0 ? 0 : unfinished;
+  }
+
+  int receive(Fabric& fabric, Awaited& one, std::int64_t bytes) {
+    one.failed = hop_failed(bytes);
+    if (one.failed || bytes == 0) return fabric.receive(nullptr, bytes);
+    char* const memory = take(buffers_, bytes);
+    if (memory) one.buffer = static_cast<std::uint32_t>(buffers_.size() - 1);
+    else lose(Lost::memory), marks_ = true;
+    count();
+    return fabric.receive(memory, bytes);
+  }
+
+  void unpack() {
+    for (Buffer& buffer : sent_) give(buffer);
+    sent_.clear();
+    for (const Awaited& one : awaited_) {
+      if (one.failed) lose(Lost::elsewhere), marks_ = true;
+      if (one.buffer == none) continue;
+      Buffer& buffer = buffers_[one.buffer];
+      const char* from = buffer.memory.get();
+      for (const char* const end = from + buffer.bytes; from < end; ++buffer.items) {
+        Item item;
+        static_cast<HopItem&>(item) = HopItem::read(from);
+        item.held = static_cast<std::uint32_t>(route_.held(one.place));
+        item.buffer = one.buffer;
+        items_.push_back(item);
+      }
+    }
+    count();
+    forget_empty_buffers();
+  }
+
+  /// Those at the end; who is in the middle keeps its number.
+  void forget_empty_buffers() {
+    while (!buffers_.empty() && !buffers_.back().memory) buffers_.pop_back();
+  }
+
+  // --- the end -------------------------------------------------------------------------------------------------------
+
+  /// What is here now stays here.
+  int keep_all(Fabric& fabric) {
+    for (const Item& item : items_) {
+      if (item.body == HopItem::Body::lost) {
+        lose(Lost::elsewhere);
+        continue;
+      }
+      char* const room = arrivals_.add(item.source, item.bytes);
+      if (item.body == HopItem::Body::apart) {
+        expected_.push_back({item.source, item.bytes, room});
+      } else if (room && item.own != none) {
+        if (const int error = fabric.copy_own(item.own, room)) return error;
+      } else if (room) {
+        std::memcpy(room, item.data, static_cast<std::size_t>(item.bytes));
+      }
+    }
+    count();
+    items_.clear();
+    buffers_.clear();
+    held_bytes_ = 0;
+    return 0;
+  }
+
+  /// Of one source, they come in the order in which they were announced.
+  int wait_for_the_rest(Fabric& fabric) {
+    for (FoundMessage found; next_expected_ < expected_.size(); ++next_expected_) {
+      const Expected& one = expected_[next_expected_];
+      if (const int error = fabric.look(Channel::direct, one.source, found)) return error;
+      if (!found.there) break;
+      if (const int error = fabric.receive(one.room, found.bytes)) return error;
+    }
+    return all_over(fabric, Channel::direct, next_expected_ == expected_.size());
+  }
+
+  // --- memory --------------------------------------------------------------------------------------------------------
+
+  char* take(std::vector<Buffer>& buffers, std::int64_t bytes) {
+    try {
+      buffers.push_back({std::unique_ptr<char[]>(new char[static_cast<std::size_t>(bytes)]), bytes});
+    } catch (const std::bad_alloc&) { return nullptr; }
+    held_bytes_ += bytes;
+    return buffers.back().memory.get();
+  }
+
+  void give(Buffer& buffer) {
+    held_bytes_ -= buffer.bytes;
+    buffer = {};
+  }
+
+  void lose(Lost what) {
+    if (lost_ == Lost::nothing) lost_ = what;
+  }
+
+  void count() {
+    const auto of = [](const auto& list) { return static_cast<std::int64_t>(list.capacity() * sizeof list[0]); };
+    peak_ = std::max(peak_,
+                     held_bytes_ + of(items_) + of(buffers_) + of(sent_) + of(awaited_) + of(leaving_) + of(expected_));
+  }
+
+  const SparseRoute& route_;
+  std::span<const SparseSend> sends_;
+  Rank me_;
+  Arrivals& arrivals_;
+  bool begun_ = false, started_ = false, ending_ = false, marks_ = false;
+  std::size_t round_ = 0, next_awaited_ = 0, next_expected_ = 0;
+  std::vector<Item> items_;
+  std::vector<Buffer> buffers_, sent_;
+  std::vector<Awaited> awaited_;
+  std::vector<Leaving> leaving_;
+  std::vector<Expected> expected_;
+  Lost lost_ = Lost::nothing;
+  std::int64_t held_bytes_ = 0, peak_ = 0, hops_ = 0, header_bytes_ = 0;
+};
+
+}  // namespace swapmeet

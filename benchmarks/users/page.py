@@ -13,7 +13,7 @@ from typing import Any
 from launches import AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
-from usual import ALL_TO_ALLS, LOOP, TYPED, benchmarks
+from usual import ALL_TO_ALLS, LOOP, NEIGHBOURS, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
@@ -175,13 +175,17 @@ def about(results: Results) -> str:
 def contents(results: Results, pictures: Sequence[str]) -> str:
     """What stands between BEGIN and END."""
     found = rows(results.launches)
-    plain, typed = ([row for row in found if (row.case.benchmark in TYPED) == wanted] for wanted in (False, True))
+    near = [row for row in found if row.case.benchmark == NEIGHBOURS]
+    typed = [row for row in found if row.case.benchmark in TYPED]
+    plain = [row for row in found if row not in near and row not in typed]
     parts = [about(results), *(f"![Speed-ups over sizes]({name})\n" for name in pictures)]
-    if plain or not typed:
+    if plain or not (typed or near):
         parts += ["## Micro-benchmarks\n", micro_table(plain), slower(plain)]
         parts += ["## Applications\n", application_table(results.launches)]
     if typed:
         parts += ["## Derived types\n", typed_table(typed), slower(typed)]
+    if near:
+        parts += ["## Neighbours\n", typed_table(near), slower(near)]
     return "\n".join(parts)
 
 
@@ -251,7 +255,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     if not begin or not end:
         raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
     found, names = rows(results.launches), []
-    for title in dict.fromkeys(row.title for row in found if row.case.benchmark not in TYPED):
+    for title in dict.fromkeys(row.title for row in found if row.case.benchmark not in (*TYPED, NEIGHBOURS)):
         some = [row for row in found if row.title == title]
         path = folder / f"users-{title.lower().replace(' ', '-')}.png"
         picture(some, title, path)

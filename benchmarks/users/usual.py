@@ -24,6 +24,7 @@ STEPS = 20
 PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
 TYPED = ("typed-pairs", "typed-boxes")  #: benchmarks whose rows are pairs of datatypes, and redistributions
+NEIGHBOURS = "neighbours"  #: whose rows are exchanges on grids
 LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
 NUMBERS = re.compile(r"^\s*\d+(?:\s+[\d.]+)+\s*$")
@@ -123,6 +124,15 @@ def typed(name: str, title: str, most: int | None = None) -> Benchmark:
     return Benchmark(name, title, words, imb_cells, on_clusters=False)
 
 
+def neighbours() -> Benchmark:
+    """Exchanges with the neighbours of a grid."""
+
+    def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
+        return [program(mpi, NEIGHBOURS), str(sizes.most), str(sizes.calls)]
+
+    return Benchmark(NEIGHBOURS, NEIGHBOURS, words, imb_cells, on_clusters=False)
+
+
 def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchmark]:
     """All of them; `osu`: a folder of OSU's programs, `imb`: an IMB-MPI1, in place of ours."""
     fft = next(problem for problem in PROBLEMS if problem.name == "fft3d")
@@ -149,6 +159,7 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         micro("imb-nbc", "imb", ["Ialltoall", "Ialltoallv"], on_clusters=True),
         typed(TYPED[0], "types"),
         typed(TYPED[1], "redistribution", LARGEST_BOX),
+        neighbours(),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
         *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks

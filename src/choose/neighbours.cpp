@@ -17,8 +17,9 @@ Choice by_order(const Options& options, const Means& means) {
 
 }  // namespace
 
-Choice choose_for_neighbours(const Shape& shape, const Options& options, const Means& means) {
+Choice choose_for_neighbours(const Shape& shape, const Options& options, const Means& means, bool host_is_slow) {
   if (options.algorithm) return by_order(options, means);
+  if (!host_is_slow) return {Spec{}, "by default the host MPI, which is as fast with large blocks"};
   if (Nodes(shape).count() > 1) return {Spec{}, "by default the host MPI where neighbours are on several nodes"};
   Spec spec{.family = Family::direct};
   spec.intra = Transport::automatic;

@@ -6,7 +6,8 @@
 
 namespace swapmeet {
 
-/// Pure, as choose(). Never a spec that is unsuitable for neighbours.
-Choice choose_for_neighbours(const Shape& shape, const Options& options, const Means& means);
+/// Pure, as choose(). Never a spec that is unsuitable for neighbours. `host_is_slow`: the host MPI was measured to be slower than
+/// shared memory (docs/measurements/neighbours.md).
+Choice choose_for_neighbours(const Shape& shape, const Options& options, const Means& means, bool host_is_slow);
 
 }  // namespace swapmeet

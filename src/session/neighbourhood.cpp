@@ -18,10 +18,10 @@ const std::shared_ptr<const Neighbourhood>& Communicator::shared_neighbourhood()
 Choice Communicator::choose_for_neighbours() {
   const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  const Choice hoped_for = swapmeet::choose_for_neighbours(shape_, options_, {true, true});
+  const Choice hoped_for = swapmeet::choose_for_neighbours(shape_, options_, {true, true}, host_is_mpich);
   if (hoped_for.spec.intra == Transport::mpi) return hoped_for;
   join(Spec{});
-  return swapmeet::choose_for_neighbours(shape_, options_, means_);
+  return swapmeet::choose_for_neighbours(shape_, options_, means_, host_is_mpich);
 }
 
 std::unique_ptr<Plan> Communicator::make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const {

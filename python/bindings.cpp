@@ -17,6 +17,7 @@
 #include "bindings.hpp"
 
 #include "algorithms/generate.hpp"
+#include "algorithms/neighbours.hpp"
 #include "algorithms/orders.hpp"
 #include "model/counts.hpp"
 #include "model/threshold.hpp"
@@ -122,6 +123,24 @@ std::vector<std::vector<std::int32_t>> coordinates_of(const Spec& spec, Rank ran
   return coordinates;
 }
 
+Neighbourhood neighbourhood_of(Rank ranks, Rank rank, std::vector<Rank> to, std::vector<Rank> from, bool grid) {
+  shape_of(ranks);
+  if (rank < 0 || rank >= ranks) throw std::invalid_argument("the rank does not exist");
+  for (const auto* const list : {&to, &from})
+    if (std::ranges::any_of(*list, [&](Rank peer) { return peer < nobody || peer >= ranks; }))
+      throw std::invalid_argument("a neighbour does not exist");
+  if (grid && (to != from || to.size() % 2 != 0))
+    throw std::invalid_argument("a grid has two neighbours in each dimension, to and from whom blocks go");
+  return {ranks, rank, std::move(to), std::move(from), grid};
+}
+
+Schedule schedule_for_neighbours(const Spec& spec, const Neighbourhood& neighbourhood) {
+  std::string problem = unsuitable_for_neighbours(spec);
+  if (spec.family == Family::native) problem = "the host MPI has no schedule";
+  if (!problem.empty()) throw std::invalid_argument(problem);
+  return generate(spec, neighbourhood);
+}
+
 void require_rank(const char* what, int rank, int ranks) {
   shape_of(ranks);
   if (rank < 0 || rank >= ranks)
@@ -136,6 +155,7 @@ Flow flow_of_spec(const Spec& spec, Rank ranks, Rank rank, std::string_view node
 
 Flow flow_of_schedule(const Schedule& schedule) {
   Verdict verdict;
+  if (schedule.neighbours) throw std::invalid_argument("an exchange with neighbours has no flow");
   check_head(schedule, schedule.ranks, schedule.rank, schedule, verdict);
   if (verdict.proved()) check_bounds(schedule, verdict);
   if (!verdict.proved()) throw std::invalid_argument(verdict.findings.front());
@@ -425,6 +445,22 @@ void bind_verifier(nb::module_& m) {
   m.def(
       "verify_flows", [](const std::vector<Flow>& flows) { return verify_flows(flows); }, "flows"_a,
       "Verify what is executed for blocks of unequal size.");
+  nb::class_<Neighbourhood>(m, "Neighbourhood", "The neighbours of one rank in a virtual topology.")
+      .def(
+          "__init__",
+          [](Neighbourhood* self, Rank ranks, Rank rank, std::vector<Rank> to, std::vector<Rank> from, bool grid) {
+            new (self) Neighbourhood(neighbourhood_of(ranks, rank, std::move(to), std::move(from), grid));
+          },
+          "ranks"_a, "rank"_a, "to"_a, "from_"_a, "grid"_a = false,
+          "`to`, `from_`: by block, -1 where there is none; of a grid two for each dimension.");
+  m.def("schedule_for_neighbours", &schedule_for_neighbours, "spec"_a, "neighbourhood"_a,
+        "The schedule of one rank of an exchange with neighbours.");
+  m.def(
+      "verify_neighbours",
+      [](const std::vector<Schedule>& schedules, const std::vector<Neighbourhood>& neighbourhoods) {
+        return verify_neighbours(schedules, neighbourhoods);
+      },
+      "schedules"_a, "neighbourhoods"_a, "Verify an exchange with neighbours.");
   m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
         "Verify a spec that looks alike from every rank, from the schedules of a few ranks.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,

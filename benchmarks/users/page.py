@@ -13,7 +13,7 @@ from typing import Any
 from launches import AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
-from usual import ALL_TO_ALLS, FORMS, LOOP, TYPED, benchmarks
+from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
@@ -24,7 +24,7 @@ SMALL = 4096  #: bytes; the largest small block
 TARGET = 0.97
 APPLICATION: tuple[Key, Key] = ((LOOP, None), (ALL_TO_ALLS, None))
 PANEL = (2.5, 1.7)  #: inches
-TABLED = {"Derived types": TYPED, "Forms of the call": FORMS}  #: benchmarks that get a table of all cells
+TABLED = {"Derived types": TYPED, "Forms of the call": FORMS, "Neighbours": (NEIGHBOURS,)}  #: benchmarks that get a table of all cells
 TITLES = {benchmark.name: benchmark.title for benchmark in benchmarks()}
 
 

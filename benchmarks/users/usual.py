@@ -25,6 +25,7 @@ PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
 TYPED = ("typed-pairs", "typed-boxes")  #: benchmarks whose rows are pairs of datatypes, and redistributions
 FORMS = ("forms-calls", "forms-threads", "forms-objects")  #: benchmarks whose rows are forms of the call
+NEIGHBOURS = "neighbours"  #: whose rows are exchanges on grids
 LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
 LARGEST_FORM = 2 << 20  #: bytes for each destination, of forms
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
@@ -126,6 +127,15 @@ def tabled(name: str, title: str, most: int | None = None) -> Benchmark:
     return Benchmark(name, title, words, imb_cells, on_clusters=False)
 
 
+def neighbours() -> Benchmark:
+    """Exchanges with the neighbours of a grid."""
+
+    def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
+        return [program(mpi, NEIGHBOURS), str(sizes.most), str(sizes.calls)]
+
+    return Benchmark(NEIGHBOURS, NEIGHBOURS, words, imb_cells, on_clusters=False)
+
+
 def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchmark]:
     """All of them; `osu`: a folder of OSU's programs, `imb`: an IMB-MPI1, in place of ours."""
     fft = next(problem for problem in PROBLEMS if problem.name == "fft3d")
@@ -158,6 +168,7 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         tabled(FORMS[0], "form", LARGEST_FORM),
         tabled(FORMS[1], "form", LARGEST_FORM),
         Benchmark(FORMS[2], "form", objects, imb_cells, on_clusters=False),
+        neighbours(),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
         *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks

@@ -142,6 +142,17 @@ def verify_schedules(schedules: Sequence[Schedule]) -> Verdict:
 def verify_flows(flows: Sequence[Flow]) -> Verdict:
     """Verify what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in order."""
 
+class Neighbourhood:
+    """The neighbours of one rank in a virtual topology: to whom it sends its blocks, and from whom it receives."""
+
+    def __init__(self, ranks: int, rank: int, to: Sequence[int], from_: Sequence[int], grid: bool = False) -> None: ...
+
+def schedule_for_neighbours(spec: Spec, neighbourhood: Neighbourhood) -> Schedule:
+    """The schedule of one rank of an exchange with its neighbours."""
+
+def verify_neighbours(schedules: Sequence[Schedule], neighbourhoods: Sequence[Neighbourhood]) -> Verdict:
+    """Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order."""
+
 def verify_symmetric(spec: Spec, ranks: int) -> Verdict:
     """Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it does not."""
 

@@ -84,4 +84,20 @@ Mistake mistake_in(const UnequalSide<Count, Displacement>& send, const UnequalSi
   return found;
 }
 
+/// The same among neighbours, with as many blocks on either side: there is no exchange in place, and where a side has no
+/// block nobody looks at its arrays.
+template <class Count>
+bool mistaken_among_neighbours(const EqualSide<Count>& send, const EqualSide<Count>& receive, const Degrees&) {
+  return send.base == MPI_IN_PLACE || receive.base == MPI_IN_PLACE || send.count < 0 || receive.count < 0 ||
+         send.type == MPI_DATATYPE_NULL || receive.type == MPI_DATATYPE_NULL;
+}
+
+template <class Count, class Displacement>
+bool mistaken_among_neighbours(const UnequalSide<Count, Displacement>& send,
+                               const UnequalSide<Count, Displacement>& receive, const Degrees& blocks, bool each) {
+  return send.base == MPI_IN_PLACE || receive.base == MPI_IN_PLACE ||
+         (blocks.out > 0 && mistake_in(send, false, each, blocks.out)) ||
+         (blocks.in > 0 && mistake_in(receive, true, each, blocks.in));
+}
+
 }  // namespace swapmeet

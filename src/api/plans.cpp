@@ -63,12 +63,12 @@ int plan_on(MPI_Comm comm, const char* spec, swapmeet_plan** plan, Make make) {
 template <class Count>
 int plan_equal(const EqualSide<Count>& send, const EqualSide<Count>& receive, MPI_Comm comm, const char* spec,
                swapmeet_plan** plan) {
-  return plan_on(comm, spec, plan, [&](Rank, std::string& problem) -> std::optional<Request> {
+  return plan_on(comm, spec, plan, [&](Rank ranks, std::string& problem) -> std::optional<Request> {
     problem = to_text(mistake_in(send, receive));
     if (problem.empty() && send.base == receive.base && send.base && send.count > 0)
       problem = to_text({Mistake::What::same_buffer});  // on every MPI, for nothing keeps the blocks apart
     if (!problem.empty()) return std::nullopt;
-    Request request = request_of(send, receive);
+    Request request = request_of(swapmeet::Collective::alltoall, send, receive, {ranks, ranks});
     if (request.send && request.send->blocks().bytes(0) != request.receive.blocks().bytes(0))
       problem = "a block that is sent is not as large as one that is received";
     return request;
@@ -81,7 +81,8 @@ int plan_unequal(bool each, const Side& send, const Side& receive, MPI_Comm comm
   return plan_on(comm, spec, plan, [&](Rank ranks, std::string& problem) -> std::optional<Request> {
     problem = to_text(mistake_in(send, receive, each, ranks));
     if (!problem.empty()) return std::nullopt;
-    return request_of(send, receive, each, ranks);
+    return request_of(each ? swapmeet::Collective::alltoallw : swapmeet::Collective::alltoallv, send, receive,
+                      {ranks, ranks});
   });
 }
 

@@ -9,20 +9,23 @@ namespace swapmeet {
 // Copies of the arguments, which have no mistake.
 
 template <class Count>
-Request request_of(const EqualSide<Count>& send, const EqualSide<Count>& receive) {
-  Request request{Collective::alltoall, std::nullopt, {receive.base, std::int64_t{receive.count}, receive.type}};
+Request request_of(Collective collective, const EqualSide<Count>& send, const EqualSide<Count>& receive,
+                   const Degrees& blocks) {
+  Request request{collective, std::nullopt, {receive.base, std::int64_t{receive.count}, receive.type}, blocks};
   if (send.base != MPI_IN_PLACE) request.send.emplace(send.base, std::int64_t{send.count}, send.type);
   return request;
 }
 
 template <class Count, class Displacement>
-Request request_of(const UnequalSide<Count, Displacement>& send, const UnequalSide<Count, Displacement>& receive,
-                   bool each, Rank ranks) {
-  Request request{each ? Collective::alltoallw : Collective::alltoallv,
+Request request_of(Collective collective, const UnequalSide<Count, Displacement>& send,
+                   const UnequalSide<Count, Displacement>& receive, const Degrees& blocks) {
+  const bool each = collective == Collective::alltoallw || collective == Collective::neighbor_alltoallw;
+  Request request{collective,
                   std::nullopt,
-                  {receive.base, receive.counts, receive.displacements, receive.types, each, ranks}};
+                  {receive.base, receive.counts, receive.displacements, receive.types, each, blocks.in},
+                  blocks};
   if (send.base != MPI_IN_PLACE)
-    request.send.emplace(send.base, send.counts, send.displacements, send.types, each, ranks);
+    request.send.emplace(send.base, send.counts, send.displacements, send.types, each, blocks.out);
   return request;
 }
 

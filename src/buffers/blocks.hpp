@@ -19,13 +19,19 @@ class Blocks {
     set(counts, displacements);
   }
 
+  /// Of owned blocks; no call has such.
+  Blocks(const void* base, const int* counts, const MPI_Aint* displacements, const Datatype& type)
+      : Blocks(base, type) {
+    set(counts, displacements);
+  }
+
   /// MPI_Alltoallv_c, and our own staging.
   Blocks(const void* base, const MPI_Count* counts, const MPI_Aint* displacements, const Datatype& type)
       : Blocks(base, type) {
     set(counts, displacements);
   }
 
-  /// MPI_Alltoallw and MPI_Alltoallw_c: a type for each rank, displacements in bytes.
+  /// MPI_Alltoallw, MPI_Neighbor_alltoallw and their large counts: a type for each block, displacements in bytes.
   template <class Count, class Displacement>
   Blocks(const void* base, const Count* counts, const Displacement* displacements, std::span<const Datatype> types)
       : Blocks(base, types.front()) {
@@ -100,6 +106,11 @@ class Blocks {
   void set(const int* counts, const int* displacements) {
     counts_ = counts;
     displacements_ = displacements;
+  }
+  /// MPI_Neighbor_alltoallw
+  void set(const int* counts, const MPI_Aint* displacements) {
+    counts_ = counts;
+    large_displacements_ = displacements;
   }
   void set(const MPI_Count* counts, const MPI_Aint* displacements) {
     large_counts_ = counts;

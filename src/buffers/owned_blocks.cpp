@@ -45,7 +45,8 @@ Blocks OwnedBlocks::blocks() const {
     return Blocks(base_, arrays.counts.data(), arrays.displacements.data(), types_.front());
   };
   if (const auto* const arrays = std::get_if<1>(&sizes_)) return with(*arrays);
-  return with(std::get<2>(sizes_));
+  if (const auto* const arrays = std::get_if<2>(&sizes_)) return with(*arrays);
+  return with(std::get<3>(sizes_));
 }
 
 }  // namespace swapmeet

@@ -17,20 +17,25 @@ class OwnedBlocks {
     std::vector<Count> counts;
     std::vector<Displacement> displacements;
   };
-  using Sizes = std::variant<std::int64_t, Arrays<int, int>, Arrays<MPI_Count, MPI_Aint>>;
+  using Sizes = std::variant<std::int64_t, Arrays<int, int>, Arrays<MPI_Count, MPI_Aint>, Arrays<int, MPI_Aint>>;
 
   /// MPI_Alltoall.
   OwnedBlocks(const void* base, std::int64_t count, MPI_Datatype type) : base_(base), sizes_(count) {
     keep({&type, 1});
   }
 
-  /// MPI_Alltoallv, with one type; MPI_Alltoallw: `each` block has its own.
+  /// MPI_Alltoallv, with one type; MPI_Alltoallw: `each` block has its own. No blocks: whatever the arrays.
   template <class Count, class Displacement>
   OwnedBlocks(const void* base, const Count* counts, const Displacement* displacements, const MPI_Datatype* types,
-              bool each, int ranks)
-      : base_(base), each_has_type_(each),
-        sizes_(Arrays<Count, Displacement>{{counts, counts + ranks}, {displacements, displacements + ranks}}) {
-    keep({types, each ? static_cast<std::size_t>(ranks) : 1});
+              bool each, int blocks)
+      : base_(base), each_has_type_(each && blocks > 0), sizes_(std::int64_t{0}) {
+    const MPI_Datatype nothing = MPI_BYTE;
+    if (blocks == 0) {
+      keep({&nothing, 1});
+      return;
+    }
+    sizes_ = Arrays<Count, Displacement>{{counts, counts + blocks}, {displacements, displacements + blocks}};
+    keep({types, each ? static_cast<std::size_t>(blocks) : 1});
   }
 
   ~OwnedBlocks();

@@ -54,14 +54,15 @@ int in_pieces(const Part& block, const Datatype& type, Use use) {
 
 }  // namespace
 
-bool Staging::reserve(const Blocks& blocks, int ranks) try {
-  counts_.resize(static_cast<std::size_t>(ranks));
-  displacements_.resize(static_cast<std::size_t>(ranks));
+bool Staging::reserve(const Blocks& blocks, int count, std::span<const Rank> peers) try {
+  counts_.resize(static_cast<std::size_t>(count));
+  displacements_.resize(static_cast<std::size_t>(count));
   std::int64_t total = 0;
-  for (int i = 0; i < ranks; ++i) {
-    counts_[static_cast<std::size_t>(i)] = blocks.bytes(i);
-    displacements_[static_cast<std::size_t>(i)] = total;
-    total += blocks.bytes(i);
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    counts_[at] = !peers.empty() && peers[at] == nobody ? 0 : blocks.bytes(i);
+    displacements_[at] = total;
+    total += counts_[at];
   }
   return memory_.reserve(total);
 } catch (const std::bad_alloc&) { return false; }
@@ -108,7 +109,7 @@ int Staging::convert_block(const Part& block, const Datatype& type, char* bytes,
 int Staging::convert(const Blocks& blocks, Exchange direction, MPI_Comm comm) const {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     const Part block = blocks.whole(static_cast<int>(i));
-    if (block.count == 0) continue;
+    if (counts_[i] == 0) continue;
     const Datatype& type = blocks.type(static_cast<int>(i));
     if (const int error = convert_block(block, type, memory_.memory() + displacements_[i], direction, comm))
       return error;

@@ -6,13 +6,15 @@
 
 #include "buffers/blocks.hpp"
 #include "buffers/memory.hpp"
+#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
 class Staging {
  public:
-  /// Makes room for the blocks of `ranks` ranks. False: no memory.
-  bool reserve(const Blocks& blocks, int ranks);
+  /// Makes room for so many blocks. `peers`: of each; a block for nobody takes none, and is neither packed nor unpacked.
+  /// Empty: there is somebody for each. False: no memory.
+  bool reserve(const Blocks& blocks, int count, std::span<const Rank> peers = {});
 
   /// The room as blocks of bytes.
   Blocks blocks() const { return {memory_.memory(), counts_.data(), displacements_.data(), byte_type()}; }

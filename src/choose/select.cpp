@@ -21,13 +21,6 @@ bool concerns(const Rule& rule, Collective collective, Rank ranks) {
   return rule.collective == collective && rule.ranks.has(ranks);
 }
 
-/// Why messages within nodes cannot travel as `spec` says; "" if they can.
-std::string unavailable(const Spec& spec, const Means& means) {
-  if (spec.intra == Transport::mpi) return "";
-  if (!means.shared_memory) return "no shared memory: " + means.problem;
-  return spec.intra == Transport::cma && !means.single_copy ? "no single copy: " + means.problem : "";
-}
-
 /// Narrows the choice to the limits.
 void limit(Choice& choice, Collective collective, const Shape& shape, std::int64_t block_bytes,
            const Options& options) {
@@ -130,6 +123,12 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
 }
 
 }  // namespace
+
+std::string unavailable(const Spec& spec, const Means& means) {
+  if (spec.intra == Transport::mpi) return "";
+  if (!means.shared_memory) return "no shared memory: " + means.problem;
+  return spec.intra == Transport::cma && !means.single_copy ? "no single copy: " + means.problem : "";
+}
 
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge,

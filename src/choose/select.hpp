@@ -34,6 +34,9 @@ struct Choice {
 Choice choose(Collective collective, const Shape& shape, std::int64_t block_bytes, const Options& options,
               const Means& means, const Knowledge& knowledge = {});
 
+/// Why messages within nodes cannot travel as `spec` says; "" if they can.
+std::string unavailable(const Spec& spec, const Means& means);
+
 /// Takes out of `options` what asks for the order of the topology of `spec`, which cannot be had because of `problem`:
 /// the automatic choice is left. Returns a sentence to warn the user with.
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options);

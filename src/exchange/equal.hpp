@@ -126,9 +126,12 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
   bool next_pass() {
     if (this->schedule_.segment_bytes == 0) return false;
     offset_ += this->schedule_.segment_bytes;
-    for (Rank i = 0; i < this->schedule_.ranks; ++i)
-      if (send_->bytes(i) > offset_ || receive_->bytes(i) > offset_) return true;
-    return false;
+    const auto reach_beyond = [this](const Blocks& blocks, Buffer side) {
+      for (std::int32_t i = 0; i < this->schedule_.blocks_in(side); ++i)
+        if (blocks.bytes(i) > offset_) return true;
+      return false;
+    };
+    return reach_beyond(*send_, Buffer::send) || reach_beyond(*receive_, Buffer::receive);
   }
 
  private:
@@ -167,7 +170,8 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     if (bytes < least_bytes || !this->fabric_.shares_node()) return false;
     if (!streams_) {
       std::int64_t all = 0;
-      for (Rank i = 0; i < this->schedule_.ranks; ++i) all += send_->bytes(i) + receive_->bytes(i);
+      for (std::int32_t i = 0; i < this->schedule_.blocks_in(Buffer::send); ++i) all += send_->bytes(i);
+      for (std::int32_t i = 0; i < this->schedule_.blocks_in(Buffer::receive); ++i) all += receive_->bytes(i);
       streams_ = exceeds_caches(all * this->schedule_.ranks);
     }
     return *streams_;

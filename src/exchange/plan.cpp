@@ -37,7 +37,7 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
   if (makes_types()) types_.make_room(schedule_);
   if (!segmented()) operations_ = operations_of(schedule_, neighbours == nullptr);
   if (local_.by_rows) list_rows();
-  takes_place_ = needs_ == Needs::maps && in_one_step();
+  takes_place_ = needs_ == Needs::maps && in_one_step() && !schedule_.neighbours;
   passes_ = std::make_unique<Passes>(*this);
 }
 

@@ -30,10 +30,8 @@ class Plan final : public Exchange {
 
   /// Where both sides are staged: part of it only for derived types and in place, but which ranks use these is not
   /// shared.
-  std::int64_t working_blocks() const override { return 2 * std::int64_t{schedule_.ranks} + shared_scratch_blocks_; }
-  void share_working_blocks(std::int64_t most) override {
-    shared_scratch_blocks_ = most - 2 * std::int64_t{schedule_.ranks};
-  }
+  std::int64_t working_blocks() const override { return both_sides() + shared_scratch_blocks_; }
+  void share_working_blocks(std::int64_t most) override { shared_scratch_blocks_ = most - both_sides(); }
 
   /// Requires that it takes() the blocks, and if it forwards, that they are of one size and lie side by side.
   int run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) override;
@@ -67,6 +65,9 @@ class Plan final : public Exchange {
   template <class AnyPass>
   int go_on(AnyPass& pass);
 
+  std::int64_t both_sides() const {
+    return std::int64_t{schedule_.blocks_in(Buffer::send)} + schedule_.blocks_in(Buffer::receive);
+  }
   bool all_local() const;
   bool in_one_step() const;
   void list_rows();

@@ -46,7 +46,8 @@ template <class Count>
   const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
   const Datatype& sent = in_place || send_type == receive_type ? in.type(0) : types[send_type];
   const Blocks out = in_place ? in : Blocks(send, std::int64_t{send_count}, sent);
-  return serve(Call{Collective::alltoall, in_place, out, in, comm}, *communicator, passed, error);
+  const Rank ranks = communicator->ranks();
+  return serve(Call{Collective::alltoall, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
 }
 
 template <class Count, class Displacement>
@@ -64,7 +65,8 @@ bool alltoallv(const void* send, const Count* send_counts, const Displacement* s
   Datatypes& types = communicator->datatypes();
   const Blocks in(receive, receive_counts, receive_displacements, types[receive_type]);
   const Blocks out = in_place ? in : Blocks(send, send_counts, send_displacements, types[send_type]);
-  return serve(Call{Collective::alltoallv, in_place, out, in, comm}, *communicator, passed, error);
+  const Rank ranks = communicator->ranks();
+  return serve(Call{Collective::alltoallv, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
 }
 
 template <class Count, class Displacement>
@@ -79,10 +81,81 @@ bool alltoallw(const void* send, const Count* send_counts, const Displacement* s
       mistake_in(Side{send, send_counts, send_displacements, send_types},
                  Side{receive, receive_counts, receive_displacements, receive_types}, true, communicator->ranks()))
     return false;
-  const Blocks in(receive, receive_counts, receive_displacements, communicator->receive_types(receive_types));
-  const Blocks out =
-      in_place ? in : Blocks(send, send_counts, send_displacements, communicator->send_types(send_types));
-  return serve(Call{Collective::alltoallw, in_place, out, in, comm}, *communicator, passed, error);
+  const Blocks in(receive, receive_counts, receive_displacements,
+                  communicator->receive_types(receive_types, communicator->ranks()));
+  const Blocks out = in_place ? in
+                              : Blocks(send, send_counts, send_displacements,
+                                       communicator->send_types(send_types, communicator->ranks()));
+  const Rank ranks = communicator->ranks();
+  return serve(Call{Collective::alltoallw, in_place, out, in, comm, {ranks, ranks}}, *communicator, passed, error);
+}
+
+// --- with neighbours -------------------------------------------------------------------------------------------------
+
+/// What we keep for `comm`, if it has a virtual topology.
+Communicator* with_neighbours(MPI_Comm comm, Communicator* known) {
+  Communicator* const communicator = known ? known : comm == MPI_COMM_NULL ? nullptr : serving(comm);
+  return communicator && communicator->neighbourhood() ? communicator : nullptr;
+}
+
+template <class Count>
+bool neighbor_alltoall(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
+                       MPI_Datatype receive_type, MPI_Comm comm, Communicator* known, Passed& passed, int& error) {
+  Communicator* const communicator = with_neighbours(comm, known);
+  if (!communicator) return false;
+  const Neighbourhood* const all = communicator->neighbourhood();
+  const Degrees blocks = all->degrees();
+  const EqualSide<Count> sent{send, send_count, send_type}, received{receive, receive_count, receive_type};
+  if (mistaken_among_neighbours(sent, received, blocks)) return false;
+  Datatypes& types = communicator->datatypes();
+  const Blocks in(receive, std::int64_t{receive_count}, types[receive_type]);
+  const Blocks out(send, std::int64_t{send_count}, types[send_type]);
+  return serve(Call{Collective::neighbor_alltoall, false, out, in, comm, blocks, all}, *communicator, passed, error);
+}
+
+/// One side of as many blocks; if there are none, whatever the arrays.
+template <class Count, class Displacement, class Types>
+Blocks blocks_of(const UnequalSide<Count, Displacement>& side, Rank blocks, Types types) {
+  if (blocks == 0) return {side.base, 0, byte_type()};
+  return {side.base, side.counts, side.displacements, types(side.types)};
+}
+
+template <class Count, class Displacement>
+bool neighbor_alltoallv(const void* send, const Count* send_counts, const Displacement* send_displacements,
+                        MPI_Datatype send_type, void* receive, const Count* receive_counts,
+                        const Displacement* receive_displacements, MPI_Datatype receive_type, MPI_Comm comm,
+                        Communicator* known, Passed& passed, int& error) {
+  Communicator* const communicator = with_neighbours(comm, known);
+  if (!communicator) return false;
+  const Neighbourhood* const all = communicator->neighbourhood();
+  const Degrees blocks = all->degrees();
+  const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, &send_type},
+      received{receive, receive_counts, receive_displacements, &receive_type};
+  if (mistaken_among_neighbours(sent, received, blocks, false)) return false;
+  const auto type = [communicator](const MPI_Datatype* one) -> const Datatype& {
+    return communicator->datatypes()[*one];
+  };
+  const Blocks in = blocks_of(received, blocks.in, type), out = blocks_of(sent, blocks.out, type);
+  return serve(Call{Collective::neighbor_alltoallv, false, out, in, comm, blocks, all}, *communicator, passed, error);
+}
+
+template <class Count, class Displacement>
+bool neighbor_alltoallw(const void* send, const Count* send_counts, const Displacement* send_displacements,
+                        const MPI_Datatype* send_types, void* receive, const Count* receive_counts,
+                        const Displacement* receive_displacements, const MPI_Datatype* receive_types, MPI_Comm comm,
+                        Communicator* known, Passed& passed, int& error) {
+  Communicator* const communicator = with_neighbours(comm, known);
+  if (!communicator) return false;
+  const Neighbourhood* const all = communicator->neighbourhood();
+  const Degrees blocks = all->degrees();
+  const UnequalSide<Count, Displacement> sent{send, send_counts, send_displacements, send_types},
+      received{receive, receive_counts, receive_displacements, receive_types};
+  if (mistaken_among_neighbours(sent, received, blocks, true)) return false;
+  const Blocks in = blocks_of(received, blocks.in,
+                              [&](const MPI_Datatype* types) { return communicator->receive_types(types, blocks.in); });
+  const Blocks out = blocks_of(sent, blocks.out,
+                               [&](const MPI_Datatype* types) { return communicator->send_types(types, blocks.out); });
+  return serve(Call{Collective::neighbor_alltoallw, false, out, in, comm, blocks, all}, *communicator, passed, error);
 }
 
 }  // namespace
@@ -113,58 +186,68 @@ using swapmeet::native;
   swapmeet::guarded([&] { return passed.done(), MPI_SUCCESS; });          \
   return error;
 
-#define SWAPMEET_ALLTOALL(name, Name, underneath, Count)                                                           \
+#define SWAPMEET_ALLTOALL(name, Name, function, underneath, Count)                                                 \
   SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount,     \
                         Handle recvtype, Handle comm)) {                                                           \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::forwarded(swapmeet::Collective::alltoall, known))                                                \
+    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                \
       return native().underneath(sendbuf, sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,     \
                                  swapmeet::as<MPI_Datatype>(recvtype), swapmeet::as<MPI_Comm>(comm));              \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
       return swapmeet::pass_on(#Name, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);           \
-    SWAPMEET_SERVE(alltoall, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                         \
+    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcount,                         \
                    swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype)) \
   }
 
-#define SWAPMEET_ALLTOALLV(name, Name, underneath, Count, Displacement)                                               \
+#define SWAPMEET_ALLTOALLV(name, Name, function, underneath, Count, Displacement)                                     \
   SWAPMEET_NAMED(                                                                                                     \
       name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,              \
              void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype, Handle comm)) {    \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                      \
-    if (swapmeet::forwarded(swapmeet::Collective::alltoallv, known))                                                  \
+    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                   \
       return native().underneath(sendbuf, sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf,         \
                                  recvcounts, rdispls, swapmeet::as<MPI_Datatype>(recvtype),                           \
                                  swapmeet::as<MPI_Comm>(comm));                                                       \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                          \
       return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
                                comm);                                                                                 \
-    SWAPMEET_SERVE(alltoallv, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls,                 \
+    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls,                  \
                    swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,                                \
                    swapmeet::as<MPI_Datatype>(recvtype))                                                              \
   }
 
-#define SWAPMEET_ALLTOALLW(name, Name, underneath, Count, Displacement)                                            \
+#define SWAPMEET_ALLTOALLW(name, Name, function, underneath, Count, Displacement)                                  \
   SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,                 \
                         const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,                     \
                         const Displacement* rdispls, const MPI_Datatype* recvtypes, Handle comm)) {                \
     swapmeet::Communicator* const known = swapmeet::recent().find(swapmeet::as<MPI_Comm>(comm));                   \
-    if (swapmeet::forwarded(swapmeet::Collective::alltoallw, known))                                               \
+    if (swapmeet::forwarded(swapmeet::Collective::function, known))                                                \
       return native().underneath(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
                                  swapmeet::as<MPI_Comm>(comm));                                                    \
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                       \
       return swapmeet::pass_on(#Name, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,       \
                                recvtypes, comm);                                                                   \
-    SWAPMEET_SERVE(alltoallw, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,   \
+    SWAPMEET_SERVE(function, underneath, swapmeet::as<MPI_Comm>(comm), sendbuf, sendcounts, sdispls, sendtypes,    \
                    recvbuf, recvcounts, rdispls, recvtypes)                                                        \
   }
 
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall, alltoall, int)
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv, alltoallv, int, int)
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw, alltoallw, int, int)
+#define SWAPMEET_ALL_WITH_ALL(size, ...)                                                                     \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall##size, alltoall, alltoall##size, SWAPMEET_FIRST(__VA_ARGS__)) \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv##size, alltoallv, alltoallv##size, __VA_ARGS__)             \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw##size, alltoallw, alltoallw##size, __VA_ARGS__)
+#define SWAPMEET_WITH_NEIGHBOURS(size, ...)                                                                    \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Neighbor_alltoall##size, neighbor_alltoall, neighbor_alltoall##size,     \
+                   SWAPMEET_FIRST(__VA_ARGS__))                                                                \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Neighbor_alltoallv##size, neighbor_alltoallv, neighbor_alltoallv##size, \
+                   __VA_ARGS__)                                                                                \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Neighbor_alltoallw##size, neighbor_alltoallw, neighbor_alltoallw##size, \
+                   SWAPMEET_FIRST(__VA_ARGS__), MPI_Aint)
+
+SWAPMEET_ALL_WITH_ALL(, int, int)
+SWAPMEET_WITH_NEIGHBOURS(, int, int)
 #if MPI_VERSION >= 4
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, Alltoall_c, alltoall_c, MPI_Count)
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, Alltoallv_c, alltoallv_c, MPI_Count, MPI_Aint)
-SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, Alltoallw_c, alltoallw_c, MPI_Count, MPI_Aint)
+SWAPMEET_ALL_WITH_ALL(_c, MPI_Count, MPI_Aint)
+SWAPMEET_WITH_NEIGHBOURS(_c, MPI_Count, MPI_Aint)
 #endif
 
 // The same code under our own names, which the header declares as mpi.h does.

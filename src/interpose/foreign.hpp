@@ -44,6 +44,8 @@ int pass_on(const char* name, Arguments... arguments) {
   SWAPMEET_EXPORT int entry_##name parameters __asm__(#name); \
   int entry_##name parameters
 
+#define SWAPMEET_FIRST(first, ...) first
+
 // By both of its names: entry, what MPI calls it, and what else the entry takes.
 #define SWAPMEET_ENTRIES(entry, Name, ...) \
   entry(MPI_##Name, PMPI_##Name, __VA_ARGS__) entry(PMPI_##Name, PMPI_##Name, __VA_ARGS__)

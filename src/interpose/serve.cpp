@@ -16,13 +16,14 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
                     int failure, bool& sent) {
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
-  const Rank ranks = communicator.ranks();
   Invocation exchange = communicator.next_exchange();
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
   const auto staged = [&]() -> int {
-    if ((stage_send && !Staging::packs(send, ranks)) || (stage_receive && !Staging::packs(call.receive, ranks)))
+    if ((stage_send && !Staging::packs(send, call.sent_blocks())) ||
+        (stage_receive && !Staging::packs(call.receive, call.blocks.in)))
       return MPI_ERR_COUNT;
-    if ((stage_send && !out.reserve(send, ranks)) || (stage_receive && !in.reserve(call.receive, ranks)))
+    if ((stage_send && !out.reserve(send, call.sent_blocks(), call.to())) ||
+        (stage_receive && !in.reserve(call.receive, call.blocks.in, call.from())))
       return MPI_ERR_NO_MEM;
     return stage_send ? out.pack(send, communicator.packing()) : MPI_SUCCESS;
   };
@@ -47,7 +48,8 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   for (const Blocks* side : {&call.send, &call.receive})
     if (const int error = side->committed() || (call.in_place && side == &call.send)
                               ? MPI_SUCCESS
-                              : Staging::check(*side, communicator.ranks(), communicator.packing())) {
+                              : Staging::check(*side, side == &call.send ? call.blocks.out : call.blocks.in,
+                                               communicator.packing())) {
       if (refused(error)) return error;
       failure = error;
     }
@@ -66,18 +68,20 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }
 
-std::uint64_t bytes_of(const Call& call, Rank ranks) {
+std::uint64_t bytes_of(const Call& call) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   std::uint64_t bytes = 0;
-  for (Rank i = 0; i < ranks; ++i) bytes += static_cast<std::uint64_t>(sent.bytes(i));
+  for (Rank i = 0; i < call.sent_blocks(); ++i)
+    if (call.to().empty() || call.to()[static_cast<std::size_t>(i)] != nobody)
+      bytes += static_cast<std::uint64_t>(sent.bytes(i));
   return bytes;
 }
 
 /// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
-[[gnu::noinline]] Decision& tried(const Call& call, Communicator& communicator, std::int64_t block_bytes,
-                                  OnlineTuning& trying, OnlineTuning*& trial) {
+[[gnu::noinline]] Decision& tried(const Call& call, std::int64_t block_bytes, OnlineTuning& trying,
+                                  OnlineTuning*& trial) {
   if (!trying.due()) return trying.usual();
-  Decision& decision = trying.next(block_bytes, bytes_of(call, communicator.ranks()));
+  Decision& decision = trying.next(block_bytes, bytes_of(call));
   if (trying.under_way()) trial = &trying;
   return decision;
 }
@@ -94,7 +98,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   if (!decision->trying.empty()) [[unlikely]]
     trying = communicator.trying(call.collective, *decision, block_bytes);
   if (trying) [[unlikely]]
-    decision = &tried(call, communicator, block_bytes, *trying, trial);
+    decision = &tried(call, block_bytes, *trying, trial);
   if (call.in_place && block_bytes > most_in_place && decision->plan && decision->plan->takes_place() &&
       !communicator.options().algorithm)
     decision = &communicator.decline(call.collective, "in place, blocks of more than 256 KiB");
@@ -168,10 +172,10 @@ bool run(const Call& call, Communicator& communicator, const Decision& decision,
 }  // namespace
 
 void Passed::count() const {
-  if (!observed.communicator) return decision->tally->add(bytes, std::chrono::steady_clock::now() - begin);
+  if (!observed.communicator) return decision->tally->add(bytes, std::chrono::steady_clock::now() - begin, blocks);
   const PhaseTimes times = observed.communicator->call_ends(*observed.decision, observed.bytes);
   if (!decision) return;
-  decision->tally->add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}));
+  decision->tally->add(bytes, std::accumulate(times.begin(), times.end(), std::chrono::nanoseconds{}), blocks);
   if (observed.communicator->options().phases) decision->tally->add_phases(times);
 }
 
@@ -187,10 +191,11 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
   communicator.called_on(call.comm);
   communicator.be_ready();
-  if (communicator.options().check) [[unlikely]]
+  const bool all_with_all = !of_neighbours(call.collective);
+  if (communicator.options().check && all_with_all) [[unlikely]]
     if (!communicator.suits({call.collective, call.in_place, call.send, call.receive}))
       return error = MPI_ERR_ARG, true;
-  if (communicator.recorded()) [[unlikely]]
+  if (communicator.recorded() && all_with_all) [[unlikely]]
     note(call, communicator, passed);
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]
@@ -205,10 +210,11 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   }
   if (communicator.options().statistics) {
     passed.decision = &decision;
-    passed.bytes = bytes_of(call, communicator.ranks());
+    passed.bytes = bytes_of(call);
+    passed.blocks = call.sent_blocks();
     passed.begin = std::chrono::steady_clock::now();
   }
-  if (observed) passed.observed = {&communicator, &decision, bytes_of(call, communicator.ranks())};
+  if (observed) passed.observed = {&communicator, &decision, bytes_of(call)};
   if (!ours || !run(call, communicator, decision, error)) {
     if (observed) communicator.clock()->enter(CallPhase::native);
     return false;

@@ -15,6 +15,19 @@ struct Call {
   bool in_place;
   const Blocks &send, &receive;
   MPI_Comm comm;
+  Degrees blocks;                           ///< on the two sides
+  const Neighbourhood* neighbourhood = {};  ///< of which they are, if they are of one
+
+  /// Those of the side that is sent from.
+  Rank sent_blocks() const { return in_place ? blocks.in : blocks.out; }
+
+  /// For whom the blocks of a side are: see Staging::reserve().
+  std::span<const Rank> to() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
+  }
+  std::span<const Rank> from() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->from) : std::span<const Rank>();
+  }
 };
 
 /// A call whose phases somebody wants to know; or none.
@@ -28,6 +41,7 @@ struct Observed {
 struct Passed {
   Decision* decision = nullptr;
   std::uint64_t bytes = 0;
+  Rank blocks = 0;  ///< in which these are sent
   std::chrono::steady_clock::time_point begin{};
   Noted noted{};
   Observed observed{};

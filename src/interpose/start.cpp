@@ -38,60 +38,86 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
-/// A call as it came.
-template <class Count>
+/// A call as it came. `neighbours`: among these.
+template <class Count, bool neighbours>
 struct Equal {
   EqualSide<Count> send, receive;
 
-  bool mistaken(Rank) const { return static_cast<bool>(mistake_in(send, receive)); }
-  Request request(Rank) const { return request_of(send, receive); }
+  bool mistaken(const Degrees& blocks) const {
+    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks);
+    else return static_cast<bool>(mistake_in(send, receive));
+  }
+  Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
   std::int64_t block_bytes(Communicator& communicator) const {
-    return receive.count * communicator.datatypes()[receive.type].size;
+    return neighbours ? 0 : receive.count * communicator.datatypes()[receive.type].size;
   }
   std::optional<int> start_again(StartedQueue& queue, MPI_Request* made) const {
-    if (send.base == MPI_IN_PLACE) return std::nullopt;
+    if (neighbours || send.base == MPI_IN_PLACE) return std::nullopt;
     return queue.start_again(send.base, send.count, send.type, const_cast<void*>(receive.base), receive.count,
                              receive.type, made);
   }
-  static constexpr Collective collective = Collective::alltoall;
+  static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
 
-template <class Count, class Displacement, bool each>
+template <class Count, class Displacement, bool each, bool neighbours>
 struct Unequal {
   using Side = UnequalSide<Count, Displacement>;
   Side send, receive;
 
-  bool mistaken(Rank ranks) const { return static_cast<bool>(mistake_in(send, receive, each, ranks)); }
-  Request request(Rank ranks) const { return request_of(send, receive, each, ranks); }
+  bool mistaken(const Degrees& blocks) const {
+    if constexpr (neighbours) return mistaken_among_neighbours(send, receive, blocks, each);
+    else return static_cast<bool>(mistake_in(send, receive, each, blocks.in));
+  }
+  Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
   std::int64_t block_bytes(Communicator&) const { return 0; }
   std::optional<int> start_again(StartedQueue&, MPI_Request*) const { return std::nullopt; }
-  static constexpr Collective collective = each ? Collective::alltoallw : Collective::alltoallv;
+  static constexpr Collective collective = neighbours
+                                               ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
+                                           : each ? Collective::alltoallw
+                                                  : Collective::alltoallv;
 };
 
-template <class Count>
-Equal<Count> call_of(const void* send, Count send_count, MPI_Datatype send_type, void* receive, Count receive_count,
-                     MPI_Datatype receive_type) {
+template <bool neighbours, class Count>
+Equal<Count, neighbours> call_of(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+                                 Count receive_count, MPI_Datatype receive_type) {
   return {{send, send_count, send_type}, {receive, receive_count, receive_type}};
 }
 
-template <class Count, class Displacement>
-Unequal<Count, Displacement, false> call_of(const void* send, const Count* send_counts,
-                                            const Displacement* send_displacements, const MPI_Datatype& send_type,
-                                            void* receive, const Count* receive_counts,
-                                            const Displacement* receive_displacements,
-                                            const MPI_Datatype& receive_type) {
+template <bool neighbours, class Count, class Displacement>
+Unequal<Count, Displacement, false, neighbours> call_of(const void* send, const Count* send_counts,
+                                                        const Displacement* send_displacements,
+                                                        const MPI_Datatype& send_type, void* receive,
+                                                        const Count* receive_counts,
+                                                        const Displacement* receive_displacements,
+                                                        const MPI_Datatype& receive_type) {
   return {{send, send_counts, send_displacements, &send_type},
           {receive, receive_counts, receive_displacements, &receive_type}};
 }
 
-template <class Count, class Displacement>
-Unequal<Count, Displacement, true> call_of(const void* send, const Count* send_counts,
-                                           const Displacement* send_displacements,
-                                           const MPI_Datatype* const& send_types, void* receive,
-                                           const Count* receive_counts, const Displacement* receive_displacements,
-                                           const MPI_Datatype* const& receive_types) {
+template <bool neighbours, class Count, class Displacement>
+Unequal<Count, Displacement, true, neighbours> call_of(const void* send, const Count* send_counts,
+                                                       const Displacement* send_displacements,
+                                                       const MPI_Datatype* const& send_types, void* receive,
+                                                       const Count* receive_counts,
+                                                       const Displacement* receive_displacements,
+                                                       const MPI_Datatype* const& receive_types) {
   return {{send, send_counts, send_displacements, send_types},
           {receive, receive_counts, receive_displacements, receive_types}};
+}
+
+/// How many blocks a call has on its sides; nothing: it is among neighbours, and there are none.
+template <class Call>
+std::optional<Degrees> blocks_of(Communicator& communicator) {
+  if constexpr (!of_neighbours(Call::collective)) return Degrees{communicator.ranks(), communicator.ranks()};
+  else if (const Neighbourhood* const neighbourhood = communicator.neighbourhood()) return neighbourhood->degrees();
+  return std::nullopt;
+}
+
+template <class Call>
+Request request_of(const Call& call, Communicator& communicator, const Degrees& blocks) {
+  Request request = call.request(blocks);
+  if constexpr (of_neighbours(Call::collective)) request.neighbourhood = communicator.shared_neighbourhood();
+  return request;
 }
 
 /// Where a call goes on that the host MPI is to do: on which communicator.
@@ -103,32 +129,38 @@ struct Rest {
 
 template <class Call>
 bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
+  if constexpr (of_neighbours(Call::collective)) return false;
   Worker* const worker = worker_of(comm);
-  if (!worker || call.mistaken(worker->ranks())) return false;
-  error = worker->begin(std::make_shared<const Request>(call.request(worker->ranks())), request);
+  if (!worker) return false;
+  const Degrees blocks{worker->ranks(), worker->ranks()};
+  if (call.mistaken(blocks)) return false;
+  error = worker->begin(std::make_shared<const Request>(call.request(blocks)), request);
   return true;
 }
 
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallv of small blocks, on a node, takes less than to keep the
 /// arguments of ours (docs/measurements/nonblocking.md), and so does its MPI_Ialltoallw, whose arguments are more. Not where
 /// an algorithm is ordered; nor in place, where MPI_Ialltoallv of Open MPI 5.0.11 delivers wrong data from four ranks on.
+/// Among neighbours this was not measured, and an algorithm has to be ordered.
 template <class Call>
 bool faster_by_host(const Call& call, const Communicator& communicator) {
-  return of_unequal_blocks(Call::collective) && !host_is_mpich && !communicator.options().algorithm &&
-         call.send.base != MPI_IN_PLACE;
+  if (communicator.options().algorithm) return false;
+  return of_neighbours(Call::collective) ||
+         (of_unequal_blocks(Call::collective) && !host_is_mpich && call.send.base != MPI_IN_PLACE);
 }
 
 template <class Call>
 bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
   Communicator* const communicator = communicator_of(comm, Meeting::later);
-  if (!communicator || call.mistaken(communicator->ranks())) return false;
+  const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
+  if (!blocks || call.mistaken(*blocks)) return false;
   if (faster_by_host(call, *communicator)) return false;
   const std::int64_t block_bytes = call.block_bytes(*communicator);
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
   if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
   if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
-  error = queue->start(call.request(communicator->ranks()), request);
+  error = queue->start(request_of(call, *communicator, *blocks), request);
   return true;
 }
 
@@ -143,11 +175,12 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Re
 
 template <class Call>
 bool plan_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if (!has_workers(comm)) return false;
-  int ranks = 0;
-  PMPI_Comm_size(comm, &ranks);
-  if (call.mistaken(ranks)) return false;
-  error = swapmeet::plan_on_worker(comm, std::make_shared<const Request>(call.request(ranks)), request);
+  if (of_neighbours(Call::collective) || !has_workers(comm)) return false;
+  Degrees blocks;
+  PMPI_Comm_size(comm, &blocks.in);
+  blocks.out = blocks.in;
+  if (call.mistaken(blocks)) return false;
+  error = swapmeet::plan_on_worker(comm, std::make_shared<const Request>(call.request(blocks)), request);
   return true;
 }
 
@@ -155,9 +188,11 @@ template <class Call>
 bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || communicator->ranks() > most_told_to_all) return false;
+  const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
+  if (!blocks || (of_neighbours(Call::collective) && !communicator->options().algorithm)) return false;
   communicator->be_ready();
   std::optional<Request> what;
-  if (!call.mistaken(communicator->ranks())) what.emplace(call.request(communicator->ranks()));
+  if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
   error = make_persistent(std::move(planned), request);
@@ -196,56 +231,65 @@ using swapmeet::Handle;
 #define SWAPMEET_ARGUMENT_plan info,
 
 // `arguments`: as they came.
-#define SWAPMEET_BODY(Name, how, arguments, ...)                                                                  \
-  {                                                                                                               \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                           \
-    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                      \
-      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);     \
-    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                           \
-    swapmeet::Rest rest{user};                                                                                    \
-    int error = MPI_SUCCESS;                                                                                      \
-    const auto serve = [&] { return swapmeet::how(error, user, request, swapmeet::call_of(__VA_ARGS__), rest); }; \
-    if (swapmeet::served(error, user, serve)) return error;                                                       \
-    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),              \
-                              SWAPMEET_ARGUMENT_##how request);                                                   \
-    if (error && rest.comm != user) error = swapmeet::raise(user, error);                                         \
-    return error;                                                                                                 \
+#define SWAPMEET_BODY(Name, how, neighbours, arguments, ...)                                                  \
+  {                                                                                                           \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#Name);                                       \
+    if (!swapmeet::mpi_suits()) [[unlikely]]                                                                  \
+      return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
+    const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                       \
+    swapmeet::Rest rest{user};                                                                                \
+    int error = MPI_SUCCESS;                                                                                  \
+    const auto serve = [&] {                                                                                  \
+      return swapmeet::how(error, user, request, swapmeet::call_of<neighbours>(__VA_ARGS__), rest);           \
+    };                                                                                                        \
+    if (swapmeet::served(error, user, serve)) return error;                                                   \
+    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),          \
+                              SWAPMEET_ARGUMENT_##how request);                                               \
+    if (error && rest.comm != user) error = swapmeet::raise(user, error);                                     \
+    return error;                                                                                             \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__
 
-#define SWAPMEET_ALLTOALL(name, Name, how, Count)                                                              \
+#define SWAPMEET_ALLTOALL(name, Name, how, neighbours, Count)                                                  \
   SWAPMEET_NAMED(name, (const void* sendbuf, Count sendcount, Handle sendtype, void* recvbuf, Count recvcount, \
                         Handle recvtype, Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))          \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), sendbuf, sendcount,   \
-                swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount, swapmeet::as<MPI_Datatype>(recvtype))
-
-#define SWAPMEET_ALLTOALLV(name, Name, how, Count, Displacement)                                                      \
-  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,   \
-                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,         \
-                        Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                  \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), sendbuf, \
-                sendcounts, sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,              \
+  SWAPMEET_BODY(Name, how, neighbours, (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype), sendbuf,  \
+                sendcount, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcount,                           \
                 swapmeet::as<MPI_Datatype>(recvtype))
 
-#define SWAPMEET_ALLTOALLW(name, Name, how, Count, Displacement)                                                       \
+#define SWAPMEET_ALLTOALLV(name, Name, how, neighbours, Count, Displacement)                                           \
+  SWAPMEET_NAMED(name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, Handle sendtype,    \
+                        void* recvbuf, const Count* recvcounts, const Displacement* rdispls, Handle recvtype,          \
+                        Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                   \
+  SWAPMEET_BODY(Name, how, neighbours,                                                                                 \
+                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype), sendbuf, sendcounts, \
+                sdispls, swapmeet::as<MPI_Datatype>(sendtype), recvbuf, recvcounts, rdispls,                           \
+                swapmeet::as<MPI_Datatype>(recvtype))
+
+#define SWAPMEET_ALLTOALLW(name, Name, how, neighbours, Count, Displacement)                                           \
   SWAPMEET_NAMED(                                                                                                      \
       name, (const void* sendbuf, const Count* sendcounts, const Displacement* sdispls, const MPI_Datatype* sendtypes, \
              void* recvbuf, const Count* recvcounts, const Displacement* rdispls, const MPI_Datatype* recvtypes,       \
              Handle comm, SWAPMEET_PARAMETER_##how MPI_Request* request))                                              \
-  SWAPMEET_BODY(Name, how, (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes),         \
-                sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
+  SWAPMEET_BODY(Name, how, neighbours,                                                                                 \
+                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes), sendbuf,           \
+                sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes)
 
-#define SWAPMEET_THREE(begins, ends, how, ...)                                                 \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, begins##lltoall##ends, how, SWAPMEET_FIRST(__VA_ARGS__)) \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, __VA_ARGS__)               \
-  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, begins##lltoallw##ends, how, __VA_ARGS__)
-#define SWAPMEET_FIRST(first, ...) first
+// `displacement_of_typed`: of MPI_Neighbor_alltoallw, whose displacements are no int.
+#define SWAPMEET_THREE(begins, ends, how, neighbours, count, displacement, displacement_of_typed)    \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALL, begins##lltoall##ends, how, neighbours, count)                 \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLV, begins##lltoallv##ends, how, neighbours, count, displacement) \
+  SWAPMEET_ENTRIES(SWAPMEET_ALLTOALLW, begins##lltoallw##ends, how, neighbours, count, displacement_of_typed)
 
-SWAPMEET_THREE(Ia, , begin, int, int)
+SWAPMEET_THREE(Ia, , begin, false, int, int, int)
+SWAPMEET_THREE(Ineighbor_a, , begin, true, int, int, MPI_Aint)
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5  // which has these, but says that it is MPI 3
-SWAPMEET_THREE(A, _init, plan, int, int)
+SWAPMEET_THREE(A, _init, plan, false, int, int, int)
+SWAPMEET_THREE(Neighbor_a, _init, plan, true, int, int, MPI_Aint)
 #endif
 #if MPI_VERSION >= 4
-SWAPMEET_THREE(Ia, _c, begin, MPI_Count, MPI_Aint)
-SWAPMEET_THREE(A, _init_c, plan, MPI_Count, MPI_Aint)
+SWAPMEET_THREE(Ia, _c, begin, false, MPI_Count, MPI_Aint, MPI_Aint)
+SWAPMEET_THREE(Ineighbor_a, _c, begin, true, MPI_Count, MPI_Aint, MPI_Aint)
+SWAPMEET_THREE(A, _init_c, plan, false, MPI_Count, MPI_Aint, MPI_Aint)
+SWAPMEET_THREE(Neighbor_a, _init_c, plan, true, MPI_Count, MPI_Aint, MPI_Aint)
 #endif

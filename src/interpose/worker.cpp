@@ -21,7 +21,8 @@ int exchange(const Request& request, Communicator& communicator) {
   const MPI_Comm comm = communicator.ours();
   Passed passed;
   int error = MPI_SUCCESS;
-  if (serve(Call{request.collective, !request.send, send, receive, comm}, communicator, passed, error)) return error;
+  const Call call{request.collective, !request.send, send, receive, comm, request.blocks};
+  if (serve(call, communicator, passed, error)) return error;
   MPI_Request native = MPI_REQUEST_NULL;
   error = start_native(request.collective, request.send ? &*request.send : nullptr, request.receive, comm, &native);
   if (!error) error = wait_by_polls(native, MPI_STATUS_IGNORE, patience, sched_yield);

@@ -114,9 +114,17 @@ MPI_Comm same_ranks(MPI_Comm user) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_group(user, &group) != MPI_SUCCESS || PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS)
     return MPI_COMM_NULL;
+  int ranks = 0, in_group = 0, rank = 0;
+  PMPI_Comm_size(user, &ranks);
+  PMPI_Comm_rank(user, &rank);
+  PMPI_Group_size(group, &in_group);
+  // MPICH 5.0.2 gives a grid of some ranks the group of all that made it
+  const auto make = [&] {
+    return in_group == ranks ? PMPI_Comm_create(user, group, &comm) : PMPI_Comm_split(user, 0, rank, &comm);
+  };
   PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
-  for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)       // once more: the other ranks wait in it
-    if (is_fault(PMPI_Comm_create(user, group, &comm))) comm = MPI_COMM_NULL;  // what is there is half made
+  for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
+    if (is_fault(make())) comm = MPI_COMM_NULL;                           // what is there is half made
   PMPI_Comm_set_errhandler(user, handler);
   PMPI_Errhandler_free(&handler);
   PMPI_Group_free(&group);

@@ -53,8 +53,8 @@ class Datatypes {
 /// The types of the blocks of one side of an MPI_Alltoallw. For one thread at a time.
 class BlockTypes {
  public:
-  /// One for each rank. MPI_DATATYPE_NULL counts as a type without data. Valid until the next call.
-  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t ranks);
+  /// One for each block. MPI_DATATYPE_NULL counts as a type without data. Valid until the next call.
+  std::span<const Datatype> look_up(Datatypes& types, const MPI_Datatype* handles, std::size_t blocks);
 
  private:
   std::vector<Datatype> types_;

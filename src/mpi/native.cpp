@@ -14,6 +14,9 @@ Native find_all() {
   find(all.alltoall, "PMPI_Alltoall");
   find(all.alltoallv, "PMPI_Alltoallv");
   find(all.alltoallw, "PMPI_Alltoallw");
+  find(all.neighbor_alltoall, "PMPI_Neighbor_alltoall");
+  find(all.neighbor_alltoallv, "PMPI_Neighbor_alltoallv");
+  find(all.neighbor_alltoallw, "PMPI_Neighbor_alltoallw");
   find(all.ialltoall, "PMPI_Ialltoall");
   find(all.ialltoallv, "PMPI_Ialltoallv");
   find(all.ialltoallw, "PMPI_Ialltoallw");
@@ -21,6 +24,9 @@ Native find_all() {
   find(all.alltoall_c, "PMPI_Alltoall_c");
   find(all.alltoallv_c, "PMPI_Alltoallv_c");
   find(all.alltoallw_c, "PMPI_Alltoallw_c");
+  find(all.neighbor_alltoall_c, "PMPI_Neighbor_alltoall_c");
+  find(all.neighbor_alltoallv_c, "PMPI_Neighbor_alltoallv_c");
+  find(all.neighbor_alltoallw_c, "PMPI_Neighbor_alltoallw_c");
   find(all.ialltoall_c, "PMPI_Ialltoall_c");
   find(all.ialltoallv_c, "PMPI_Ialltoallv_c");
   find(all.ialltoallw_c, "PMPI_Ialltoallw_c");

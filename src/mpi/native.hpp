@@ -9,6 +9,9 @@ struct Native {
   decltype(&PMPI_Alltoall) alltoall;
   decltype(&PMPI_Alltoallv) alltoallv;
   decltype(&PMPI_Alltoallw) alltoallw;
+  decltype(&PMPI_Neighbor_alltoall) neighbor_alltoall;
+  decltype(&PMPI_Neighbor_alltoallv) neighbor_alltoallv;
+  decltype(&PMPI_Neighbor_alltoallw) neighbor_alltoallw;
   decltype(&PMPI_Ialltoall) ialltoall;
   decltype(&PMPI_Ialltoallv) ialltoallv;
   decltype(&PMPI_Ialltoallw) ialltoallw;
@@ -16,6 +19,9 @@ struct Native {
   decltype(&PMPI_Alltoall_c) alltoall_c;
   decltype(&PMPI_Alltoallv_c) alltoallv_c;
   decltype(&PMPI_Alltoallw_c) alltoallw_c;
+  decltype(&PMPI_Neighbor_alltoall_c) neighbor_alltoall_c;
+  decltype(&PMPI_Neighbor_alltoallv_c) neighbor_alltoallv_c;
+  decltype(&PMPI_Neighbor_alltoallw_c) neighbor_alltoallw_c;
   decltype(&PMPI_Ialltoall_c) ialltoall_c;
   decltype(&PMPI_Ialltoallv_c) ialltoallv_c;
   decltype(&PMPI_Ialltoallw_c) ialltoallw_c;

@@ -11,22 +11,23 @@ namespace swapmeet {
 /// The calls that we make. What is not listed does not link. Those that we export are not here, but in native().
 // clang-format off
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
-  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Cancel) CALL(Comm_call_errhandler) CALL(Comm_create)                \
-  CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free) CALL(Comm_get_attr) CALL(Comm_get_errhandler)       \
-  CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_idup) CALL(Comm_rank) CALL(Comm_remote_group)   \
-  CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split)                \
-  CALL(Comm_test_inter) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string) CALL(Finalized) CALL(Gather)        \
-  CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version) CALL(Get_processor_name) CALL(Grequest_complete)    \
-  CALL(Grequest_start) CALL(Group_free) CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallgather)                  \
-  CALL(Iallreduce) CALL(Ibarrier) CALL(Ibcast) CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Initialized)              \
-  CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block) CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe)            \
-  CALL(Pack) CALL(Query_thread) CALL(Recv) CALL(Recv_init) CALL(Reduce_local) CALL(Request_free) CALL(Scatter)         \
-  CALL(Send) CALL(Sendrecv) CALL(Status_set_cancelled) CALL(Status_set_elements) CALL(Test) CALL(Testany)              \
-  CALL(Type_commit) CALL(Type_contiguous) CALL(Type_create_hindexed) CALL(Type_create_hvector)                         \
-  CALL(Type_create_keyval) CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free) CALL(Type_get_attr)                 \
-  CALL(Type_get_contents) CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name)    \
-  CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait)           \
-  CALL(Waitany) CALL(Wtime)
+  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get)                          \
+  CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free)        \
+  CALL(Comm_get_attr) CALL(Comm_get_errhandler) CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group)             \
+  CALL(Comm_idup) CALL(Comm_rank) CALL(Comm_remote_group) CALL(Comm_remote_size) CALL(Comm_set_attr)                   \
+  CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split) CALL(Comm_test_inter) CALL(Dist_graph_neighbors)          \
+  CALL(Dist_graph_neighbors_count) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string) CALL(Finalized)          \
+  CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version) CALL(Get_processor_name)               \
+  CALL(Graph_neighbors) CALL(Graph_neighbors_count) CALL(Grequest_complete) CALL(Grequest_start) CALL(Group_free)      \
+  CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier) CALL(Ibcast)           \
+  CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)      \
+  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Query_thread) CALL(Recv) CALL(Recv_init)        \
+  CALL(Reduce_local) CALL(Request_free) CALL(Scatter) CALL(Send) CALL(Sendrecv) CALL(Status_set_cancelled)             \
+  CALL(Status_set_elements) CALL(Test) CALL(Testany) CALL(Topo_test) CALL(Type_commit) CALL(Type_contiguous)           \
+  CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval) CALL(Type_create_struct)               \
+  CALL(Type_dup) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents) CALL(Type_get_envelope)                   \
+  CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name) CALL(Type_get_true_extent_x) CALL(Type_set_attr)   \
+  CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 // clang-format on
 

@@ -21,6 +21,9 @@ std::vector<int> world_ranks_of(MPI_Comm comm) {
   PMPI_Comm_group(comm, &group);
   std::vector<int> world_ranks = world_ranks_of_group(group);
   PMPI_Group_free(&group);
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  world_ranks.resize(static_cast<std::size_t>(ranks));  // of a grid of some ranks MPICH 5.0.2 gives the group of all
   return world_ranks;
 }
 

@@ -22,8 +22,8 @@ namespace swapmeet {
 struct RecordedCommunicator {
   int index = 0;  ///< in the file; -1: one of those beyond the limit
   Rank ranks = 0;
-  std::uint64_t calls = 0;                                  ///< so far
-  int undescribed[collective_names.size()] = {-1, -1, -1};  ///< the exchanges beyond the limit, of each collective
+  std::uint64_t calls = 0;                    ///< so far
+  int undescribed[alltoalls] = {-1, -1, -1};  ///< the exchanges beyond the limit, of each collective
 };
 
 /// A call under way; or none.

@@ -54,8 +54,8 @@ std::string phases(const Tally& tally) {
 
 }  // namespace
 
-void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time) {
-  const std::uint64_t mean = sent_bytes / static_cast<std::uint64_t>(ranks);
+void Tally::add(std::uint64_t sent_bytes, std::chrono::nanoseconds time, std::int32_t blocks) {
+  const std::uint64_t mean = sent_bytes / static_cast<std::uint64_t>(blocks < 0 ? ranks : std::max(blocks, 1));
   const std::size_t size_class = std::min<std::size_t>(std::bit_width(mean), classes - 1);
   histogram[size_class].fetch_add(1, std::memory_order_relaxed);
   calls.fetch_add(1, std::memory_order_relaxed);
@@ -94,11 +94,11 @@ bool Statistics::empty() const {
 
 std::string Statistics::table() const {
   const std::lock_guard lock(mutex_);
-  std::string text = formatted("%-10s %6s %10s %14s %10s  %s\n", "collective", "ranks", "calls", "bytes sent",
+  std::string text = formatted("%-18s %6s %10s %14s %10s  %s\n", "collective", "ranks", "calls", "bytes sent",
                                "seconds", "algorithm (reason)");
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;
-    text += formatted("%-10s %6d %10llu %14llu %10.6f  ", std::string(name_of(t->collective)).c_str(), t->ranks,
+    text += formatted("%-18s %6d %10llu %14llu %10.6f  ", std::string(name_of(t->collective)).c_str(), t->ranks,
                       static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
                       1e-9 * static_cast<double>(t->nanoseconds));
     text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";

@@ -37,7 +37,8 @@ struct Tally {
 
   Tally(Collective c, std::int32_t r, std::string a, std::string why)
       : collective(c), ranks(r), algorithm(std::move(a)), reason(std::move(why)) {}
-  void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time);
+  /// `blocks`: that a rank sends; -1: one for each rank.
+  void add(std::uint64_t sent_bytes, std::chrono::nanoseconds time, std::int32_t blocks = -1);
   void add_phases(const PhaseTimes& times);
   void add_traffic(const SentTraffic& sent, std::int64_t most_working_bytes);
 };

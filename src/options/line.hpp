@@ -51,7 +51,7 @@ inline std::string lower_name(Collective collective) {
 }
 
 inline std::optional<Collective> collective_named(std::string_view name) {
-  for (std::size_t k = 0; k < collective_names.size(); ++k)
+  for (std::size_t k = 0; k < alltoalls; ++k)
     if (name == lower_name(static_cast<Collective>(k))) return static_cast<Collective>(k);
   return std::nullopt;
 }

@@ -24,6 +24,11 @@ ScheduleBuilder& ScheduleBuilder::segments(std::int64_t bytes) {
   return *this;
 }
 
+ScheduleBuilder& ScheduleBuilder::neighbours(std::optional<Degrees> degrees) {
+  schedule_.neighbours = degrees;
+  return *this;
+}
+
 ScheduleBuilder& ScheduleBuilder::step(std::int32_t window, Completion completion, Posting posting) {
   Step step;
   step.first_copy = static_cast<std::uint32_t>(schedule_.copies.size());

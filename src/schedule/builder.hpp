@@ -18,6 +18,7 @@ class ScheduleBuilder {
   ScheduleBuilder& reserve(std::size_t messages);
   ScheduleBuilder& scratch(std::int32_t blocks);
   ScheduleBuilder& segments(std::int64_t bytes);
+  ScheduleBuilder& neighbours(std::optional<Degrees> degrees);
 
   /// Begin a step; the operations that follow belong to it and are independent of one another.
   ScheduleBuilder& step(std::int32_t window = 0, Completion completion = Completion::all,

@@ -17,6 +17,11 @@ FlowBuilder& FlowBuilder::reserve(std::size_t messages) {
   return *this;
 }
 
+FlowBuilder& FlowBuilder::neighbours(Degrees degrees) {
+  made_.neighbours = degrees;
+  return *this;
+}
+
 FlowBuilder& FlowBuilder::slots(std::vector<Rank> first_own, std::vector<Rank> last_source) {
   made_.slots = static_cast<std::int32_t>(first_own.size());
   made_.first_own = std::move(first_own);

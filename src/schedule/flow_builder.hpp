@@ -33,6 +33,7 @@ struct SlotFlow {
   };
 
   Rank ranks = 1, rank = 0;
+  std::optional<Degrees> neighbours{};  ///< as of Schedule
   std::vector<Phase> phases;
   std::vector<Round> rounds;
   std::vector<Message> sends, receives;  ///< their blocks are runs of places
@@ -64,7 +65,7 @@ struct SlotFlow {
   }
 };
 
-/// Which blocks travel, found by following them from place to place. O(blocks).
+/// Which blocks travel, found by following them from place to place. O(blocks). Not of neighbours.
 Flow flow_of(const SlotFlow& flow);
 
 class FlowBuilder {
@@ -73,6 +74,9 @@ class FlowBuilder {
 
   /// Room for so many messages in each direction, so that long flows are made without reallocation.
   FlowBuilder& reserve(std::size_t messages);
+
+  /// What follows is an exchange with neighbours: blocks have the numbers that they have in the application's buffers.
+  FlowBuilder& neighbours(Degrees degrees);
 
   /// Slots that own blocks begin in, and that blocks end in: see SlotFlow. Before the first phase.
   FlowBuilder& slots(std::vector<Rank> first_own, std::vector<Rank> last_source);

@@ -41,7 +41,9 @@ class Placer {
  public:
   Placer(const SlotFlow& flow, const Spec& spec, const Shape& shape)
       : flow_(flow), spec_(spec), shape_(shape), plan_(shape, flow.rank), own_(flow.first_own) {
-    plan_.segments(spec.segment_bytes).reserve(std::max(flow.sends.size(), flow.receives.size()));
+    plan_.neighbours(flow.neighbours)
+        .segments(spec.segment_bytes)
+        .reserve(std::max(flow.sends.size(), flow.receives.size()));
     if (spec.layout == Layout::zero_copy || spec.layout == Layout::zero_rotation) count_arrivals();
     const bool in_scratch = spec.layout == Layout::basic || std::ranges::count(flow.last_source, -1) > 0;
     twin_ = in_scratch ? flow.slots : 0;

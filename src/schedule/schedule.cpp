@@ -45,7 +45,7 @@ std::int64_t Schedule::block_count(const Message& message) const {
 
 bool Schedule::operator==(const Schedule& other) const {
   if (ranks != other.ranks || rank != other.rank || scratch_blocks != other.scratch_blocks ||
-      segment_bytes != other.segment_bytes)
+      segment_bytes != other.segment_bytes || neighbours != other.neighbours)
     return false;
   return std::ranges::equal(steps, other.steps, [&](const Step& a, const Step& b) {
     return a.window == b.window && a.completion == b.completion && a.posting == b.posting &&

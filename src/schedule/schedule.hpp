@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,9 +54,16 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// The three places a block can live in. `send` and `receive` are the application's (one block for each rank);
-/// `scratch` is ours.
+/// The three places a block can live in. `send` and `receive` are the application's (one block for each rank,
+/// or for each neighbour); `scratch` is ours.
 enum class Buffer : std::uint8_t { send, receive, scratch };
+
+/// How many blocks a rank sends and receives where it exchanges with neighbours of a virtual topology. Some may be for
+/// nobody (MPI_PROC_NULL).
+struct Degrees {
+  std::int32_t out = 0, in = 0;
+  bool operator==(const Degrees&) const = default;
+};
 
 /// `count` blocks of one buffer: first, first + stride, first + 2·stride, ...
 struct Run {
@@ -137,6 +145,7 @@ struct Schedule {
   /// 0: whole blocks. Otherwise the whole list of steps is run once for each segment of so many bytes, pass s moving
   /// bytes [s·segment_bytes, (s+1)·segment_bytes) of every block that has them; a shorter trailing remainder included.
   std::int64_t segment_bytes = 0;
+  std::optional<Degrees> neighbours{};  ///< nothing: all ranks exchange with all, a block each
   std::vector<Step> steps;
   std::vector<Copy> copies;
   std::vector<Message> sends, receives;
@@ -148,7 +157,10 @@ struct Schedule {
   std::span<const Run> runs_of(const Message& message) const;
 
   /// Number of blocks that `buffer` has room for.
-  std::int32_t blocks_in(Buffer buffer) const { return buffer == Buffer::scratch ? scratch_blocks : ranks; }
+  std::int32_t blocks_in(Buffer buffer) const {
+    if (buffer == Buffer::scratch) return scratch_blocks;
+    return !neighbours ? ranks : buffer == Buffer::send ? neighbours->out : neighbours->in;
+  }
 
   /// Number of blocks in a message.
   std::int64_t block_count(const Message& message) const;

@@ -99,10 +99,15 @@ std::optional<Problem> parse_header(Line& line, Parsed& parsed) {
   if (!line.eat("schedule")) return line.expected("the header \"schedule ranks=P rank=R scratch=N segment=BYTES\"");
   if (!line.eat("ranks=") || !line.number(head.ranks)) return line.expected("ranks=P");
   if (!line.eat("rank=") || !line.number(head.rank)) return line.expected("rank=R");
+  if (line.eat("out=")) {
+    Degrees& degrees = head.neighbours.emplace();
+    if (!line.number(degrees.out)) return line.expected("a number of blocks");
+    if (!line.eat("in=") || !line.number(degrees.in)) return line.expected("in=BLOCKS");
+  }
   if (!line.eat("scratch=") || !line.number(head.scratch_blocks)) return line.expected("scratch=BLOCKS");
   if (!line.eat("segment=") || !line.number(head.segment_bytes)) return line.expected("segment=BYTES");
   parsed.builder.emplace(Shape{head.ranks}, head.rank);
-  parsed.builder->scratch(head.scratch_blocks).segments(head.segment_bytes);
+  parsed.builder->scratch(head.scratch_blocks).segments(head.segment_bytes).neighbours(head.neighbours);
   return std::nullopt;
 }
 
@@ -157,9 +162,11 @@ std::optional<Problem> parse_line(Line& line, Parsed& parsed, bool& in_step) {
 }  // namespace
 
 std::string to_text(const Schedule& schedule) {
-  std::string text = "schedule ranks=" + std::to_string(schedule.ranks) + " rank=" + std::to_string(schedule.rank) +
-                     " scratch=" + std::to_string(schedule.scratch_blocks) +
-                     " segment=" + std::to_string(schedule.segment_bytes) + '\n';
+  std::string text = "schedule ranks=" + std::to_string(schedule.ranks) + " rank=" + std::to_string(schedule.rank);
+  if (const auto& degrees = schedule.neighbours)
+    text += " out=" + std::to_string(degrees->out) + " in=" + std::to_string(degrees->in);
+  text += " scratch=" + std::to_string(schedule.scratch_blocks) + " segment=" + std::to_string(schedule.segment_bytes) +
+          '\n';
   for (const Step& step : schedule.steps) {
     text += "step window=" + (step.window == 0 ? "all" : std::to_string(step.window));
     text += " complete=" + std::string(to_text(step.completion)) + " post=" + std::string(to_text(step.posting)) + '\n';

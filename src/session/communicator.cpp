@@ -227,6 +227,7 @@ void Communicator::close() {
   decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
   plans_.clear();
+  neighbour_plans_.clear();
   sized_plans_.clear();
   sparse_.reset();
   leave();
@@ -252,7 +253,9 @@ void Communicator::record(Recorder& recorder) {
 Decision& Communicator::make_decision(Collective collective, std::int64_t block_bytes) {
   auto decision = std::make_unique<Decision>();
   decision->reason = refusal_.empty() ? device_ : refusal_;
-  if (decision->reason.empty()) {
+  if (decision->reason.empty() && of_neighbours(collective)) {
+    decide_for_neighbours(*decision);
+  } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
     Choice choice = unknown.empty()
                         ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
@@ -316,7 +319,7 @@ std::string Communicator::execute_by(const Spec& spec, Collective collective, De
 }
 
 Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> decision) {
-  if (decision->plan)
+  if (decision->plan && !of_neighbours(collective))
     decision->unchecked_bytes =
         std::min<std::int64_t>(options_.scratch_limit_bytes / decision->plan->working_blocks(), INT_MAX);
   decision->explained = !options_.explain;
@@ -413,19 +416,6 @@ bool Communicator::make_ours() {
   if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
   return ours_ != MPI_COMM_NULL;
 }
-
-namespace {
-
-template <class Made>
-auto find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, auto make) -> Made* {
-  for (const auto& known : all)
-    if (known->spec() == spec) return known.get();
-  all.reserve(all.size() + 1);
-  std::unique_ptr<Made> made = make();
-  return made ? all.emplace_back(std::move(made)).get() : nullptr;
-}
-
-}  // namespace
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,

@@ -26,6 +26,7 @@
 #include "model/machine.hpp"
 #include "options/options.hpp"
 #include "choose/select.hpp"
+#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
@@ -71,6 +72,8 @@ struct Forwarded {
 };
 
 /// Why a call is left to the host MPI.
+inline constexpr const char* too_many_requests =
+    "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
 inline constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
 
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
@@ -96,16 +99,20 @@ class Communicator {
   /// To pack and unpack on: its errors return. Local.
   MPI_Comm packing() const;
 
+  /// This rank's, of the communicator's virtual topology; nullptr: it has none, on all ranks. Local.
+  const Neighbourhood* neighbourhood() { return shared_neighbourhood().get(); }
+  const std::shared_ptr<const Neighbourhood>& shared_neighbourhood();
+
   /// One more exchange over ours(), on all ranks.
   Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
-  std::span<const Datatype> send_types(const MPI_Datatype* handles) {
-    return send_types_.look_up(datatypes_, handles, blocks());
+  std::span<const Datatype> send_types(const MPI_Datatype* handles, Rank blocks) {
+    return send_types_.look_up(datatypes_, handles, static_cast<std::size_t>(blocks));
   }
-  std::span<const Datatype> receive_types(const MPI_Datatype* handles) {
-    return receive_types_.look_up(datatypes_, handles, blocks());
+  std::span<const Datatype> receive_types(const MPI_Datatype* handles, Rank blocks) {
+    return receive_types_.look_up(datatypes_, handles, static_cast<std::size_t>(blocks));
   }
   Repeat& repeat() { return repeat_; }
   /// No call is like one before.
@@ -255,6 +262,13 @@ class Communicator {
   /// The plan of `spec`, made if it is new. Collective then. nullptr on all ranks: one has no memory for it, or it cannot
   /// be executed.
   Plan* plan_for(const Spec& spec);
+  /// What to do with exchanges with neighbours. Collective on the first call.
+  Choice choose_for_neighbours();
+  std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
+  /// Whether no rank has more messages of such a plan in flight than the options allow.
+  bool few_requests(const Plan& plan) const;
+  /// Has `decision` execute an exchange with neighbours. Collective.
+  void decide_for_neighbours(Decision& decision);
   SizedPlan* sized_plan_for(const Spec& spec);
 
   /// Makes them. Local.
@@ -346,7 +360,7 @@ class Communicator {
   std::string refusal_;  ///< why nothing is served here; "": it is
   std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
-  std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<std::unique_ptr<Plan>> plans_, neighbour_plans_;
   std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
   std::unique_ptr<SparsePlan> sparse_;
   std::uint16_t sparse_calls_ = 0;  ///< so far
@@ -359,13 +373,14 @@ class Communicator {
   };
   bool cannot_prepare_ = false;
   std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
+  std::shared_ptr<const Neighbourhood> neighbourhood_;
+  bool looked_for_neighbours_ = false;
   Repeat repeat_;
   Forwarded forwarded_[collective_names.size()];
   std::unique_ptr<Observer> observer_;
   std::int64_t calls_to_trace_ = 0;  ///< the last of so many from now on is traced, if the options say so; 0: none is
   RecordedCommunicator* recorded_ = nullptr;
   std::optional<Machine> machine_;  ///< as messages were measured
-  std::size_t blocks() const { return static_cast<std::size_t>(shape_.ranks); }
   const Tags tags_;
   Datatypes datatypes_;
   BlockTypes send_types_, receive_types_;

@@ -26,29 +26,32 @@ void Execution::start(Exchange& exchange, Invocation call, MPI_Comm packing) {
 
 int Execution::stage_blocks() {
   Blocks send = request_.sent(), receive = request_.received();
+  const Degrees& blocks = request_.blocks;
   send_.emplace(send);
   receive_.emplace(receive);
   as_they_lie_ = false;
   if (may_be_on_device()) [[unlikely]] {
-    if (const int error = receive_host_copy_.take(receive, ranks_, !request_.send)) return error;
+    if (const int error = receive_host_copy_.take(receive, blocks.in, !request_.send || request_.neighbourhood))
+      return error;
     if (request_.send)
-      if (const int error = send_host_copy_.take(send, ranks_, true)) return error;
+      if (const int error = send_host_copy_.take(send, blocks.out, true)) return error;
     receive = receive_host_copy_.instead_of(receive);
     send = request_.send ? send_host_copy_.instead_of(send) : receive;
   }
-  for (const Blocks* side : {&send, &receive})
-    if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, ranks_, packing_)) return error;
+  const Rank sent_blocks = request_.sent_blocks();
+  for (const auto& [side, count] : {std::pair(&send, sent_blocks), std::pair(&receive, blocks.in)})
+    if (const int error = side->committed() ? MPI_SUCCESS : Staging::check(*side, count, packing_)) return error;
   send_.emplace(send);
   receive_.emplace(receive);
   if (stages_send(*exchange_)) {
-    if (!Staging::packs(send, ranks_)) return MPI_ERR_COUNT;
-    if (!send_staging_.reserve(send, ranks_)) return MPI_ERR_NO_MEM;
+    if (!Staging::packs(send, sent_blocks)) return MPI_ERR_COUNT;
+    if (!send_staging_.reserve(send, sent_blocks, request_.to())) return MPI_ERR_NO_MEM;
     if (const int error = send_staging_.pack(send, packing_)) return error;
     send_.emplace(send_staging_.blocks());
   }
   if (stages_receive(*exchange_)) {
-    if (!Staging::packs(receive, ranks_)) return MPI_ERR_COUNT;
-    if (!receive_staging_.reserve(receive, ranks_)) return MPI_ERR_NO_MEM;
+    if (!Staging::packs(receive, blocks.in)) return MPI_ERR_COUNT;
+    if (!receive_staging_.reserve(receive, blocks.in, request_.from())) return MPI_ERR_NO_MEM;
     receive_.emplace(receive_staging_.blocks());
   }
   as_they_lie_ = request_.send && request_.send->is_plain() && request_.receive.is_plain() && !may_be_on_device();
@@ -97,7 +100,8 @@ std::int64_t Execution::staging_bytes(const Exchange& exchange) const {
   const Blocks send = request_.sent(), receive = request_.received();
   const bool sends = stages_send(exchange), receives = stages_receive(exchange);
   std::int64_t all = 0;
-  for (Rank i = 0; i < ranks_; ++i) all += (sends ? send.bytes(i) : 0) + (receives ? receive.bytes(i) : 0);
+  for (Rank i = 0; sends && i < request_.sent_blocks(); ++i) all += send.bytes(i);
+  for (Rank i = 0; receives && i < request_.blocks.in; ++i) all += receive.bytes(i);
   return all;
 }
 

@@ -1,6 +1,7 @@
 /// One exchange whose arguments outlive the call that gave them, as far as it is.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "buffers/host_copy.hpp"
@@ -8,6 +9,7 @@
 #include "buffers/staging.hpp"
 #include "exchange/exchange.hpp"
 #include "schedule/collective.hpp"
+#include "schedule/schedule.hpp"
 
 namespace swapmeet {
 
@@ -16,7 +18,18 @@ struct Request {
   Collective collective;
   std::optional<OwnedBlocks> send;  ///< nothing: in place
   OwnedBlocks receive;
+  Degrees blocks;                                        ///< on the two sides
+  std::shared_ptr<const Neighbourhood> neighbourhood{};  ///< of which they are, if they are of one
 
+  /// For whom the blocks of a side are: see Staging::reserve().
+  std::span<const Rank> to() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->to) : std::span<const Rank>();
+  }
+  std::span<const Rank> from() const {
+    return neighbourhood ? std::span<const Rank>(neighbourhood->from) : std::span<const Rank>();
+  }
+  /// Those of the side that is sent from.
+  Rank sent_blocks() const { return send ? blocks.out : blocks.in; }
   Blocks sent() const { return send ? send->blocks() : receive.blocks(); }
   Blocks received() const { return receive.blocks(); }
 };
@@ -24,7 +37,7 @@ struct Request {
 /// One thread at a time.
 class Execution {
  public:
-  Execution(Request request, Rank ranks) : request_(std::move(request)), ranks_(ranks) {}
+  explicit Execution(Request request) : request_(std::move(request)) {}
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
@@ -68,7 +81,6 @@ class Execution {
   int test_host();
 
   Request request_;
-  Rank ranks_;
   Stage stage_ = Stage::idle;
   Exchange* exchange_ = nullptr;
   MPI_Comm packing_ = MPI_COMM_NULL;

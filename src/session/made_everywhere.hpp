@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "mpi/agreement.hpp"
+#include "schedule/spec.hpp"
 
 namespace swapmeet {
 
@@ -25,6 +28,16 @@ auto made_everywhere(MPI_Comm comm, Make make) -> decltype(make()) {
   if (most == none) return nullptr;
   made->share_working_blocks(most);
   return made;
+}
+
+/// What there is for `spec`, or make() makes, which is nullptr if there is none.
+template <class Made>
+Made* find_or_make(std::vector<std::unique_ptr<Made>>& all, const Spec& spec, auto make) {
+  for (const auto& known : all)
+    if (known->spec() == spec) return known.get();
+  all.reserve(all.size() + 1);
+  std::unique_ptr<Made> made = make();
+  return made ? all.emplace_back(std::move(made)).get() : nullptr;
 }
 
 }  // namespace swapmeet

@@ -5,23 +5,10 @@
 
 namespace swapmeet {
 
-namespace {
-
-/// Blocks of a side.
-Rank blocks_on(MPI_Comm comm) {
-  int inter = 0;
-  Rank ranks = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
-  return ranks;
-}
-
-}  // namespace
-
 Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
                  double expected_seconds)
-    : execution_(std::move(request), blocks_on(comm)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
-      goes_on_in_progress_(!by_mpi || !progress_is_locked()), ranks_(blocks_on(comm)), exchanges_(exchanges),
+    : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
+      goes_on_in_progress_(!by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   context().under_way->expect();
 }
@@ -67,7 +54,7 @@ std::int64_t Planned::scratch_bytes() const {
   const Request& request = execution_.request();
   std::int64_t bytes = exchange.peak_bytes() + execution_.staging_bytes(exchange);
   if (request.collective == Collective::alltoall)
-    bytes += (exchange.working_blocks() - 2 * std::int64_t{ranks_}) * request.sent().bytes(0);
+    bytes += (exchange.working_blocks() - request.blocks.out - request.blocks.in) * request.sent().bytes(0);
   return bytes;
 }
 

@@ -60,7 +60,6 @@ class Planned final : public Ongoing {
   Executor executor_;
   MPI_Comm comm_;
   bool own_comm_, goes_on_in_progress_;
-  Rank ranks_;
   std::uint16_t exchanges_;
   double expected_seconds_;
   std::string spec_text_;

@@ -74,6 +74,7 @@ double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
 }  // namespace
 
 Choice Communicator::choice_for(const Request& request, const Options& wanted) {
+  if (of_neighbours(request.collective)) return choose_for_neighbours();
   const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(shape_, wanted)) join(Spec{});
@@ -136,7 +137,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm, exchanges);
   double expected = -1;
-  if (executor.spec.family != Family::native && (machine_ || !buffer.empty()))
+  if (executor.spec.family != Family::native && !of_neighbours(request.collective) && (machine_ || !buffer.empty()))
     expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm), buffer, comm);
   std::unique_ptr<Planned> planned;
   try {
@@ -157,7 +158,8 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     return Executor{Spec{}, why};
   };
   const Spec& spec = executor.spec;
-  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
+  const bool neighbours = of_neighbours(request.collective);
+  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec) && !neighbours;
   if (spec.family == Family::native && !sized) return executor;
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
     executor.neighbours = join_over(comm, executor.share_bytes, [](Neighbours*) { return std::int64_t{0}; }).neighbours;
@@ -173,11 +175,15 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     executor.exchange = std::move(plan);
     return executor;
   }
-  std::unique_ptr<Plan> plan = made_everywhere(comm, [&] { return make_plan(spec, executor.neighbours.get()); });
+  std::unique_ptr<Plan> plan = made_everywhere(comm, [&] {
+    return neighbours ? make_plan_for_neighbours(spec, executor.neighbours.get())
+                      : make_plan(spec, executor.neighbours.get());
+  });
   if (!plan) return leave_to_host(no_plan);
-  if ((!request.send || plan->needs() != Exchange::Needs::nothing) &&
+  if (neighbours && !few_requests(*plan)) return leave_to_host(too_many_requests);
+  if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&
       block_bytes > options_.scratch_limit_bytes / plan->working_blocks())
-    return leave_to_host("more working memory than SWAPMEET_SCRATCH_LIMIT allows");
+    return leave_to_host(too_much_memory);
   if (plan->makes_types() && block_bytes > INT_MAX)
     return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");
   executor.exchange = std::move(plan);

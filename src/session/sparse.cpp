@@ -76,7 +76,7 @@ int Communicator::prepare_sparse() {
         auto plan = std::make_unique<SparsePlan>();
         plan->choice = choose_sparse(shape_, options);
         const Spec& spec = plan->choice.spec;
-        if (spec.sparse == Sparse::census) plan->counts.resize(blocks());
+        if (spec.sparse == Sparse::census) plan->counts.resize(static_cast<std::size_t>(ranks()));
         // a single rank has nobody to ask: what it sends stays
         if (spec.sparse == Sparse::forward || shape_.ranks == 1) plan->route.emplace(spec, shape_, rank_);
         made = std::move(plan);

@@ -15,8 +15,7 @@ namespace swapmeet {
 
 /// An exchange, and the application's request for it.
 struct StartedQueue::One {
-  One(Request what, Rank ranks, std::shared_ptr<Idle> from)
-      : execution(std::move(what), ranks), returns_to(std::move(from)) {}
+  One(Request what, std::shared_ptr<Idle> from) : execution(std::move(what)), returns_to(std::move(from)) {}
 
   Collective collective() const { return execution.request().collective; }
   std::int64_t block_bytes() const {
@@ -24,10 +23,12 @@ struct StartedQueue::One {
   }
 
   /// That this rank sends.
-  std::uint64_t bytes(Rank ranks) const {
+  std::uint64_t bytes() const {
     const Blocks sent = execution.request().sent();
     std::uint64_t all = 0;
-    for (Rank i = 0; i < ranks; ++i) all += static_cast<std::uint64_t>(sent.bytes(i));
+    const std::span<const Rank> to = execution.request().to();
+    for (Rank i = 0; i < execution.request().sent_blocks(); ++i)
+      if (to.empty() || to[static_cast<std::size_t>(i)] != nobody) all += static_cast<std::uint64_t>(sent.bytes(i));
     return all;
   }
 
@@ -76,7 +77,9 @@ struct StartedQueue::Idle {
   /// What would hold types of the application is not kept, nor what the host MPI does.
   void give(std::unique_ptr<One> one) {
     const Request& request = one->execution.request();
-    if (!request.send || !request.send->is_plain() || !request.receive.is_plain()) return;
+    if (request.collective != Collective::alltoall || !request.send || !request.send->is_plain() ||
+        !request.receive.is_plain())
+      return;
     const std::lock_guard lock(baton);
     if (closed || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
@@ -106,6 +109,13 @@ void fill(MPI_Status* status) {
   status->MPI_TAG = MPI_ANY_TAG;
 }
 
+/// "Ialltoall"
+std::string name_of_start(Collective collective) {
+  std::string name = "I" + std::string(name_of(collective));
+  name[1] = static_cast<char>(name[1] - 'A' + 'a');
+  return name;
+}
+
 /// Of a request that cannot be cancelled, as those of collectives.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
@@ -124,7 +134,7 @@ StartedQueue::~StartedQueue() {
 void StartedQueue::decide_anew() { idle_->forget(false); }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
-  return begin(std::make_unique<One>(std::move(what), communicator_.ranks(), idle_), request);
+  return begin(std::make_unique<One>(std::move(what), idle_), request);
 }
 
 std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type,
@@ -167,9 +177,12 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
 }
 
 std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
-  if (communicator_.locked()) {  // what was decided, blocking calls have decided: so on all ranks
+  // The host MPI knows neighbours on the application's communicator only, where it is to be called in order.
+  if (communicator_.locked() || of_neighbours(collective)) {
+    // what was decided, blocking calls have decided: so on all ranks
     const Decision* const decision = communicator_.decided(collective, block_bytes);
-    const bool ours = decision && decision->plan && decision->spec().intra != Transport::mpi;
+    const bool by_mpi = decision && decision->spec().intra == Transport::mpi;
+    const bool ours = decision && decision->plan && !(by_mpi && communicator_.locked());
     if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
@@ -211,7 +224,7 @@ int StartedQueue::start_first(One& one) {
                                                   one.block_bytes());
   }
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
-    explain("Ia" + std::string(name_of(one.collective())).substr(1), one.collective(), communicator_, *one.decision, {},
+    explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
             one.decision->exchange ? "; advanced in the host MPI's progress" : "");
   if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
   Invocation call = communicator_.next_exchange();
@@ -252,7 +265,8 @@ void StartedQueue::over(int error) {
   waiting_.pop_front();
   one->error = error;
   if (communicator_.options().statistics && one->decision)
-    one->decision->tally->add(one->bytes(communicator_.ranks()), std::chrono::steady_clock::now() - one->begin);
+    one->decision->tally->add(one->bytes(), std::chrono::steady_clock::now() - one->begin,
+                              one->execution.request().sent_blocks());
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);
   PMPI_Grequest_complete(request);  // after which `one` may be gone

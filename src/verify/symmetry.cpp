@@ -178,7 +178,10 @@ Verdict verify_symmetric(std::span<const Schedule> sample, const std::vector<std
   const Rank ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies{});
   const Arrangement grid = arrange({Dimensions::Kind::given, sizes}, {ranks, {}});
   if (sample.empty()) verdict.add("there is no schedule");
-  for (const Schedule& schedule : sample) check_head(schedule, ranks, schedule.rank, sample[0], verdict);
+  for (const Schedule& schedule : sample) {
+    check_head(schedule, ranks, schedule.rank, sample[0], verdict);
+    if (schedule.neighbours) verdict.add("a schedule is of an exchange with neighbours");
+  }
   if (!verdict.proved()) return verdict;
   Trace expected;
   for (const Schedule& schedule : sample) {

@@ -18,18 +18,31 @@ void Verdict::add(std::string finding) {
 
 namespace {
 
-using Block = std::int64_t;  // source · P + destination
+using Block = std::int64_t;  // rank that sends it · stride + its number in the send buffer
 constexpr Block nothing = -1;
 
+/// Where blocks belong: each rank's block d to rank d.
+struct AllToAll {
+  Block stride;
+
+  Rank destination(Block block) const { return static_cast<Rank>(block % stride); }
+  Block at_end(std::size_t rank, std::size_t number) const {
+    return static_cast<Block>(number) * stride + static_cast<Block>(rank);
+  }
+};
+
 /// The blocks in the buffers of all ranks.
+template <class Ends>
 class Buffers {
  public:
-  explicit Buffers(std::span<const Schedule> schedules) : schedules_(schedules), contents_(schedules.size()) {
-    const auto p = static_cast<Block>(schedules.size());
+  Buffers(std::span<const Schedule> schedules, const Ends& ends)
+      : schedules_(schedules), ends_(ends), contents_(schedules.size()) {
     for (std::size_t r = 0; r < contents_.size(); ++r) {
-      for (Block d = 0; d < p; ++d) contents_[r][0].push_back(static_cast<Block>(r) * p + d);
-      contents_[r][1].assign(static_cast<std::size_t>(p), nothing);
-      contents_[r][2].assign(static_cast<std::size_t>(schedules[r].scratch_blocks), nothing);
+      for (Block d = 0; d < schedules[r].blocks_in(Buffer::send); ++d)
+        contents_[r][0].push_back(static_cast<Block>(r) * ends.stride + d);
+      for (const Buffer buffer : {Buffer::receive, Buffer::scratch})
+        contents_[r][static_cast<std::size_t>(buffer)].assign(static_cast<std::size_t>(schedules[r].blocks_in(buffer)),
+                                                              nothing);
     }
   }
 
@@ -48,17 +61,18 @@ class Buffers {
         if (filled == run->count) ++run, filled = 0;
         const Block block = at(a, blocks.buffer, blocks.block(i));
         at(b, run->buffer, run->block(filled++)) = block;
-        if (message.last && block % static_cast<Block>(schedules_.size()) != static_cast<Block>(b)) claim(a, b);
+        if (message.last && (block == nothing || ends_.destination(block) != static_cast<Rank>(b))) claim(a, b);
       }
   }
 
   void check_end(std::size_t r, Verdict& verdict) const {
-    const auto p = static_cast<Block>(schedules_.size());
-    for (Block s = 0; s < p; ++s) {
-      const Block found = contents_[r][1][static_cast<std::size_t>(s)];
-      if (found == s * p + static_cast<Block>(r)) continue;
+    const std::vector<Block>& received = contents_[r][1];
+    for (std::size_t s = 0; s < received.size(); ++s) {
+      const Block found = received[s];
+      if (found == ends_.at_end(r, s)) continue;
       std::optional<BlockName> name;
-      if (found != nothing) name = BlockName{static_cast<Rank>(found / p), static_cast<Rank>(found % p)};
+      if (found != nothing)
+        name = BlockName{static_cast<Rank>(found / ends_.stride), static_cast<Rank>(found % ends_.stride)};
       misdelivered(static_cast<Rank>(r), static_cast<Rank>(s), name, verdict);
     }
   }
@@ -77,33 +91,108 @@ class Buffers {
   }
 
   std::span<const Schedule> schedules_;
+  const Ends& ends_;
   std::vector<std::array<std::vector<Block>, 3>> contents_;  // of send, receive, scratch
   std::vector<std::string> false_claims_;
 };
 
-}  // namespace
-
-Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
-  Verdict verdict;
-  for (std::size_t r = 0; r < schedules.size(); ++r)
-    check_head(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r), schedules[0], verdict);
-  if (!verdict.proved()) return verdict;
+/// Requires that what stands above the steps is right.
+template <class Ends>
+void execute(std::span<const Schedule> schedules, const Ends& ends, const Progress& progress, Verdict& verdict) {
   for (const Schedule& schedule : schedules) check_bounds(schedule, verdict);
-  if (!verdict.proved()) return verdict;
+  if (!verdict.proved()) return;
   for (const Schedule& schedule : schedules) {
     check_independence(schedule, verdict);
     verdict.messages += static_cast<std::int64_t>(schedule.sends.size());
     for (const Message& send : schedule.sends) verdict.blocks += schedule.block_count(send);
   }
   const Numbering numbers = match(schedules, std::bind_front(&Verdict::add, &verdict));
-  if (!verdict.proved()) return verdict;
-  Buffers buffers(schedules);
+  if (!verdict.proved()) return;
+  Buffers buffers(schedules, ends);
   Rendezvous execution(schedules, numbers, buffers);
-  if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved"), verdict;
+  if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved");
   for (const std::string& claim : buffers.false_claims()) verdict.add(claim);
   for (std::size_t r = 0; r < schedules.size(); ++r)
     if (execution.finished(r)) buffers.check_end(r, verdict);
     else verdict.add("deadlock: " + execution.stuck(r));
+}
+
+/// Where blocks belong by the lists of neighbours, as MPI matches them: on a grid block b to block b^1 of the neighbour, else
+/// the n-th block for a rank to the n-th of those that it receives from there.
+class AmongNeighbours {
+ public:
+  Block stride = 1;
+
+  AmongNeighbours(std::span<const Neighbourhood> all, Verdict& verdict) : all_(all), ends_(all.size()) {
+    for (const Neighbourhood& one : all) stride = std::max(stride, static_cast<Block>(one.to.size()));
+    for (std::size_t r = 0; r < all.size(); ++r)
+      for (std::size_t b = 0; b < all[r].from.size(); ++b) {
+        ends_[r].push_back(nothing);
+        const Rank source = all[r].from[b];
+        if (source == nobody) continue;
+        const std::int64_t sent = sent_from(static_cast<Rank>(r), b);
+        if (sent < 0)
+          verdict.add("rank " + std::to_string(r) + " has rank " + std::to_string(source) +
+                      " as a neighbour for its block " + std::to_string(b) + ", but not the other way round");
+        else ends_[r].back() = static_cast<Block>(source) * stride + sent;
+      }
+  }
+
+  Rank destination(Block block) const {
+    return all_[static_cast<std::size_t>(block / stride)].to[static_cast<std::size_t>(block % stride)];
+  }
+  Block at_end(std::size_t rank, std::size_t number) const { return ends_[rank][number]; }
+
+ private:
+  /// The block that its source sends for block `b` of `rank`; -1: none.
+  std::int64_t sent_from(Rank rank, std::size_t b) const {
+    const Neighbourhood& mine = all_[static_cast<std::size_t>(rank)];
+    const std::vector<Rank>& to = all_[static_cast<std::size_t>(mine.from[b])].to;
+    if (mine.grid) return (b ^ 1) < to.size() && to[b ^ 1] == rank ? static_cast<std::int64_t>(b ^ 1) : -1;
+    auto n = std::count(mine.from.begin(), mine.from.begin() + static_cast<std::ptrdiff_t>(b), mine.from[b]);
+    for (std::size_t s = 0; s < to.size(); ++s)
+      if (to[s] == rank && n-- == 0) return static_cast<std::int64_t>(s);
+    return -1;
+  }
+
+  std::span<const Neighbourhood> all_;
+  std::vector<std::vector<Block>> ends_;
+};
+
+void check_neighbourhood(const Neighbourhood& one, Rank ranks, Rank rank, Verdict& verdict) {
+  const auto exists = [&](Rank peer) { return peer == nobody || (peer >= 0 && peer < ranks); };
+  if (one.ranks != ranks || one.rank != rank || !std::ranges::all_of(one.to, exists) ||
+      !std::ranges::all_of(one.from, exists))
+    verdict.add("neighbourhood " + std::to_string(rank) + " is of another rank, or has neighbours that do not exist");
+}
+
+}  // namespace
+
+Verdict verify(std::span<const Schedule> schedules, const Progress& progress) {
+  Verdict verdict;
+  for (std::size_t r = 0; r < schedules.size(); ++r) {
+    check_head(schedules[r], static_cast<Rank>(schedules.size()), static_cast<Rank>(r), schedules[0], verdict);
+    if (schedules[r].neighbours) verdict.add("schedule " + std::to_string(r) + " is of an exchange with neighbours");
+  }
+  if (verdict.proved()) execute(schedules, AllToAll{static_cast<Block>(schedules.size())}, progress, verdict);
+  return verdict;
+}
+
+Verdict verify_neighbours(std::span<const Schedule> schedules, std::span<const Neighbourhood> neighbourhoods) {
+  Verdict verdict;
+  const auto ranks = static_cast<Rank>(neighbourhoods.size());
+  if (schedules.size() != neighbourhoods.size()) return verdict.add("not as many schedules as ranks"), verdict;
+  for (Rank r = 0; r < ranks; ++r) {
+    const Schedule& schedule = schedules[static_cast<std::size_t>(r)];
+    const Neighbourhood& neighbourhood = neighbourhoods[static_cast<std::size_t>(r)];
+    check_neighbourhood(neighbourhood, ranks, r, verdict);
+    check_head(schedule, ranks, r, schedules[0], verdict);
+    if (schedule.neighbours != neighbourhood.degrees())
+      verdict.add("schedule " + std::to_string(r) + " is not for as many blocks as its rank has neighbours");
+  }
+  if (!verdict.proved()) return verdict;
+  const AmongNeighbours ends(neighbourhoods, verdict);
+  if (verdict.proved()) execute(schedules, ends, {}, verdict);
   return verdict;
 }
 

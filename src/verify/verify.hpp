@@ -27,6 +27,7 @@
 #include "engine/rows_in_turn.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
+#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
@@ -55,6 +56,10 @@ Verdict verify(const Spec& spec, const Shape& shape, const Progress& progress = 
 /// before the round in which it leaves begins, leaves once, and so is kept no longer; messages match, those that are
 /// the last of their blocks among themselves; and no rank waits for ever.
 Verdict verify_flows(std::span<const Flow> flows, const Progress& progress = {});
+
+/// Proof of an exchange with neighbours, as of schedules: each block is received once, where the lists of neighbours say
+/// (topology/neighbourhood.hpp), whoever has how many neighbours. `schedules[r]` and `neighbourhoods[r]` are of rank r.
+Verdict verify_neighbours(std::span<const Schedule> schedules, std::span<const Neighbourhood> neighbourhoods);
 
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);

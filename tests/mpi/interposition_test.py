@@ -15,8 +15,9 @@ import swapmeet
 from swapmeet import mpi as mpis
 from swapmeet.library import build
 
-ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in ("Alltoall", "Alltoallv", "Alltoallw")}
-STARTED = {f"{prefix}I{name}" for prefix in ("MPI_", "PMPI_") for name in ("alltoall", "alltoallv", "alltoallw")}
+CALLS_SERVED = [f"{whom}lltoall{kind}" for whom in ("A", "Neighbor_a") for kind in ("", "v", "w")]
+ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in CALLS_SERVED}
+STARTED = {f"{prefix}I{name[0].lower()}{name[1:]}" for prefix in ("MPI_", "PMPI_") for name in CALLS_SERVED}
 PERSISTENT = {f"{name}_init" for name in ENTRIES}
 REVOKING = {"MPIX_Comm_revoke", "PMPIX_Comm_revoke"}
 OTHERS = {

@@ -1,0 +1,159 @@
+/* Exchanges with neighbours, timed and printed in the form of IMB: "# Benchmarking NAME", then a line for each size.
+ *
+ *   neighbours MOST CALLS
+ *
+ *   ring     MPI_Neighbor_alltoall on a periodic grid of one dimension, blocks of 8 B to MOST bytes
+ *   torus    the same on a periodic grid of two dimensions
+ *   halo     MPI_Neighbor_alltoallw on a grid of two dimensions with open ends: the rows and columns at the edges of a
+ *            square of doubles, which has a frame for those of its neighbours
+ *
+ * Each call is timed by itself, with a barrier behind it that is not; printed are bytes for each neighbour, calls, and the
+ * least, greatest and mean time of the ranks, of the mean over CALLS calls. What arrives is checked.
+ *
+ * The program knows nothing of the library. It reports whether the process holds it. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM = 10, SMALLEST = 8, GROWTH = 8, DOUBLE = sizeof(double), SIDES = 4 };
+
+static int rank, ranks;
+
+static void fail(const char *what) {
+  fprintf(stderr, "neighbours: %s\nusage: neighbours MOST CALLS\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static void *room(size_t bytes) {
+  void *const memory = calloc(bytes ? bytes : 1, 1);
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+static void title(const char *name) {
+  if (rank == 0)
+    printf("\n# Benchmarking %s\n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n", name);
+}
+
+/* Prints what a call takes. */
+static void measure(void (*call)(const void *), const void *what, int bytes, int calls) {
+  double mine = 0;
+  for (int i = -WARM; i < calls; ++i) {
+    const double begin = MPI_Wtime();
+    call(what);
+    if (i >= 0) mine += MPI_Wtime() - begin;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  mine *= 1e6 / calls;
+  double sum = 0, least = 0, greatest = 0;
+  MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&mine, &greatest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%13d %13d %12.3f %12.3f %12.3f\n", bytes, calls, least, greatest, sum / ranks), fflush(stdout);
+}
+
+static MPI_Comm grid_of(int dimensions, int periodic) {
+  int sizes[2] = {0, 0}, periods[2] = {periodic, periodic};
+  MPI_Comm grid;
+  MPI_Dims_create(ranks, dimensions, sizes);
+  MPI_Cart_create(MPI_COMM_WORLD, dimensions, sizes, periods, 0, &grid);
+  return grid;
+}
+
+/* --- equal blocks ------------------------------------------------------------------------------------------------- */
+
+typedef struct Bytes {
+  char *out, *in;
+  int bytes;
+  MPI_Comm grid;
+} Bytes;
+
+static void exchange_bytes(const void *what) {
+  const Bytes *const all = what;
+  MPI_Neighbor_alltoall(all->out, all->bytes, MPI_BYTE, all->in, all->bytes, MPI_BYTE, all->grid);
+}
+
+static void periodic(const char *name, int dimensions, int most, int calls) {
+  const int blocks = 2 * dimensions;
+  Bytes all = {room((size_t)blocks * most), room((size_t)blocks * most), 0, grid_of(dimensions, 1)};
+  title(name);
+  for (all.bytes = SMALLEST; all.bytes <= most; all.bytes *= GROWTH) {
+    for (int i = 0; i < blocks; ++i) memset(all.out + (size_t)i * all.bytes, 1 + rank * blocks + i, all.bytes);
+    measure(exchange_bytes, &all, all.bytes, calls);
+    for (int d = 0; d < dimensions; ++d) {
+      int near[2];
+      MPI_Cart_shift(all.grid, d, 1, &near[0], &near[1]);
+      for (int side = 0; side < 2; ++side) /* what a neighbour sends this way */
+        for (int b = 0; b < all.bytes; ++b)
+          if (all.in[(size_t)(2 * d + side) * all.bytes + b] != (char)(1 + near[side] * blocks + 2 * d + 1 - side))
+            fail("WRONG data were delivered");
+    }
+  }
+  MPI_Comm_free(&all.grid);
+  free(all.out), free(all.in);
+}
+
+/* --- edges of a square -------------------------------------------------------------------------------------------- */
+
+typedef struct Halo {
+  double *square; /* of (n + 2)^2, frame included */
+  int counts[SIDES];
+  MPI_Aint out[SIDES], in[SIDES];
+  MPI_Datatype types[SIDES];
+  MPI_Comm grid;
+} Halo;
+
+static void exchange_edges(const void *what) {
+  const Halo *const all = what;
+  MPI_Neighbor_alltoallw(all->square, all->counts, all->out, all->types, all->square, all->counts, all->in, all->types,
+                         all->grid);
+}
+
+static void halo(int most, int calls) {
+  Halo all = {.grid = grid_of(2, 0)};
+  title("halo");
+  for (int n = GROWTH; n * DOUBLE <= most && n <= 4096; n *= GROWTH) {
+    const int width = n + 2;
+    const int out[SIDES][2] = {{1, 1}, {n, 1}, {1, 1}, {1, n}}, in[SIDES][2] = {{0, 1}, {n + 1, 1}, {1, 0}, {1, n + 1}};
+    all.square = room((size_t)width * width * DOUBLE);
+    for (int i = 0; i < SIDES; ++i) {
+      all.counts[i] = 1;
+      all.out[i] = (MPI_Aint)(out[i][0] * width + out[i][1]) * DOUBLE;
+      all.in[i] = (MPI_Aint)(in[i][0] * width + in[i][1]) * DOUBLE;
+      i < 2 ? MPI_Type_contiguous(n, MPI_DOUBLE, &all.types[i])
+            : MPI_Type_vector(n, 1, width, MPI_DOUBLE, &all.types[i]);
+      MPI_Type_commit(&all.types[i]);
+    }
+    for (int i = 1; i <= n; ++i)
+      for (int k = 1; k <= n; ++k) all.square[i * width + k] = 1 + rank;
+    measure(exchange_edges, &all, n * DOUBLE, calls);
+    for (int d = 0; d < 2; ++d) {
+      int near[2];
+      MPI_Cart_shift(all.grid, d, 1, &near[0], &near[1]);
+      for (int side = 0; side < 2; ++side)
+        if (all.square[all.in[2 * d + side] / DOUBLE] != (near[side] == MPI_PROC_NULL ? 0 : 1 + near[side]))
+          fail("WRONG data were delivered");
+    }
+    for (int i = 0; i < SIDES; ++i) MPI_Type_free(&all.types[i]);
+    free(all.square);
+  }
+  MPI_Comm_free(&all.grid);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  if (argc != 3) fail("there are two arguments");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int most = atoi(argv[1]), calls = atoi(argv[2]);
+  if (most < 1 || calls < 1) fail("MOST and CALLS are at least 1");
+  if (rank == 0) printf("# Swapmeet: %s\n", dlsym(RTLD_DEFAULT, "swapmeet_version") ? "yes" : "no");
+  periodic("ring", 1, most, calls);
+  periodic("torus", 2, most, calls);
+  halo(most, calls);
+  MPI_Finalize();
+  return 0;
+}

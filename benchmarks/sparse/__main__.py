@@ -60,6 +60,11 @@ def measure(options: argparse.Namespace) -> None:
                         file.flush()
 
 
+def microseconds(time: float) -> str:
+    """As the table has them."""
+    return f"{time:.1f}" if time < 100 else f"{time:.0f}"
+
+
 def table(path: Path) -> str:
     """Medians in microseconds, and the speed-up over BASE, in Markdown."""
     medians: dict[tuple[str, int, int, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -71,10 +76,10 @@ def table(path: Path) -> str:
     rows = ["| MPI | P | messages | bytes | " + " | ".join(heads) + " |", "|---" * (4 + len(heads)) + "|"]
     for (name, ranks, messages, size), cell in sorted(medians.items()):
         base = statistics.median(cell[BASE])
-        cells = [f"{base:.3g}"]
+        cells = [microseconds(base)]
         for method in METHODS[1:]:
             time = statistics.median(cell[method])
-            cells.append(f"{time:.3g} ({base / time:.2f})")
+            cells.append(f"{microseconds(time)} ({base / time:.2f})")
         rows.append(f"| {name} | {ranks} | {messages} | {size} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 

@@ -18,7 +18,8 @@ namespace swapmeet {
   CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split) CALL(Comm_test_inter) CALL(Dist_graph_neighbors)          \
   CALL(Dist_graph_neighbors_count) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string) CALL(Finalized)          \
   CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version) CALL(Get_processor_name)               \
-  CALL(Graph_neighbors) CALL(Graph_neighbors_count) CALL(Grequest_complete) CALL(Grequest_start) CALL(Group_free)      \
+  CALL(Graph_neighbors) CALL(Graph_neighbors_count) CALL(Grequest_complete) CALL(Grequest_start) CALL(Group_compare)   \
+  CALL(Group_free)                                                                                                     \
   CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier) CALL(Ibcast)           \
   CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)      \
   CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Query_thread) CALL(Recv) CALL(Recv_init)        \

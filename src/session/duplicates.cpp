@@ -14,8 +14,9 @@ namespace swapmeet {
 namespace {
 
 struct Duplicates {
-  std::atomic<int> members{1};     ///< communicators that have it
-  MPI_Comm first;                  ///< that was duplicated, or MPI_COMM_NULL: it is freed
+  std::atomic<int> members{1};  ///< communicators that have it
+  MPI_Comm first;               ///< that was duplicated, or MPI_COMM_NULL: it is freed
+  MPI_Group ranks = MPI_GROUP_NULL;
   Communicator* shared = nullptr;  ///< owned
 };
 
@@ -36,6 +37,7 @@ int leave(MPI_Comm comm, int, void* attribute, void*) {
     if (comm == all->first) all->first = MPI_COMM_NULL;
     if (all->members.fetch_sub(1) > 1) return MPI_SUCCESS;
     if (all->shared) context().end(all->shared);
+    PMPI_Group_free(&all->ranks);
     delete all;
     return MPI_SUCCESS;
   });
@@ -49,6 +51,21 @@ Duplicates* duplicates_of(MPI_Comm comm) {
   return static_cast<Duplicates*>(attribute);
 }
 
+/// Open MPI gives the attributes of a communicator to grids and graphs of its ranks, or of some, as well: these are no
+/// duplicates.
+bool is_duplicate(MPI_Comm comm, const Duplicates& all) {
+  int topology = MPI_UNDEFINED, ranks = 0, size = 0, same = MPI_UNEQUAL;
+  PMPI_Topo_test(comm, &topology);
+  PMPI_Comm_size(comm, &ranks);
+  PMPI_Group_size(all.ranks, &size);
+  MPI_Group group = MPI_GROUP_NULL;
+  if (comm == all.first || topology != MPI_UNDEFINED || ranks != size || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+    return false;
+  PMPI_Group_compare(group, all.ranks, &same);
+  PMPI_Group_free(&group);
+  return same == MPI_IDENT;
+}
+
 }  // namespace
 
 void begin_to_share() {
@@ -60,17 +77,19 @@ void share_with_duplicates(MPI_Comm comm) {
   if (keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
   auto all = std::make_unique<Duplicates>();
   all->first = comm;
+  if (PMPI_Comm_group(comm, &all->ranks) != MPI_SUCCESS) return;
   if (PMPI_Comm_set_attr(comm, keyval, all.get()) == MPI_SUCCESS) all.release();
+  else PMPI_Group_free(&all->ranks);
 }
 
 Communicator* shared_by_duplicates(MPI_Comm comm) {
   const Duplicates* const all = duplicates_of(comm);
-  return all && all->first != comm ? all->shared : nullptr;
+  return all && all->shared && is_duplicate(comm, *all) ? all->shared : nullptr;
 }
 
 bool lend_to_duplicates(MPI_Comm comm, Communicator& made) {
   Duplicates* const all = duplicates_of(comm);
-  if (!all || all->first == comm || all->shared || !made.can_be_shared()) return false;
+  if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_be_shared()) return false;
   all->shared = &made;
   made.share();
   return true;

@@ -3,7 +3,8 @@
  *   duplicates short       a duplicate for each exchange, a thousand times; few more communicators are set up
  *   duplicates mixed       duplicates of MPI_COMM_WORLD and of a half of it, alive together, used in turn, freed in another
  *                          order than they were made, and the duplicated one freed first; blocking, non-blocking and
- *                          persistent exchanges on the same ones */
+ *                          persistent exchanges on the same ones; grids of the ranks, of some, and in another order,
+ *                          to which Open MPI gives the attributes of a communicator, too */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,27 @@ static void mixed(void) {
   MPI_Comm_free(&request_comm);
 }
 
+static void grids(void) {
+  int ranks = 0, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks), MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm duplicate, backwards;
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  exchange(duplicate, 30, 999);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards);
+  for (int size = 1; size <= ranks; ++size) {
+    MPI_Comm grid = MPI_COMM_NULL, again = MPI_COMM_NULL;
+    const int periodic = 1;
+    MPI_Cart_create(size % 2 ? duplicate : backwards, 1, &size, &periodic, 0, &grid);
+    if (grid != MPI_COMM_NULL) {
+      MPI_Comm_dup(grid, &again);
+      for (int i = 0; i < 3; ++i) exchange(i == 1 ? again : grid, 50, i);
+      MPI_Comm_free(&again), MPI_Comm_free(&grid);
+    }
+    exchange(duplicate, 20, size);
+  }
+  MPI_Comm_free(&duplicate), MPI_Comm_free(&backwards);
+}
+
 int main(int argc, char **argv) {
 #ifdef THREADS
   int provided = 0;
@@ -107,7 +129,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
 #endif
   if (argc > 1 && strcmp(argv[1], "short") == 0) shortly();
-  else mixed();
+  else mixed(), grids();
   MPI_Comm left; /* alive when MPI ends */
   MPI_Comm_dup(MPI_COMM_WORLD, &left);
   exchange(left, 12, 1);

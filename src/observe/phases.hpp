@@ -120,6 +120,9 @@ class Watch {
     if (clock_) clock_->charge(phase);
   }
 
+  /// Whether the end of each message is to be known when it comes, and not that of all when the last comes.
+  bool follows() const { return clock_ && clock_->post(); }
+
   // For the trace and the watchdog. A message is known by an address that is its own until it is done.
 
   /// What comes belongs to this step of the schedule.
@@ -168,6 +171,7 @@ struct Unwatched {
   };
   [[nodiscard]] Span during(CallPhase) const { return {}; }
   void turned(bool) const {}
+  static constexpr bool follows() { return false; }
   void spent(CallPhase) const {}
   void step(std::size_t) const {}
   void begins(const void*, Direction, Rank, const auto&, int) const {}

@@ -21,7 +21,7 @@ int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, 
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && to == 1 && loses("message", __builtin_return_address(0)) && ++sent == 3)
-    return *request = MPI_REQUEST_NULL, MPI_SUCCESS;
+    to = MPI_PROC_NULL;
   return real(data, count, type, to, tag, comm, request);
 }
 

@@ -122,7 +122,7 @@ class Links {
     if (failure_.marks) [[unlikely]]
       sent = oversize.more_than(bytes_of(out));
     return (host_is_mpich || survives_faults || watch_.follows()) && !simulated ? swap_by_polls(sent, to, in, from)
-                                                            : swap_at_once(sent, to, in, from);
+                                                                                : swap_at_once(sent, to, in, from);
   }
 
   /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
@@ -233,7 +233,8 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ && !row_is_due();
+    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ &&
+           !row_is_due();
   }
 
   int finish_all() {

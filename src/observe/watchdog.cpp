@@ -156,6 +156,7 @@ void Watchdog::watch() {
     lock.lock();
   }
   lock.unlock();
+  look({});
   write("\"event\": \"ends\"");
 }
 
@@ -180,7 +181,7 @@ void Watchdog::look(std::chrono::duration<double> passed) {
     const bool busy = seen.party != 0 && seen.does() != Doing::nothing;
     in_call |= busy;
     if (seen.party != track.party || seen.moves != track.moves || !busy) {
-      if (track.reported && seen.party == track.party)
+      if (track.reported)
         tell("watchdog: rank " + std::to_string(setting_.rank) + " goes on", "\"event\": \"goes on\"");
       track = {seen.party, seen.moves};
       continue;

@@ -223,7 +223,6 @@ void Communicator::close() {
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
   refusal_ = "MPI_Finalize has been called";
   decide_anew();
-  if (observer_) observer_->publish(nullptr, nullptr);
   for (auto& decisions : decisions_) decisions.clear();
   plans_.clear();
   sized_plans_.clear();

@@ -209,7 +209,7 @@ def test_a_message_that_a_wrapper_loses(hang, compiled, wheel: str) -> None:
     reports, _ = hang(wheel, "fine", "spread-out", 1, env={"LOSES": "message"}, behind=loses)
     wait = waits(reports[1])
     assert [(m["direction"], m["peer"], m["bytes"]) for m in wait["messages"]] == [("receive", 0, 8)]
-    assert re.search(r"rank 0 \(process \d+\): has ended this call; it ", wait["text"])
+    assert re.search(r"rank 0 \(process \d+\): has ended this call; it has called MPI_Finalize", wait["text"])
 
 
 def test_a_thread_that_cannot_be_made_is_a_warning(hang, compiled, wheel: str) -> None:
@@ -222,8 +222,9 @@ def test_a_thread_that_cannot_be_made_is_a_warning(hang, compiled, wheel: str) -
     assert printed.count(warning) == RANKS
 
 
-def test_a_non_blocking_call(hang, wheel: str) -> None:
-    reports, _ = hang(wheel, "started", "shared-memory", 2)
+def test_a_non_blocking_call(hang) -> None:
+    """By MPICH, where the library serves it."""
+    reports, _ = hang("mpich", "started", "shared-memory", 2)
     for rank in (0, 2):
         wait = waits(reports[rank])
         assert (wait["background"], wait["call"], wait["collective"], wait["bytes"]) == (True, 1, "MPI_Alltoall", 24)

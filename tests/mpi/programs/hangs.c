@@ -2,7 +2,6 @@
  * ended from outside.
  *   first     rank 1 does not come to the first call
  *   skip      rank 1 does not come to the third call
- *   finalize  the same, and it calls MPI_Finalize
  *   counts    rank 1 expects from rank 0 what that does not send, in MPI_Alltoallv
  *   orders    rank 0 calls on one communicator, the others on another
  *   stopped   rank 1 stops itself
@@ -55,7 +54,6 @@ int main(int count, char **words) {
     exchange(rank == 0 ? other : one);
   }
   if (rank == 1 && (!strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started"))) wait_for_ever();
-  if (rank == 1 && !strcmp(how, "finalize")) return MPI_Finalize();
   if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
   if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "busy")) sleep(4);

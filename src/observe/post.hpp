@@ -13,7 +13,7 @@
 namespace swapmeet {
 
 /// What a rank is doing on a communicator.
-enum class Doing : std::uint8_t { nothing, meeting, joining, agreeing, sizes, exchanging, host, planning };
+enum class Doing : std::uint8_t { nothing, meeting, joining, agreeing, sizes, exchanging, host, planning, checking };
 
 /// The memory of a post: words, for its writer (std::atomic), or as they were read (Plain).
 template <template <class> class Cell>

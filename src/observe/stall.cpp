@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t most_listed = 8;  ///< messages, and ranks that do as others do
 
-constexpr std::array<std::string_view, 8> doing_names{"nothing", "meeting",    "joining", "agreeing",
-                                                      "sizes",   "exchanging", "host",    "planning"};
+constexpr std::array<std::string_view, 9> doing_names{"nothing",    "meeting", "joining",  "agreeing", "sizes",
+                                                      "exchanging", "host",    "planning", "checking"};
 
 /// As the end of "it is ...".
 std::string words(Doing doing) {
@@ -27,6 +27,7 @@ std::string words(Doing doing) {
     case Doing::exchanging: return "exchanging";
     case Doing::host: return "in the host MPI, which serves the call";
     case Doing::planning: return "planning an exchange, for which it waits for all ranks";
+    case Doing::checking: return "comparing its arguments with those of all ranks";
     case Doing::nothing: break;
   }
   return "between calls";

@@ -129,7 +129,8 @@ Post* Watchdog::take(Party party) {
 }
 
 void Watchdog::give_back(Post* post) {
-  if (!post) return;
+  // what a rank has ended by MPI_Finalize is of interest to those that still wait
+  if (!post || board_->finalizes.load(std::memory_order_relaxed) != 0) return;
   const std::lock_guard lock(mutex_);
   parties_.erase(Post::get(post->party));
   Post::set(post->party, 0);

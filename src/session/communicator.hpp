@@ -141,7 +141,7 @@ class Communicator {
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
 
   /// As long as what it returns lives, this rank does that, for the watchdog.
-  [[nodiscard]] DoingNow doing(Doing what) const { return {Coroutine::here() ? nullptr : post(), what}; }
+  [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
 
   /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call that can, which
   /// comes in the order of collectives, but waits for nobody. Where that cannot, such calls are prepared for when all ranks

@@ -61,6 +61,7 @@ void Communicator::trace_as_told() {
 
 bool Communicator::suits(const Passing& mine) {
   if (inter_ || shape_.ranks == 1) return true;
+  const auto now = doing(Doing::checking);
   make_ours();
   ++checked_;
   const std::string mistake = mistake_of_ranks(mine, agreeing());

@@ -56,7 +56,7 @@ int main(int count, char **words) {
   if (rank == 1 && (!strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started"))) wait_for_ever();
   if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
   if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);
-  if (rank == 1 && !strcmp(how, "busy")) sleep(4);
+  if (rank == 1 && !strcmp(how, "busy")) sleep(2);
   if (!strcmp(how, "started")) {
     MPI_Request request;
     MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD, &request);

@@ -14,9 +14,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from swapmeet import __version__, application, launch, verdict
+from swapmeet import __version__, application, hang, launch, verdict
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace
+from swapmeet.arguments import Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace, Watchdog
+from swapmeet.errors import SwapmeetError
 from swapmeet.verdict import Commands
 
 
@@ -29,12 +30,14 @@ def run(
     explain: Explain = False,
     stats: Stats = None,
     trace: Trace = None,
+    watchdog: Watchdog = None,
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
     """Run an MPI program with its all-to-alls served by Swapmeet.
 
     With --stats or --explain it ends with a verdict: what was served, whether that was faster than the host MPI, and
-    what to do next. The exit status is the launcher's, mostly the program's.
+    what to do next. With --watchdog, ranks that wait for too long are reported on one page. The exit status is the
+    launcher's, mostly the program's.
     """
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
@@ -43,7 +46,10 @@ def run(
     def words(variables: Mapping[str, str]) -> list[str]:
         return launch.command(chosen, ranks, argv, preload, variables, launcher)
 
-    if native or not (explain or stats):
+    limit_s = _seconds(watchdog)
+    if native and limit_s:
+        raise SwapmeetError("--watchdog is the library's: it reports nothing with --native")
+    if native or not (explain or stats or limit_s):
         launch.replace_process(words(variables), environment)
     common = ["-n", str(ranks), *_given("--mpi", mpi), *_given("--launcher", launcher)]
     commands = Commands(
@@ -53,9 +59,16 @@ def run(
         profile=_command("profile", *common, "--", *argv),
         tune=_command("tune", "-n", str(ranks), "--mpi", chosen.name, *_given("--launcher", launcher)),
     )
-    with _statistics(stats, shared=launcher is not None) as file:
+    if not (explain or stats):
+        with _watched(limit_s, shared=launcher is not None) as more:
+            status = launch.attend(words({**variables, **more}), environment)
+        if status:
+            raise typer.Exit(status)
+        return
+    shared = launcher is not None
+    with _statistics(stats, shared) as file, _watched(limit_s, shared) as more:
         before = _stamp(file)
-        counted = {**variables, "SWAPMEET_STATS": stats if stats and stats != "-" else str(file)}
+        counted = {**variables, **more, "SWAPMEET_STATS": stats if stats and stats != "-" else str(file)}
         status = launch.attend(words(counted), environment)
         rows = verdict.read(file) if _stamp(file) != before else None
     if stats == "-" and rows:
@@ -76,15 +89,49 @@ def _command(*words: str) -> str:
     return shlex.join(["swapmeet", *words])
 
 
+def _seconds(watchdog: str | None) -> float:
+    """The limit of --watchdog; 0: there is none."""
+    if watchdog is None:
+        return 0.0
+    try:
+        limit_s = float(watchdog.removesuffix("s"))
+    except ValueError:
+        limit_s = -1
+    if not 0 <= limit_s <= 1e6:
+        raise SwapmeetError(f'--watchdog "{watchdog}": must be seconds, such as 60s or 0.5s')
+    return limit_s
+
+
+@contextmanager
+def _watched(limit_s: float, shared: bool) -> Iterator[dict[str, str]]:
+    """Variables that have ranks report into a folder for the time of the run; what they report is printed as a page."""
+    if not limit_s:
+        yield {}
+        return
+    with _folder(shared) as folder, hang.Attendant(folder, limit_s, _show_hang):
+        yield {"SWAPMEET_WATCHDOG": f"{limit_s:g}s,{folder}/%r.jsonl"}
+
+
+def _show_hang(page: str) -> None:
+    print(f"swapmeet: watchdog: {page}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _folder(shared: bool) -> Iterator[Path]:
+    """A folder for the time of the run; `shared`: other nodes should see it."""
+    here = os.getcwd() if (shared or launch.batch_job()) and os.access(".", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".swapmeet-", dir=here) as folder:
+        yield Path(folder)
+
+
 @contextmanager
 def _statistics(wanted: str | None, shared: bool) -> Iterator[Path]:
     """Where rank 0 writes its statistics: the user's file, or one for the time of the run, which other nodes see."""
     if wanted and wanted != "-":
         yield Path(os.path.abspath(wanted.replace("%r", "0")))
         return
-    here = os.getcwd() if (shared or launch.batch_job()) and os.access(".", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix=".swapmeet-", dir=here) as folder:
-        yield Path(folder, "statistics.json")
+    with _folder(shared) as folder:
+        yield folder / "statistics.json"
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

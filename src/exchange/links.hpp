@@ -121,8 +121,8 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = oversize.more_than(bytes_of(out));
-    return (host_is_mpich || survives_faults) && !simulated ? swap_by_polls(sent, to, in, from)
-                                                            : swap_at_once(sent, to, in, from);
+    return (host_is_mpich || survives_faults || watch_.follows()) && !simulated ? swap_by_polls(sent, to, in, from)
+                                                                                : swap_at_once(sent, to, in, from);
   }
 
   /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
@@ -233,7 +233,8 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ && !row_is_due();
+    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ &&
+           !row_is_due();
   }
 
   int finish_all() {
@@ -367,7 +368,20 @@ class Links {
       if (const int error = start_request<true>(&slots_.requests[1], out, to, Kind::last, 0)) return error;
     }
     const auto phase = waiting();
-    return finish_all();
+    return watch_.follows() ? finish_each() : finish_all();
+  }
+
+  /// finish_all(), where the end of each message is to be known when it comes.
+  int finish_each() {
+    requests_ = 2 * window_;
+    heads_ = 0;
+    failures_ = 0;
+    while (requests_ > 0) {
+      bool moved = false;
+      if (const int error = test(requests_, moved, [](std::uint32_t) { return MPI_SUCCESS; })) return error;
+      if (requests_ > 0) turn(moved);
+    }
+    return MPI_SUCCESS;
   }
 
   template <bool is_send, class Wire>

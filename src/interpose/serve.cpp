@@ -109,6 +109,7 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
     const bool timed = !decision->explained;
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
+    const auto now = communicator.doing(Doing::sizes);
     if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes,
                                 communicator.next_exchange()))
       decision = &communicator.decline(call.collective, too_much_memory);
@@ -199,7 +200,7 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
     note(call, communicator, passed);
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]
-    communicator.call_begins();
+    communicator.call_begins(call.collective);
   OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.exchange != nullptr;
@@ -214,9 +215,12 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
     passed.blocks = call.sent_blocks();
     passed.begin = std::chrono::steady_clock::now();
   }
-  if (observed) passed.observed = {&communicator, &decision, bytes_of(call)};
+  if (observed) {
+    passed.observed = {&communicator, &decision, bytes_of(call)};
+    communicator.call_decided(decision, passed.observed.bytes);
+  }
   if (!ours || !run(call, communicator, decision, error)) {
-    if (observed) communicator.clock()->enter(CallPhase::native);
+    if (observed) communicator.call_goes_to_host();
     return false;
   }
   passed.done();

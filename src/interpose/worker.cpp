@@ -42,7 +42,8 @@ Worker::Worker(MPI_Comm user, int number) {
   tag_ = number % all.tags;
   if (rank == 0)
     meeting_.number = static_cast<int>((all.world_rank + std::int64_t{all.world_ranks} * number) % all.tags);
-  if (const int error = make_thread(thread_, [this] { return work(); })) {
+  thread_ = workers().first_thread.take([this] { return work(); });
+  if (const int error = thread_.joinable() ? 0 : make_thread(thread_, [this] { return work(); })) {
     meeting_.lacks_thread = 1;
     say_once("error: no thread can be made for SWAPMEET_NONBLOCKING=thread (" + std::string(std::strerror(error)) +
              "). Set it to native.");

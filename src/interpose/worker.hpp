@@ -1,41 +1,20 @@
 /// A thread, and a communicator of its own, for all-to-alls that the application starts and completes later.
 #pragma once
 
-#include <signal.h>
-
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "interpose/requests.hpp"
-#include "mpi/guard.hpp"
+#include "mpi/thread.hpp"
 #include "session/planned.hpp"
 
 namespace swapmeet {
 
 class Communicator;
-
-/// Makes a thread that leaves the signals of the process to the application's. `work` returns an error, which nobody
-/// gets. Returns 0, or why there can be no thread.
-template <class Work>
-int make_thread(std::thread& thread, Work work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = 0;
-  try {
-    thread = std::thread([work] { guarded(work); });
-  } catch (const std::system_error& refused) { error = refused.code().value(); } catch (const std::bad_alloc&) {
-    error = ENOMEM;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error;
-}
 
 /// Executes exchanges one after the other, in the order of their starts, as the blocking calls do. No rank may start a
 /// later one before an earlier one; then each is reached by all ranks, whatever else the application waits for.

@@ -1,11 +1,8 @@
 #include "interpose/workers.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "mpi/agreement.hpp"
 #include "session/context.hpp"
@@ -41,59 +38,29 @@ int close_all(MPI_Comm, int, void*, void*) {
     workers_agreed = false;
     for (const auto& worker : all.alive) worker->close();
     all.alive.clear();
+    all.first_thread.end();
+    all.first_thread.end();
     PMPI_Comm_free(&all.bell);
     PMPI_Comm_free(&all.job);
     return MPI_SUCCESS;
   });
 }
 
-/// Says what MPI_Init waits for, if it takes long; if there can be a thread for it.
-class Watch {
- public:
-  Watch() {
-    const int error = make_thread(thread_, [this] { return watch(), MPI_SUCCESS; });
-    if (error) warn(std::string(variable) + ": no thread can be made: " + std::strerror(error));
-  }
-
-  ~Watch() {
-    if (!watches()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    done_.notify_one();
-    thread_.join();
-  }
-
-  bool watches() const { return thread_.joinable(); }
-
- private:
-  void watch() {
-    std::unique_lock lock(mutex_);
-    if (!done_.wait_for(lock, std::chrono::seconds(20), [this] { return over_; }))
-      say("warning: " + std::string(variable) +
-          " still waits in MPI_Init for ranks that do not have that variable. Set it for "
-          "all programs of the job, and preload the library in all, or unset it.");
-  }
-
-  std::mutex mutex_;
-  std::condition_variable done_;
-  bool over_ = false;
-  std::thread thread_;
-};
-
 /// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the
-/// meantime is mistaken for a part of this, unlike of any other collective. `threads`: whether this rank can make some.
-MPI_Comm meet_in_init(bool& threads) {
+/// meantime is mistaken for a part of this, unlike of any other collective. `thread` says so, if that takes long.
+MPI_Comm meet_in_init(FirstThread& thread) {
   constexpr int tag = 25367;  // MPI keeps these apart from those of messages
-  const Watch watch;
-  threads = watch.watches();
+  const int error = thread.make("warning: " + std::string(variable) +
+                                " still waits in MPI_Init for ranks that do not have that variable. Set it for all "
+                                "programs of the job, and preload the library in all, or unset it.");
+  if (error) warn(std::string(variable) + ": no thread can be made: " + std::strerror(error));
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   if (PMPI_Comm_create_group(MPI_COMM_WORLD, all, tag, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
   PMPI_Group_free(&all);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  thread.met();
   return comm;
 }
 
@@ -141,13 +108,12 @@ void agree_guarded() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   if (all.world_ranks == 1) return;
-  bool threads = false;
-  all.job = meet_in_init(threads);
-  if (all.job == MPI_COMM_NULL) return;
-  if (!wanted_everywhere(options, threads, all.job) ||
+  all.job = meet_in_init(all.first_thread);
+  if (all.job == MPI_COMM_NULL) return all.first_thread.end();
+  if (!wanted_everywhere(options, all.first_thread.made(), all.job) ||
       (options.algorithm && options.algorithm->family == Family::native)) {
     PMPI_Comm_free(&all.job);
-    return;
+    return all.first_thread.end();
   }
   all.tags = most_tag();
   all.bell = this_rank_alone();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "interpose/first_thread.hpp"
 #include "interpose/worker.hpp"
 
 namespace swapmeet {
@@ -20,6 +21,7 @@ struct Workers {
   std::mutex mutex;  ///< guards what follows
   int made = 0;
   std::vector<std::unique_ptr<Worker>> alive;
+  FirstThread first_thread;
 };
 
 /// Never destroyed: a process may exit while threads run.

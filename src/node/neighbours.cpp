@@ -15,7 +15,7 @@ namespace {
 
 /// By which this process is known to who reads its memory: in PID namespaces of their own, processes may have the same
 /// number, and the same addresses.
-std::uint64_t known_by = 0;
+Known known{};
 
 /// Why the memory of a process cannot be read: an error of the system, or one of these; 0: it can.
 enum : std::int64_t { another_process = 1 << 20, no_random_number };
@@ -87,11 +87,13 @@ std::string take_part(const ArenaPart& part, const NodeLayout& layout, std::uint
 
 }  // namespace
 
+void Neighbours::publish(const void* board) { known.board = reinterpret_cast<std::uintptr_t>(board); }
+
 JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
-  static const bool random = getrandom(&known_by, sizeof known_by, GRND_NONBLOCK) == sizeof known_by;
-  if (!random) known_by = 0;
+  static const bool random = getrandom(&known.value, sizeof known.value, GRND_NONBLOCK) == sizeof known.value;
+  if (!random) known.value = 0;
   static const std::uint64_t space = process_namespace();
-  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known_by), known_by, space};
+  return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known), known.value, space};
 }
 
 Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers,

@@ -39,8 +39,18 @@ struct JoinOffer {
   std::uint64_t process_namespace = 0;   ///< in which `process` is its number; 0: not known
 };
 
+/// What lies at JoinOffer::address.
+struct Known {
+  std::uint64_t value;  ///< by which the process is known
+  std::uint64_t
+      board;  ///< address of what it publishes for the watchdogs of other ranks (observe/post.hpp); 0: nothing
+};
+
 class Neighbours {
  public:
+  /// Where others find what this process publishes.
+  static void publish(const void* board);
+
   /// The offer of this process. Local; takes a part of the arena until withdraw(), or until the ranks have joined.
   static JoinOffer offer(std::int64_t used_bytes, Arenas& arenas);
   /// (After a fault another rank may have joined in this part nonetheless: then it is used no more.)

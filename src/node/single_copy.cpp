@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <new>
 
 namespace swapmeet {
 
@@ -129,11 +131,13 @@ bool read_elements(Source& source, const Piece& to, std::int64_t bytes) {
     return read;
   }
   constexpr std::int64_t between_bytes = 32 << 10;  // which stay in the cache
-  alignas(64) char between[between_bytes];
+  // not on the stack, which may be a small one (tests/mpi/stack_test.py)
+  const std::unique_ptr<char[]> between(new (std::nothrow) char[between_bytes]);
+  if (!between) return false;
   for (std::int64_t done = 0; done < bytes; done += between_bytes) {
     const std::int64_t part = std::min(between_bytes, bytes - done);
-    if (!source.read(between, static_cast<std::size_t>(part))) return false;
-    scatter(to.elements(), done, part, between);
+    if (!source.read(between.get(), static_cast<std::size_t>(part))) return false;
+    scatter(to.elements(), done, part, between.get());
   }
   return true;
 }

@@ -24,6 +24,12 @@ PhaseTimes Observer::call_ends() {
   return since(before_, clock_.times());
 }
 
+void Observer::publish(Watchdog* watchdog, Post* post) {
+  if (watchdog_) watchdog_->give_back(clock_.post());
+  watchdog_ = watchdog;
+  clock_.publish(post);
+}
+
 std::optional<PhaseTimes> Observer::end() {
   if (!begun_) return std::nullopt;
   return since(*std::exchange(begun_, std::nullopt), clock_.times());

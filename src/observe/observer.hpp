@@ -6,16 +6,26 @@
 #include <optional>
 
 #include "observe/phases.hpp"
+#include "observe/watchdog.hpp"
 
 namespace swapmeet {
 
 class Observer {
  public:
+  Observer() = default;
+  ~Observer() { publish(nullptr, nullptr); }
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
   PhaseClock& clock() { return clock_; }
 
   /// Around each call; the latter returns the time of the call, by phase.
   void call_begins();
   PhaseTimes call_ends();
+
+  /// Calls are published in `post` of `watchdog` from now on, to which it is given back at the end.
+  void publish(Watchdog* watchdog, Post* post);
+  Post* post() const { return clock_.post(); }
 
   /// The time of the calls between the two; nothing if it was not begun.
   void begin() { begun_ = clock_.times(); }
@@ -35,6 +45,7 @@ class Observer {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   PhaseClock clock_;
+  Watchdog* watchdog_ = nullptr;
   PhaseTimes before_{};  ///< the call
   std::optional<PhaseTimes> begun_;
   std::unique_ptr<Trace> trace_;

@@ -15,6 +15,21 @@ void PhaseClock::charge(CallPhase phase) {
   last_ = now;
 }
 
+void PhaseClock::step(std::size_t index) {
+  if (trace_) trace_->step(index);
+  if (post_) post_->steps(index);
+}
+
+void PhaseClock::begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag) {
+  if (trace_) trace_->begins(message, direction, peer, bytes, tag);
+  if (post_) post_->begins(message, direction, peer, bytes);
+}
+
+void PhaseClock::done(const void* message, std::int64_t bytes) {
+  if (trace_) trace_->done(message, bytes);
+  if (post_) post_->done(message);
+}
+
 std::int64_t Watch::bytes_of(const Part& part) {
   int bytes = 0;
   return PMPI_Type_size(part.type, &bytes) == MPI_SUCCESS ? part.count * bytes : 0;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "observe/post.hpp"
 #include "observe/trace.hpp"
 
 namespace swapmeet {
@@ -63,11 +64,25 @@ class PhaseClock {
   void record(Trace* trace) { trace_ = trace; }
   Trace* trace() const { return trace_; }
 
+  /// Where they publish what goes on; nullptr: nowhere.
+  void publish(Post* post) { post_ = post; }
+  Post* post() const { return post_; }
+
+  /// Whether anybody wants to know of steps and messages.
+  bool listens() const { return trace_ || post_; }
+  void step(std::size_t index);
+  void begins(const void* message, Direction direction, Rank peer, std::int64_t bytes, int tag);
+  void done(const void* message, std::int64_t bytes);
+  void moved() {
+    if (post_) post_->moved();
+  }
+
  private:
   PhaseTimes times_{};
   Trace::Time last_{};
   CallPhase phase_ = CallPhase::other;
   Trace* trace_ = nullptr;
+  Post* post_ = nullptr;
 };
 
 /// What the executor tells of a call, where it may be that nobody listens.
@@ -95,7 +110,9 @@ class Watch {
 
   /// A turn of a loop that waits is over: it was transfer if bytes have `moved`.
   void turned(bool moved) const {
-    if (clock_) clock_->charge(moved ? CallPhase::transfer : clock_->phase());
+    if (!clock_) return;
+    clock_->charge(moved ? CallPhase::transfer : clock_->phase());
+    if (moved) clock_->moved();
   }
 
   /// The time since the last reading was spent in `phase`.
@@ -103,38 +120,41 @@ class Watch {
     if (clock_) clock_->charge(phase);
   }
 
-  // For the trace. A message is known by an address that is its own until it is done.
+  /// Whether the end of each message is to be known when it comes, and not that of all when the last comes.
+  bool follows() const { return clock_ && clock_->post(); }
+
+  // For the trace and the watchdog. A message is known by an address that is its own until it is done.
 
   /// What comes belongs to this step of the schedule.
   void step(std::size_t index) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      trace->step(index);
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      clock->step(index);
   }
   void begins(const void* message, Direction direction, Rank peer, const Part& part, int tag) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      trace->begins(message, direction, peer, bytes_of(part), tag);
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      clock->begins(message, direction, peer, bytes_of(part), tag);
   }
   void begins(const void* message, Direction direction, Rank peer, std::size_t bytes, int tag) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      trace->begins(message, direction, peer, static_cast<std::int64_t>(bytes), tag);
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      clock->begins(message, direction, peer, static_cast<std::int64_t>(bytes), tag);
   }
   /// `bytes`: if its beginning could not say.
   void done(const void* message, std::int64_t bytes = Trace::as_begun) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      trace->done(message, bytes);
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      clock->done(message, bytes);
   }
   void done(std::span<const MPI_Request> messages) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      for (const MPI_Request& message : messages) trace->done(&message, Trace::as_begun);
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      for (const MPI_Request& message : messages) clock->done(&message, Trace::as_begun);
   }
   /// The same of bytes received, for which there may have been more room.
   void received(std::span<const MPI_Request> messages, MPI_Status* statuses) const {
-    if (Trace* const trace = recorder()) [[unlikely]]
-      for (const MPI_Request& message : messages) trace->done(&message, bytes_in(*statuses++));
+    if (PhaseClock* const clock = listener()) [[unlikely]]
+      for (const MPI_Request& message : messages) clock->done(&message, bytes_in(*statuses++));
   }
 
  private:
-  [[gnu::always_inline]] Trace* recorder() const { return clock_ ? clock_->trace() : nullptr; }
+  [[gnu::always_inline]] PhaseClock* listener() const { return clock_ && clock_->listens() ? clock_ : nullptr; }
   static std::int64_t bytes_of(const Part& part);
   static std::int64_t bytes_in(MPI_Status& status);
 
@@ -151,6 +171,7 @@ struct Unwatched {
   };
   [[nodiscard]] Span during(CallPhase) const { return {}; }
   void turned(bool) const {}
+  static constexpr bool follows() { return false; }
   void spent(CallPhase) const {}
   void step(std::size_t) const {}
   void begins(const void*, Direction, Rank, const auto&, int) const {}

@@ -53,6 +53,19 @@ std::string read_trace(std::string_view text, Options& options) {
   return "";
 }
 
+std::string read_watchdog(std::string_view text, Options& options) {
+  const std::size_t comma = text.find(',');
+  std::string_view time = text.substr(0, comma);
+  if (time.ends_with('s')) time.remove_suffix(1);
+  double seconds = 0;
+  if (!read_number(time, 0, 1e6, seconds)) return "must be seconds, such as 60s or 0.5s; then, perhaps, a file name";
+  if (comma != text.npos && text.find('/', comma) == text.npos && !text.ends_with(".jsonl"))
+    return "the file name must end in .jsonl or hold a / (column " + std::to_string(comma + 2) + ")";
+  options.watchdog.seconds = seconds;
+  options.watchdog.file = comma == text.npos ? "" : text.substr(comma + 1);
+  return "";
+}
+
 std::string read_limit(std::string_view text, std::int64_t& bytes) {
   if (read_bytes(text, std::int64_t{1} << 50, bytes)) return "";
   return "must be bytes, such as 65536, 64KiB or 2GiB";
@@ -140,6 +153,12 @@ std::vector<Option> make_table() {
        "received as sent, the same predefined types, blocks that do not overlap. A mistake is told once, with ranks "
        "and numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
        "not checking", [](std::string_view text, Options& options) { return read_switch(text, options.check); }},
+      {"SWAPMEET_WATCHDOG", "seconds, such as 60s, then perhaps a file name, such as 60s,waits-%r.jsonl; 0: off", "0",
+       "Report an all-to-all in which nothing moves on a rank for this long, once: what it waits for, and what the "
+       "other ranks of its node do (docs/howto/hangs.md). By a thread of each process, which touches no exchange. To "
+       "standard error, or as JSON lines to the file (a %r in it is replaced by the rank). `swapmeet run --watchdog` "
+       "makes one page of the reports of all ranks.",
+       "not watching", read_watchdog},
       {"SWAPMEET_TUNING_FILE", "a file name, or none", "the usual places",
        "A tuning file, as `swapmeet tune` writes it: what was fastest on this machine (docs/tuning.md). Without it: "
        "swapmeet/openmpi.tuning (mpich, intel) in $XDG_CONFIG_HOME, ~/.config, $XDG_CONFIG_DIRS or /etc/xdg. none: no "

@@ -31,6 +31,10 @@ struct Options {
     std::string file;  ///< "": none
     std::int64_t call = 1;
   } trace;
+  struct Watched {
+    double seconds = 0;  ///< that a call may wait before it is reported; 0: none is
+    std::string file;    ///< "": to standard error
+  } watchdog;
   Rank world_ranks = 1;                      ///< in MPI_COMM_WORLD, which node maps are of
   std::string nodes;                         ///< a node map in words (topology/node_map.hpp); "": ask MPI
   Result<Hierarchy> hierarchy{Hierarchy{}};  ///< what it says; a problem: what needs nodes goes to the host MPI

@@ -78,6 +78,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
   if (inter_) {
     PMPI_Comm_remote_size(user, &shape_.ranks);  // as many blocks are sent
     refusal_ = "intercommunicator";
+    if (context().watchdog.on()) be_watched();
     return;
   }
   PMPI_Comm_size(user, &shape_.ranks);
@@ -89,6 +90,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     refusal_ = "one rank only";
     return;
   }
+  if (context().watchdog.on()) be_watched();
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0)
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
@@ -148,6 +150,7 @@ void Communicator::finish_setting_up() {
 /// Collective.
 void Communicator::meet() {
   met_ = true;
+  const auto now = doing(Doing::meeting);
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
@@ -165,6 +168,7 @@ void Communicator::meet() {
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
+  if (post()) meets_processes();
   if (census.device > 0) leave_devices_alone(device_name(census.device));
   if (census.agreed && census.recalled > 0) use_memory(std::move(recalled), census.recalled);
   if (census.agreed) return;
@@ -240,6 +244,7 @@ void Communicator::revoke() {
 }
 
 int Communicator::failed(int error) {
+  if (post()) post()->call_ends();
   if (!ended_ && (is_fault(error) || (neighbours_ && neighbours_->broken() == rank_died()))) revoke();
   return ended_ ? fault_on(user_) : error;
 }
@@ -463,6 +468,7 @@ std::string Communicator::find_nodes() {
 void Communicator::join(const Spec& likely) {
   if (joined_) return;
   joined_ = true;
+  const auto now = doing(Doing::joining);
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
   Neighbours::Joined joined = join_over(agreeing(), share_bytes_, [&](Neighbours* neighbours) {

@@ -143,8 +143,13 @@ class Communicator {
   bool suits(const Passing& mine);
 
   /// Around each call. Collective where one is traced. The latter returns the time of the call.
-  void call_begins();
+  void call_begins(Collective collective);
+  void call_decided(const Decision& decision, std::uint64_t bytes_sent);
+  void call_goes_to_host();
   PhaseTimes call_ends(const Decision& decision, std::uint64_t bytes_sent);
+
+  /// As long as what it returns lives, this rank does that, for the watchdog.
+  [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
 
   /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call that can, which
   /// comes in the order of collectives, but waits for nobody. Where that cannot, such calls are prepared for when all ranks
@@ -329,6 +334,9 @@ class Communicator {
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
   Observer& observe();
+  Post* post() const { return observer_ ? observer_->post() : nullptr; }
+  void be_watched();
+  void meets_processes();
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
   void trace_nothing();

@@ -60,6 +60,7 @@ void write_memory(Context& all) {
 /// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
 /// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
+  context().watchdog.finalizes();
   if (context().used) report(context(), "finalize");
   else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
   std::vector<Communicator*> left;
@@ -119,6 +120,12 @@ void rehearse(Context& all) {
   read_from(getpid(), {{&from, 1}}, {&to, 1});
 }
 
+void begin_to_watch(Context& all) {
+  const std::string problem = all.watchdog.start(
+      {all.options.watchdog.seconds, all.options.watchdog.file, all.said.world_rank, all.world_ranks});
+  if (!problem.empty()) warn("SWAPMEET_WATCHDOG: " + problem + "; nothing is watched");
+}
+
 void attach(Context& all) {
   all.process = getpid();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
@@ -136,6 +143,7 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
 }
 
@@ -173,6 +181,7 @@ __attribute__((destructor)) void at_exit() {
   bool attached = false, used = false;
   for (const auto& one : contexts()) {
     if (!one) continue;
+    guarded([&] { return one->watchdog.stop(), MPI_SUCCESS; });
     attached |= one->attached;
     if (!one->used) {
       if (one->attached) guarded([&] { return report_statistics(*one), MPI_SUCCESS; });

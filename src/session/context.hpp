@@ -14,6 +14,7 @@
 #include "mpi/report.hpp"
 #include "observe/record.hpp"
 #include "observe/statistics.hpp"
+#include "observe/watchdog.hpp"
 #include "options/options.hpp"
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
@@ -65,6 +66,8 @@ struct Context {
   Recorder recorder;
   MemoryStore memory;                   ///< of earlier runs
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
+
+  Watchdog watchdog;  ///< of calls in which nothing moves
 
   Arenas arenas;                             ///< shared memory of this process and of others
   Regions regions;                           ///< shared memory that the application asked for

@@ -6,6 +6,7 @@
 #include "session/communicator.hpp"
 #include "session/context.hpp"
 #include "mpi/report.hpp"
+#include "mpi/world_ranks.hpp"
 #include "observe/trace_collect.hpp"
 
 namespace swapmeet {
@@ -17,7 +18,8 @@ Observer& Communicator::observe() {
 }
 
 void Communicator::ignore() {
-  if (observer_ && !options_.phases && calls_to_trace_ == 0 && !observer_->begun() && !observer_->trace())
+  if (observer_ && !options_.phases && !observer_->post() && calls_to_trace_ == 0 && !observer_->begun() &&
+      !observer_->trace())
     observer_.reset();
 }
 
@@ -59,6 +61,7 @@ void Communicator::trace_as_told() {
 
 bool Communicator::suits(const Passing& mine) {
   if (inter_ || shape_.ranks == 1) return true;
+  const auto now = doing(Doing::checking);
   make_ours();
   ++checked_;
   const std::string mistake = mistake_of_ranks(mine, agreeing());
@@ -68,14 +71,46 @@ bool Communicator::suits(const Passing& mine) {
   return mistake.empty();
 }
 
-void Communicator::call_begins() {
+void Communicator::be_watched() {
+  Watchdog& watchdog = context().watchdog;
+  if (Post* const post = watchdog.take(party_of(user_))) observe().publish(&watchdog, post);
+}
+
+/// Those of this node, by what all ranks have said.
+void Communicator::meets_processes() {
+  Post::set(post()->number, static_cast<std::int64_t>(number_));
+  if (hosts_.empty()) return;
+  const std::vector<int> world_ranks = world_ranks_of(user_);
+  const auto me = static_cast<std::size_t>(rank_);
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    if (hosts_[rank] == hosts_[me] && offers_[rank].process_namespace == offers_[me].process_namespace &&
+        offers_[me].process_namespace != 0)
+      context().watchdog.meets(world_ranks[rank], offers_[rank]);
+}
+
+void Communicator::call_begins(Collective collective) {
+  if (Post* const to = post()) to->call_begins(collective);
   if (calls_to_trace_ > 0 && --calls_to_trace_ == 0) trace_as_told();
   observer_->call_begins();
+}
+
+void Communicator::call_decided(const Decision& decision, std::uint64_t bytes_sent) {
+  Post* const to = post();
+  if (!to) return;
+  Post::set(to->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(decision.tally)));
+  Post::set(to->bytes, static_cast<std::int64_t>(bytes_sent));
+  to->does(decision.exchange ? Doing::exchanging : Doing::host);
+}
+
+void Communicator::call_goes_to_host() {
+  clock()->enter(CallPhase::native);
+  if (Post* const to = post()) to->does(Doing::host);
 }
 
 PhaseTimes Communicator::call_ends(const Decision& decision, std::uint64_t bytes_sent) {
   const PhaseTimes times = observer_->call_ends();
   if (observer_->trace()) write_trace(*decision.tally, static_cast<std::int64_t>(bytes_sent));
+  if (Post* const to = post()) to->call_ends();
   ignore();
   return times;
 }

@@ -87,6 +87,7 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
 
 std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, const std::optional<Options>& options,
                                             std::string& problem, int& error) {
+  const auto now = doing(Doing::planning);
   Options wanted = options ? *options : options_;
   std::vector<char> buffer;  // for measurements: memory first, then all ranks
   try {
@@ -117,6 +118,7 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
 
 std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
   if (!refusal_.empty() || !device_.empty()) return nullptr;
+  const auto now = doing(Doing::planning);
   if (!same_everywhere(request ? fingerprint(std::nullopt, request) : 0, agreeing()) || !request) return nullptr;
   Choice choice = choice_for(*request, options_);
   if (choice.spec == Spec{} || choice.spec.order == Order::topology) return nullptr;

@@ -124,6 +124,8 @@ int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 StartedQueue::StartedQueue(Communicator& communicator)
     : communicator_(communicator), idle_(std::make_shared<Idle>(communicator.user())) {
   context().under_way->expect();
+  Watchdog& watchdog = context().watchdog;
+  if (watchdog.on()) observer_.publish(&watchdog, watchdog.take(party_of(communicator.user(), true)));
 }
 
 StartedQueue::~StartedQueue() {
@@ -196,6 +198,7 @@ void StartedQueue::finish() {
 }
 
 void StartedQueue::advance() {
+  if (Post* const post = observer_.post()) Post::set(post->looks, Post::get(post->looks) + 1);
   while (!waiting_.empty()) {
     int error = MPI_SUCCESS;
     const int thrown = guarded([&] { return error = advance_first(), MPI_SUCCESS; });
@@ -215,6 +218,12 @@ int StartedQueue::advance_first() {
 }
 
 int StartedQueue::start_first(One& one) {
+  Post* const post = observer_.post();
+  if (post && !std::exchange(begun_, true)) {
+    observer_.call_begins();
+    post->call_begins(one.collective());
+    Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
+  }
   if (!one.decision || preparing_) {
     if (!preparing_ && communicator_.ready()) one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!one.decision || one.decision->sized)
@@ -226,10 +235,15 @@ int StartedQueue::start_first(One& one) {
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
             one.decision->exchange ? "; advanced in the host MPI's progress" : "");
+  if (post) {
+    Post::set(post->number, static_cast<std::int64_t>(communicator_.number()));
+    Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(one.decision->tally)));
+    post->does(one.decision->exchange ? Doing::exchanging : Doing::host);
+  }
   if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
   Invocation call = communicator_.next_exchange();
   call.waits = false;
-  call.clock = nullptr;
+  call.clock = post ? &observer_.clock() : nullptr;
   one.execution.start(*one.decision->exchange, call, communicator_.packing());
   return MPI_SUCCESS;
 }
@@ -263,6 +277,7 @@ int StartedQueue::prepare(One& one) {
 void StartedQueue::over(int error) {
   One* const one = waiting_.front();
   waiting_.pop_front();
+  if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
   if (communicator_.options().statistics && one->decision)
     one->decision->tally->add(one->bytes(), std::chrono::steady_clock::now() - one->begin,

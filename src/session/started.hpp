@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/coroutine.hpp"
+#include "observe/observer.hpp"
 #include "session/execution.hpp"
 #include "session/under_way.hpp"
 
@@ -63,6 +64,8 @@ class StartedQueue final : public Ongoing {
   std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
   std::optional<Coroutine> preparing_;
   std::shared_ptr<Idle> idle_;
+  Observer observer_;   ///< for the watchdog
+  bool begun_ = false;  ///< it knows of the first
 };
 
 }  // namespace swapmeet

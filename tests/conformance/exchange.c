@@ -8,8 +8,6 @@
 #include "completion.h"
 #include "oracle.h"
 
-enum { RUNS = 2 };
-
 bool has_types(Collective collective) {
 #if MPI_VERSION >= 4
   if (collective == ALLTOALLW_C) return true;
@@ -85,7 +83,7 @@ void exchange_run_several(Suite *suite, const Exchange exchanges[], const MPI_Co
   Ring ring;
   ring_open(&ring, user);
   for (int k = 0; k < number; ++k) operation_open(&operations[k], suite, &exchanges[k], comms[k]);
-  for (int run = 0; run < RUNS; ++run) {
+  for (int run = 0; run < EXCHANGE_RUNS; ++run) {
     for (int k = 0; k < number; ++k) operation_prepare(&operations[k], run);
     ring_prepare(&ring);
     start(operations, number, &ring, suite, run % 2 == 1);

@@ -63,6 +63,8 @@ const char* exchange_unsuitable(const Exchange* exchange, bool inter);
  *  Collective over comm, which may be an intercommunicator. */
 void exchange_run(Suite* suite, const Exchange* exchange, MPI_Comm comm);
 
+enum { EXCHANGE_RUNS = 2 }; /* of each exchange */
+
 /** Run some that are under way together: started in this order, complete in another one, on each rank.
  *  @param comms  one for each exchange
  *  @param user   where ranks send one another messages meanwhile; MPI_COMM_NULL: nowhere */

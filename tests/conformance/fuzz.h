@@ -29,6 +29,8 @@ typedef struct {
 typedef struct {
   Suite* suite;
   Random random;
+  bool soaks;       /* leaves no communicator to MPI_Finalize */
+  long all_to_alls; /* of this rank */
   Slot slots[SLOTS];
   Message messages[MESSAGES];
 } Program;

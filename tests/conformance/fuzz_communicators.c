@@ -110,9 +110,9 @@ void make_communicator(Program *program) {
   program->slots[slot] = made;
 }
 
-/* One in eight is left to MPI_Finalize. */
+/* One in eight is left to MPI_Finalize, but where nothing is to be left. */
 void drop_communicator(Program *program) {
-  const int slot = draw_slot(program, false), how = draw_below(&program->random, 8);
+  const int slot = draw_slot(program, false), how = draw_below(&program->random, 8) + program->soaks;
   MPI_Comm *comm = &program->slots[slot].comm;
   if (slot == 0) return make_communicator(program);
   step_is(program, "%s/slot=%d", how == 0 ? "leak" : how == 1 ? "disconnect" : "free", slot);

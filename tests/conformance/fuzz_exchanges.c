@@ -51,11 +51,13 @@ static const char *const malformed[] = {"bruck(radix=1)", "no-such-algorithm", "
 
 enum { SPECS = sizeof specs / sizeof specs[0], MALFORMED = sizeof malformed / sizeof malformed[0], SEVERAL = 4 };
 
+/* Where nothing is to grow MPI_COMM_WORLD keeps its own: it would keep the plans of all others, too. */
 void change_algorithm(Program *program) {
   const int slot = draw_slot(program, true), which = draw_below(&program->random, SPECS + 2);
   const char *wrong = malformed[draw_below(&program->random, MALFORMED)];
   const char *spec = which < SPECS ? specs[which] : which == SPECS ? NULL : wrong;
   step_is(program, "algorithm/slot=%d/%s", slot, spec ? spec : "NULL");
+  if (program->soaks && slot == 0) return;
   int code = MPI_SUCCESS, class = MPI_SUCCESS;
   if (program->slots[slot].comm == MPI_COMM_NULL || !set_algorithm(program->slots[slot].comm, spec, &code)) return;
   MPI_Error_class(code, &class);
@@ -76,6 +78,7 @@ static void run(Program *program, const Exchange exchanges[], const int slots[],
   }
   const Slot *first = &program->slots[slots[0]];
   const bool quiet = first->wildcard || first->inter;
+  program->all_to_alls += (long)here * EXCHANGE_RUNS;
   if (here > 0) exchange_run_several(program->suite, mine, comms, here, quiet ? MPI_COMM_NULL : first->comm);
 }
 

@@ -67,6 +67,10 @@ BAD = [
     ("SWAPMEET_", "1", "no such option", "ignoring it"),
     ("SWAPMEET_COMPLETELY_DIFFERENT", "1", "no such option;", "ignoring it"),
     ("SWAPMEET_PHASES", "2", "must be 0 or 1", "not measuring phases"),
+    ("SWAPMEET_WATCHDOG", "soon", "must be seconds, such as 60s or 0.5s", "not watching"),
+    ("SWAPMEET_WATCHDOG", "-1s", "must be seconds, such as 60s or 0.5s", "not watching"),
+    ("SWAPMEET_WATCHDOG", "60s,", "the file name must end in .jsonl or hold a / (column 5)", "not watching"),
+    ("SWAPMEET_WATCHDOG", "60s,waits", "the file name must end in .jsonl or hold a / (column 5)", "not watching"),
     ("SWAPMEET_TRACE", "trace", "must be 0, or a file name that ends in .json or holds a /", "not tracing"),
     ("SWAPMEET_TRACE", "t.json,call=0", "the number of the call must be 1 or more (column 13)", "not tracing"),
     ("SWAPMEET_TRACE", "t.json,call=1x", "the number of the call must be 1 or more (column 13)", "not tracing"),
@@ -111,5 +115,6 @@ def test_the_fingerprint_tells_choices_apart() -> None:
     settings += [["SWAPMEET_SCRATCH_LIMIT=1MiB"], ["SWAPMEET_ALGORITHM=direct(seed=1)"], ["SWAPMEET_ALGORITHM=direct"]]
     assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
     settings += [["SWAPMEET_TRACE=/a,call=2"], ["SWAPMEET_TRACE=/a"]]  # which all ranks take part in
-    same = [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_ALGORITHM=auto"]]
+    same = [["SWAPMEET_WATCHDOG=60"], ["SWAPMEET_WATCHDOG=0.5s,/a/%r"]]
+    same += [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_ALGORITHM=auto"]]
     assert {_core.read_options(setting).fingerprint for setting in same} == {_core.read_options([]).fingerprint}

@@ -1,5 +1,5 @@
-/* Non-blocking and persistent all-to-alls where the library cannot make a thread: its n-th, on rank 1 (fault.c).
- * Arguments: n, "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
+/* Non-blocking and persistent all-to-alls where the library cannot make a thread: its n-th, on rank 1 (fault.c). Half
+ * of them on a second communicator. Arguments: n, "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
  * ".", "e" or "W"; and "S" if signals are not as they were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,16 +11,16 @@
 
 enum { EXCHANGES = 4, MOST_RANKS = 16 };
 
-static char exchange(int planned, int rank, int ranks, int number) {
+static char exchange(MPI_Comm comm, int planned, int rank, int ranks, int number) {
   int out[MOST_RANKS], in[MOST_RANKS], wrong = 0;
   for (int i = 0; i < ranks; ++i) out[i] = 1000 * number + 100 * rank + i, in[i] = -1;
   MPI_Request request = MPI_REQUEST_NULL;
   int error;
   if (planned) {
-    error = MPI_Alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    error = MPI_Alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &request);
     if (!error) error = MPI_Start(&request);
   } else {
-    error = MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    error = MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm, &request);
   }
   if (!error) error = MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (planned && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -49,7 +49,11 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (int i = 0; i < EXCHANGES; ++i) letters[i] = exchange(!strcmp(argv[2], "plan"), rank, ranks, i);
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  for (int i = 0; i < EXCHANGES; ++i)
+    letters[i] = exchange(i < EXCHANGES / 2 ? MPI_COMM_WORLD : other, !strcmp(argv[2], "plan"), rank, ranks, i);
+  MPI_Comm_free(&other);
   pthread_sigmask(SIG_SETMASK, NULL, &after);
   printf("threads rank %d: %s%s\n", rank, letters, same(&before, &after) ? "" : "S");
   fflush(stdout);

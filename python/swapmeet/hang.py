@@ -1,0 +1,316 @@
+"""What the watchdogs of all ranks report of a job that hangs, as one page: who waits for whom, and why.
+
+Each rank writes JSON lines (SWAPMEET_WATCHDOG, docs/howto/hangs.md). Ranks here are those of MPI_COMM_WORLD.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+POLL_S = 0.2
+LATE_S = 3.0  #: that the last report of a hang may come later than the limit behind the first
+STACK_LIMIT_S = 60
+MOST_STACKS = 4
+MOST_FRAMES = 25
+GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
+
+
+@dataclass
+class Rank:
+    """What is known of a rank."""
+
+    rank: int
+    ranks: int = 0  #: of the job
+    process: int = 0
+    host: str = ""
+    last: Record = field(default_factory=dict)  #: the last thing that it has reported, but that it watches
+    state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has reported a wait that goes on, and is there."""
+        return self.last.get("event") == "waits" and self.state not in GONE
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to be expected from it."""
+        return self.state in GONE or self.last.get("event") in ("waits", "no call", "ends")
+
+    def calls_ended(self, call: Record) -> int | None:
+        """How many calls it has ended on the communicator of a wait; None: it is not known."""
+        if self.waits and same_communicator(self.last, call):
+            return int(self.last["call"]) - 1
+        rows = self.last.get("communicators", ())
+        return next((int(row["calls"]) for row in rows if same_communicator(row, call)), None)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A rank waits for another, which has perhaps ended that call."""
+
+    waiter: int
+    awaited: int
+    why: str
+    ended: bool
+
+
+def same_communicator(one: Record, other: Record) -> bool:
+    """Whether two ranks speak of the same communicator; before its ranks have met, it is known by its members alone."""
+    if one["members"] != other["members"] or one["background"] != other["background"]:
+        return False
+    return bool(one["communicator"] == other["communicator"] or -1 in (one["communicator"], other["communicator"]))
+
+
+def read(folder: Path) -> dict[int, Rank]:
+    """The ranks that have written into `folder`."""
+    ranks: dict[int, Rank] = {}
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_text(errors="replace").splitlines(keepends=True):
+            if not line.endswith("\n"):
+                continue  # it is being written
+            record = json.loads(line)
+            rank = ranks.setdefault(record["rank"], Rank(record["rank"]))
+            rank.process = record["process"]
+            if record["event"] == "watches":
+                rank.ranks, rank.host = record["ranks"], record["host"]
+            rank.last = {} if record["event"] in ("watches", "goes on") else record
+    for rank in ranks.values():
+        if rank.host == socket.gethostname():
+            rank.state = process_state(rank.process)
+        if rank.last.get("event") == "ends":
+            rank.state = "?"  # it ended as it should
+    return ranks
+
+
+def process_state(process: int) -> str:
+    """As in /proc/PID/stat; X: there is no such process."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return "X"
+    return text.rpartition(")")[2].split()[0]
+
+
+def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
+    """Who waits for whom."""
+    found = []
+    for rank in ranks.values():
+        if not rank.waits:
+            continue
+        call = rank.last
+        members = call["members"]
+        for peer, why in _awaited(call):
+            awaited = members[peer] if peer < len(members) else -1
+            if awaited == rank.rank or awaited < 0:
+                continue
+            other = ranks.get(awaited)
+            ended = other.calls_ended(call) if other else None
+            late = ended is not None and ended >= call["call"]
+            same = other is not None and other.waits and ended == call["call"] - 1
+            if why or not same:  # whoever is in the same call is not what a call of all ranks waits for
+                found.append(Edge(rank.rank, awaited, why, late))
+    return found
+
+
+def _awaited(call: Record) -> Iterable[tuple[int, str]]:
+    """(rank in the communicator, which message), or all ranks without a message."""
+    messages = call["messages"] if call["doing"] == "exchanging" else []
+    receives = [message for message in messages if message["direction"] == "receive"]
+    if not messages:
+        return [(peer, "") for peer in range(len(call["members"]))]
+    peers: dict[int, str] = {}
+    for message in receives or messages:
+        size = f"{message['bytes']} B " if message["bytes"] > 0 else "a message "
+        verb = f"to receive {size}from" if receives else f"to send {size}to"
+        peers.setdefault(message["peer"], verb)
+    return peers.items()
+
+
+def circle(all_edges: Iterable[Edge]) -> list[Edge]:
+    """A circle of waiting, the shortest; nothing if there is none."""
+    after: dict[int, list[Edge]] = {}
+    for edge in all_edges:
+        after.setdefault(edge.waiter, []).append(edge)
+    best: list[Edge] = []
+    for start in after:
+        paths: list[list[Edge]] = [[edge] for edge in after[start]]
+        seen = {start}
+        while paths:
+            path = paths.pop(0)
+            end = path[-1].awaited
+            if end == start:
+                if not best or len(path) < len(best):
+                    best = path
+                break
+            if end not in seen:
+                seen.add(end)
+                paths += [[*path, edge] for edge in after.get(end, ())]
+    return best
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """As in "rank 3", or "ranks 0-2, 5"."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+    return ("rank " if len(runs) == 1 and runs[0][0] == runs[0][1] else "ranks ") + ", ".join(words)
+
+
+def call_text(call: Record) -> str:
+    """Which call a rank waits in."""
+    kind = "non-blocking call" if call["background"] else "call"
+    where = f"{kind} {call['call']} on {call['name'] or 'a communicator without a name'}"
+    what = [call["collective"] or "", f"sends {call['bytes']} B" if call["bytes"] > 0 else "", call["algorithm"]]
+    details = ", ".join(word for word in what if word)
+    return f"{where} ({details})" if details else where
+
+
+def away_text(rank: Rank) -> str:
+    """What a rank does that does not wait."""
+    if rank.state in GONE:
+        return GONE[rank.state]
+    if rank.last.get("event") == "ends":
+        return "has ended"
+    if rank.last.get("finalizes"):
+        return "has called MPI_Finalize"
+    return "is in no all-to-all"
+
+
+def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str:
+    """One page: the cause, as far as it is known, and what each rank does.
+
+    Parameters
+    ----------
+    ranks : mapping
+        What `read` returned.
+    stack_of : callable
+        The frames of a process, or a line that says why there are none.
+    """
+    total = max((rank.ranks for rank in ranks.values()), default=0)
+    everyone = {number: ranks.get(number, Rank(number)) for number in range(total)}
+    waits = edges(everyone)
+    lines = [f"{listed(n for n, rank in everyone.items() if rank.waits)} of {total} wait in all-to-alls", ""]
+    lines += ["Cause:", *(f"  {line}" for line in _cause(everyone, waits, stack_of)), "", "Ranks:"]
+    for number, rank in everyone.items():
+        lines += [f"  {line}" for line in _rank_lines(number, rank, waits)]
+    return "\n".join(lines)
+
+
+def _rank_lines(number: int, rank: Rank, waits: list[Edge]) -> list[str]:
+    process = f" (process {rank.process} on {rank.host})" if rank.process else ""
+    if not rank.process:
+        return [f"rank {number}: has reported nothing: it runs without the library, or cannot write here"]
+    if not rank.waits:
+        return [f"rank {number}{process}: {away_text(rank)}"]
+    call = rank.last
+    step = f", step {call['step']}" if call["step"] >= 0 else ""
+    lines = [f"rank {number}{process}: {call['seconds']:.1f} s in {call_text(call)}: {call['says']}{step}"]
+    by_why: dict[str, list[int]] = {}
+    for edge in waits:
+        if edge.waiter == number:
+            by_why.setdefault(edge.why, []).append(edge.awaited)
+    lines += [f"    waits {why or 'for'} {listed(awaited)}" for why, awaited in by_why.items()]
+    return lines
+
+
+def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int], list[str]]) -> list[str]:
+    awaited: dict[int, list[Edge]] = {}
+    for edge in waits:
+        awaited.setdefault(edge.awaited, []).append(edge)
+    lines: list[str] = []
+    stacks = 0
+    for number, incoming in sorted(awaited.items()):
+        rank = ranks[number]
+        if rank.waits or all(edge.ended for edge in incoming):
+            continue
+        waiters = listed(edge.waiter for edge in incoming)
+        plural = "wait" if waiters.startswith("ranks") else "waits"
+        lines.append(f"rank {number} has not come: it {away_text(rank)}; {waiters} {plural} for it")
+        if rank.state not in (*GONE, "?") and stacks < MOST_STACKS:
+            stacks += 1
+            lines += [f"    {line}" for line in stack_of(rank.process)]
+    if lines:
+        return lines
+    for edge in waits:
+        if edge.ended:
+            call = ranks[edge.waiter].last
+            lines.append(
+                f"rank {edge.waiter} waits {edge.why or 'for'} rank {edge.awaited} in {call_text(call)}, which rank "
+                f"{edge.awaited} has ended: the counts of the two differ, or a message was lost"
+            )
+    if lines:
+        return lines
+    if found := circle(waits):
+        calls = [call_text(ranks[edge.waiter].last) for edge in found]
+        return ["ranks wait for one another:"] + [
+            f"  rank {edge.waiter}, in {call}, waits {edge.why or 'for'} rank {edge.awaited}"
+            for edge, call in zip(found, calls, strict=True)
+        ]
+    return ["all ranks are in the same call; what it waits for, only the host MPI knows: counts that differ, perhaps"]
+
+
+def stack(process: int) -> list[str]:
+    """The stack of a process's first thread, by gdb or eu-stack."""
+    number = str(process)
+    tools = {
+        "gdb": ["gdb", "-p", number, "-batch", "-nx", "-ex", f"bt {MOST_FRAMES}"],
+        "eu-stack": ["eu-stack", "-1", "-n", str(MOST_FRAMES), "-p", number],
+    }
+    words = next((words for name, words in tools.items() if shutil.which(name)), None)
+    if words is None:
+        return [f"(its stack: install gdb or eu-stack, or `cat /proc/{number}/stack`)"]
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=STACK_LIMIT_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return [f"({words[0]} has no stack: {problem})"]
+    frames = [line for line in done.stdout.splitlines() if line.lstrip().startswith("#")]
+    return frames or [f"({words[0]} has no stack: {(done.stderr.strip().splitlines() or ['nothing said'])[-1]})"]
+
+
+class Attendant:
+    """Prints a page, by `show`, of each hang that the watchdogs report into `folder`, while it lives."""
+
+    def __init__(self, folder: Path, limit_s: float, show: Callable[[str], None]) -> None:
+        self._folder, self._limit_s, self._show = folder, limit_s, show
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._attend, daemon=True)
+
+    def __enter__(self) -> Attendant:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _attend(self) -> None:
+        first: float | None = None
+        shown = False
+        while not self._over.wait(POLL_S):
+            ranks = read(self._folder)
+            if not any(rank.waits for rank in ranks.values()):
+                first, shown = None, False
+                continue
+            first = time.monotonic() if first is None else first
+            total = max(rank.ranks for rank in ranks.values())
+            settled = sum(rank.settled for rank in ranks.values()) == total
+            if not shown and (settled or time.monotonic() - first > self._limit_s + LATE_S):
+                shown = True
+                self._show(page(ranks, stack))

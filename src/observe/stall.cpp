@@ -1,0 +1,215 @@
+#include "observe/stall.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "mpi/world_ranks.hpp"
+#include "observe/json.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::size_t most_listed = 8;  ///< messages, and ranks that do as others do
+
+constexpr std::array<std::string_view, 9> doing_names{"nothing",    "meeting", "joining",  "agreeing", "sizes",
+                                                      "exchanging", "host",    "planning", "checking"};
+
+/// As the end of "it is ...".
+std::string words(Doing doing) {
+  switch (doing) {
+    case Doing::meeting: return "setting up the communicator, for which it waits for all its ranks";
+    case Doing::joining: return "setting up shared memory, for which it waits for all ranks";
+    case Doing::agreeing: return "agreeing with all ranks on how to serve the call";
+    case Doing::sizes: return "agreeing with all ranks on sizes";
+    case Doing::exchanging: return "exchanging";
+    case Doing::host: return "in the host MPI, which serves the call";
+    case Doing::planning: return "planning an exchange, for which it waits for all ranks";
+    case Doing::checking: return "comparing its arguments with those of all ranks";
+    case Doing::nothing: break;
+  }
+  return "between calls";
+}
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", seconds);
+  return text;
+}
+
+bool is_world(const Party& party) {
+  for (std::size_t rank = 0; rank < party.world_ranks.size(); ++rank)
+    if (party.world_ranks[rank] != static_cast<int>(rank)) return false;
+  return true;
+}
+
+std::string rank_text(const Party& party, std::int64_t rank) {
+  const std::string text = "rank " + number(rank);
+  const auto index = static_cast<std::size_t>(rank);
+  if (is_world(party) || index >= party.world_ranks.size() || party.world_ranks[index] < 0) return text;
+  return text + " (of MPI_COMM_WORLD " + number(party.world_ranks[index]) + ')';
+}
+
+std::string name_text(const Party& party) {
+  return (party.name.empty() ? "a communicator without a name" : party.name) + " (" + number(party.ranks) + " ranks)";
+}
+
+/// "step 3; waits for 8 B from rank 2, to send 8 B to rank 1"
+std::string messages_text(const Seen& post, const Party& party) {
+  std::string text;
+  if (post.step != Seen::no_step) text += ", step " + number(post.step);
+  std::size_t listed = 0, more = static_cast<std::size_t>(post.untold);
+  for (const bool sends : {false, true})
+    for (const Seen::Message& message : post.messages) {
+      if (message.key == 0 || (message.sends != 0) != sends) continue;
+      if (listed == most_listed) {
+        ++more;
+        continue;
+      }
+      text += listed++ == 0 ? "; waits " : ", ";
+      text += (sends ? "to send " : "to receive ") + (message.bytes > 0 ? number(message.bytes) + " B " : "") +
+              (sends ? "to " : "from ") + rank_text(party, message.peer);
+    }
+  if (more > 0) text += " and " + number(static_cast<std::int64_t>(more)) + " more messages";
+  return text;
+}
+
+std::string doing_text(const Seen& post, const Party& party) {
+  return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
+}
+
+/// Whether a post of another process is of the communicator of `mine`.
+bool same_communicator(const Seen& mine, const Seen& theirs) {
+  if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
+  return theirs.number == mine.number || theirs.number == Seen::no_number || mine.number == Seen::no_number;
+}
+
+/// What a process does elsewhere.
+std::string elsewhere_text(const Neighbour& other, const Seen* here, const Stall& stall) {
+  for (const Seen& post : other.posts)
+    if (&post != here && post.party != 0 && post.does() != Doing::nothing) {
+      const std::string name = post.number == Seen::no_number ? "" : stall.name_of(post.number);
+      return "it is in call " + number(post.call()) + " on " + (name.empty() ? "another communicator" : name) + ", " +
+             (post.does() == Doing::exchanging ? "exchanging" : words(post.does()));
+    }
+  return other.finalizes ? "it has called MPI_Finalize" : "it is in no all-to-all";
+}
+
+std::string state_text(const Neighbour& other) {
+  switch (other.state) {
+    case 'T':
+    case 't': return "stopped (state T)";
+    case 'Z': return "dead (a zombie)";
+    case 'X': return "gone";
+    case 'D': return "in the kernel (state D)";
+    default: return "";
+  }
+}
+
+std::string text_of(const Neighbour& other, const Stall& stall) {
+  std::string text = rank_text(stall.party, other.rank) + " (process " + number(other.process) + "): ";
+  const std::string state = state_text(other);
+  if (other.state == 'X' || other.state == 'Z') return text + state;
+  if (!state.empty()) text += state + "; ";
+  if (!other.read) return text + "what it does cannot be read";
+  const std::int64_t call = stall.post.call();
+  const auto here =
+      std::ranges::find_if(other.posts, [&](const Seen& one) { return same_communicator(stall.post, one); });
+  if (here == other.posts.end())
+    return text + "has not come to this communicator; " + elsewhere_text(other, nullptr, stall);
+  if (here->does() == Doing::nothing) {
+    const bool over = here->left >= call;
+    return text + (over ? "has ended this call" : "has not come: it has ended " + number(here->left) + " calls here") +
+           "; " + elsewhere_text(other, &*here, stall);
+  }
+  const std::int64_t there = here->call();
+  text += there == call  ? "in this call"
+          : there > call ? "has ended this call, and is in call " + number(there)
+                         : "in an earlier call, " + number(there);
+  return text + ": " + doing_text(*here, stall.party);
+}
+
+/// Ranks that are where they should be come last.
+bool is_here(const Neighbour& other, const Stall& stall) {
+  return std::ranges::any_of(other.posts, [&](const Seen& one) {
+    return same_communicator(stall.post, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
+  });
+}
+
+std::string messages_json(const Stall& stall) {
+  std::string json;
+  for (const Seen::Message& message : stall.post.messages) {
+    if (message.key == 0) continue;
+    json += json.empty() ? "" : ", ";
+    json += std::string("{\"direction\": \"") + (message.sends ? "send" : "receive") +
+            "\", \"peer\": " + number(message.peer) + ", \"bytes\": " + number(message.bytes) +
+            ", \"step\": " + number(message.step) + '}';
+  }
+  return '[' + json + ']';
+}
+
+}  // namespace
+
+std::string text_of(const Stall& stall) {
+  const Seen& post = stall.post;
+  const bool in_call = post.in_call();
+  const std::string collective = "MPI_" + std::string(name_of(static_cast<Collective>(post.collective)));
+  std::string text = "rank " + number(stall.world_rank) + " has waited for " + seconds_text(stall.seconds) +
+                     (stall.party.background ? " in non-blocking call " : " in call ") + number(post.call()) + " on " +
+                     name_text(stall.party);
+  if (!is_world(stall.party)) text += ", where it is rank " + number(stall.party.rank);
+  if (in_call) text += ": " + collective;
+  if (post.bytes > 0) text += ", sends " + number(post.bytes) + " B";
+  if (!stall.algorithm.empty()) text += ", by " + stall.algorithm;
+  text += "; it is " + doing_text(post, stall.party);
+  std::size_t here = 0;
+  for (const bool late : {true, false})
+    for (const Neighbour& other : stall.neighbours) {
+      if (is_here(other, stall) == late) continue;
+      if (!late && ++here > most_listed) continue;
+      text += "\n  " + text_of(other, stall);
+    }
+  if (here > most_listed)
+    text += "\n  " + number(static_cast<std::int64_t>(here - most_listed)) + " more are in this call";
+  return text;
+}
+
+Party party_of(MPI_Comm comm, bool background) {
+  Party party{background, {}, {}};
+  int inter = 0, length = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &party.rank);
+  inter ? PMPI_Comm_remote_size(comm, &party.ranks) : PMPI_Comm_size(comm, &party.ranks);
+  char name[MPI_MAX_OBJECT_NAME + 1] = "";
+  if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) party.name = name;
+  if (!inter) party.world_ranks = world_ranks_of(comm);
+  return party;
+}
+
+std::string json_of(const Party& party) {
+  std::string members;
+  for (const int rank : party.world_ranks) members += (members.empty() ? "" : ", ") + number(rank);
+  return std::string("\"background\": ") + (party.background ? "true" : "false") +
+         ", \"name\": " + json_text(party.name) + ", \"members\": [" + members +
+         "], \"own_rank\": " + number(party.rank) + ", \"ranks\": " + number(party.ranks);
+}
+
+std::string json_of(const Stall& stall) {
+  const Seen& post = stall.post;
+  std::string json = "\"seconds\": " + seconds_text(stall.seconds);
+  json.erase(json.size() - 2);
+  json += ", \"communicator\": " + number(post.number) + ", " + json_of(stall.party) +
+          ", \"call\": " + number(post.call()) + ", \"collective\": ";
+  json += post.in_call() ? json_text("MPI_" + std::string(name_of(static_cast<Collective>(post.collective)))) : "null";
+  json += ", \"bytes\": " + number(post.bytes) + ", \"algorithm\": " + json_text(stall.algorithm) +
+          ", \"doing\": " + json_text(doing_names[static_cast<std::size_t>(post.doing)]) +
+          ", \"step\": " + number(post.step) + ", \"messages\": " + messages_json(stall) +
+          ", \"more_messages\": " + number(post.untold) + ", \"says\": " + json_text(words(post.does()));
+  return json;
+}
+
+}  // namespace swapmeet

@@ -1,0 +1,107 @@
+/* What a process holds, as the kernel and the allocator say. */
+#define _GNU_SOURCE
+#include "footprint.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const Footprint footprint_most = {LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX, LONG_MAX};
+
+/* How much more is no leak: heaps and caches of the MPI, and pages that the allocator keeps. */
+static const struct {
+  const char *name;
+  size_t place;
+  long unit, more;
+} parts[] = {
+    {"KiB of heap", offsetof(Footprint, heap_bytes), 1024, 128L << 10},
+    {"KiB resident", offsetof(Footprint, resident_bytes), 1024, 4L << 20},
+    {"maps", offsetof(Footprint, maps), 1, 4},
+    {"open files", offsetof(Footprint, files), 1, 0},
+    {"threads", offsetof(Footprint, threads), 1, 0},
+    {"files in /dev/shm", offsetof(Footprint, shared_files), 1, 0},
+};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static long part_of(const Footprint *footprint, size_t part) {
+  long value;
+  memcpy(&value, (const char *)footprint + parts[part].place, sizeof value);
+  return value;
+}
+
+static long entries(const char *folder, const char *prefix) {
+  DIR *const opened = opendir(folder);
+  long found = 0;
+  if (!opened) return 0;
+  for (const struct dirent *entry; (entry = readdir(opened));)
+    if (entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0) ++found;
+  closedir(opened);
+  return found;
+}
+
+static long lines(const char *file) {
+  FILE *const opened = fopen(file, "r");
+  long found = 0;
+  if (!opened) return 0;
+  for (int letter; (letter = getc(opened)) != EOF;) found += letter == '\n';
+  fclose(opened);
+  return found;
+}
+
+static long resident_bytes(void) {
+  long all = 0, resident = 0;
+  FILE *const opened = fopen("/proc/self/statm", "r");
+  if (!opened) return 0;
+  if (fscanf(opened, "%ld %ld", &all, &resident) != 2) resident = 0;
+  fclose(opened);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+static long heap_bytes(void) {
+#if __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 all = mallinfo2();
+  return (long)(all.uordblks + all.hblkhd);
+#else
+  return 0;
+#endif
+}
+
+Footprint footprint(void) {
+  char own[40];
+  snprintf(own, sizeof own, "swapmeet-%d-", (int)getpid());
+  return (Footprint){.heap_bytes = heap_bytes(),
+                     .resident_bytes = resident_bytes(),
+                     .maps = lines("/proc/self/maps"),
+                     .files = entries("/proc/self/fd", ""),
+                     .threads = entries("/proc/self/task", ""),
+                     .shared_files = entries("/dev/shm", own)};
+}
+
+void footprint_least(Footprint *least, const Footprint *now) {
+  for (size_t part = 0; part < PARTS; ++part)
+    if (part_of(now, part) < part_of(least, part))
+      memcpy((char *)least + parts[part].place, (const char *)now + parts[part].place, sizeof(long));
+}
+
+void footprint_compare(Suite *suite, const Footprint *before, const Footprint *after) {
+  char text[400] = "";
+  for (size_t part = 0; part < PARTS; ++part) {
+    const long first = part_of(before, part), last = part_of(after, part), unit = parts[part].unit;
+    const size_t length = strlen(text);
+    if (last - first > parts[part].more)
+      snprintf(text + length, sizeof text - length, "%s%s grew from %ld to %ld", length > 0 ? ", " : "",
+               parts[part].name, first / unit, last / unit);
+  }
+  if (text[0] != '\0') suite_fail(suite, "%s", text);
+}
+
+void footprint_print(const char *when, const Footprint *footprint) {
+  printf("%s:", when);
+  for (size_t part = 0; part < PARTS; ++part)
+    printf("%s %ld %s", part > 0 ? "," : "", part_of(footprint, part) / parts[part].unit, parts[part].name);
+  puts("");
+}

@@ -1,0 +1,71 @@
+/* Programs that hang: hangs CASE [BYTES]. Two calls on MPI_COMM_WORLD come before it, but in "first". The job is to be
+ * ended from outside.
+ *   first     rank 1 does not come to the first call
+ *   skip      rank 1 does not come to the third call
+ *   counts    rank 1 expects from rank 0 what that does not send, in MPI_Alltoallv
+ *   orders    rank 0 calls on one communicator, the others on another
+ *   stopped   rank 1 stops itself
+ *   dies      rank 1 kills itself
+ *   busy      rank 1 comes to the third call late: the job ends
+ *   started   rank 1 does not come to the third call, a non-blocking one
+ *   fine      nobody is late: the job ends */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int bytes = 8, ranks, rank;
+static char *send, *receive;
+
+static void exchange(MPI_Comm comm) { MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm); }
+
+static void unequal(void) {
+  int *const numbers = calloc(3 * (size_t)ranks, sizeof(int));
+  int *const sent = numbers, *const received = numbers + ranks, *const places = numbers + 2 * ranks;
+  for (int i = 0; i < ranks; ++i) sent[i] = received[i] = bytes, places[i] = i * bytes;
+  if (rank == 0) sent[1] = 0;
+  MPI_Alltoallv(send, sent, places, MPI_BYTE, receive, received, places, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void wait_for_ever(void) {
+  while (1) sleep(1000);
+}
+
+int main(int count, char **words) {
+  MPI_Init(&count, &words);
+  const char *const how = words[1];
+  if (count > 2) bytes = atoi(words[2]);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  send = calloc((size_t)ranks, (size_t)bytes);
+  receive = calloc((size_t)ranks, (size_t)bytes);
+  MPI_Comm one, other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &one);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_name(one, "pressure");
+  MPI_Comm_set_name(other, "velocity");
+  for (int call = 0; call < 2 && strcmp(how, "first"); ++call) exchange(MPI_COMM_WORLD);
+  if (!strcmp(how, "counts")) unequal();
+  if (!strcmp(how, "orders")) {
+    exchange(one), exchange(other);
+    exchange(rank == 0 ? one : other);
+    exchange(rank == 0 ? other : one);
+  }
+  if (rank == 1 && (!strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started"))) wait_for_ever();
+  if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
+  if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);
+  if (rank == 1 && !strcmp(how, "busy")) sleep(2);
+  if (!strcmp(how, "started")) {
+    MPI_Request request;
+    MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  exchange(MPI_COMM_WORLD);
+  MPI_Comm_free(&one);
+  MPI_Comm_free(&other);
+  free(send);
+  free(receive);
+  return MPI_Finalize();
+}

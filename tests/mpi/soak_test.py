@@ -1,0 +1,40 @@
+"""Many random all-to-alls (tests/conformance/fuzz.c): what the processes hold afterwards is no more than after some."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+RANKS = 3
+CALLS = 2000
+MANY_CALLS = 1_000_000
+NIGHT_S = 3 * 3600
+#: A node of several ranks, and messages between nodes. Not by the automatic choice, whose trials change what is kept.
+VARIABLES = {"SWAPMEET_NODES": "1+2", "SWAPMEET_ALGORITHM": "direct(intra=auto)"}
+
+
+def soak(launch, argv: list[object], calls: int, mpi: str, timeout: float) -> subprocess.CompletedProcess[str]:
+    words = [*map(str, argv), "--soak", str(calls)]
+    done: subprocess.CompletedProcess[str] = launch(RANKS, words, mpi=mpi, env=VARIABLES, timeout=timeout)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("calls", "limit_s"),
+    [(CALLS, 120), pytest.param(MANY_CALLS, NIGHT_S, marks=[pytest.mark.long, pytest.mark.timeout(NIGHT_S)])],
+)
+def test_nothing_grows(launch, built, wheel: str, calls: int, limit_s: float) -> None:
+    done = soak(launch, [built(wheel, "fuzz")], calls, wheel, limit_s)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert re.search(r"^\d+ passed, 0 failed, 0 skipped$", done.stdout, re.MULTILINE), done.stdout[-4000:]
+
+
+def test_a_leak_is_noticed(launch, built, compiled) -> None:
+    """Preloads an MPI_Comm_dup that leaves memory, a file and a mapping behind."""
+    leaks = compiled("mpich", "leaks", "-shared", "-fPIC")
+    argv = ["env", f"LD_PRELOAD={leaks}", built("mpich", "fuzz"), "--soak", "1000"]
+    done = launch(2, argv, mpi="mpich", preload=False, timeout=60)
+    assert done.returncode == 1
+    assert "open files grew from" in done.stdout

@@ -340,6 +340,9 @@ def test_the_command_prints_each_cell_and_lists_unknown_names(tmp_path: Path) ->
     assert swapmeet("validate", str(data), "--machine", "fugaku").returncode == 0
     other = swapmeet("regret", "--data", str(data))
     assert other.returncode == 0 and 'no built-in machine describes "elsewhere"' in other.stderr
+    data.write_text(data.read_text() + "elsewhere,2x2x2,1,8,default_ompi,64,15\n")
+    other = swapmeet("regret", "--data", str(data))
+    assert other.returncode == 2 and "64 B: native, default_ompi each stand for what the MPI chose" in other.stderr
 
 
 def test_damaged_results_make_no_page(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from swapmeet import _core
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Launch, Results, Series
+from swapmeet.errors import SwapmeetError
 from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 from swapmeet.validation.predicting import Prediction, by_cell
@@ -65,9 +66,20 @@ class Loss:
 
 
 def by_default(some: Mapping[str, Measured]) -> Measured | None:
-    """What the MPI chose itself in a cell; None: that was not measured."""
-    found = (one for name, one in some.items() if (known := algorithms.find(name)) and known.default)
-    return next(found, None)
+    """What the MPI chose itself in a cell; None: that was not measured.
+
+    Raises
+    ------
+    SwapmeetError
+        If two names stand for it.
+    """
+    found = [one for name, one in some.items() if (known := algorithms.find(name)) and known.default]
+    if len(found) > 1:
+        names = ", ".join(one.algorithm for one in found)
+        system, nodes, _, size = found[0].cell
+        where = f"{system}, {nodes} nodes, {size} B"
+        raise SwapmeetError(f"{where}: {names} each stand for what the MPI chose: leave all but one out")
+    return found[0] if found else None
 
 
 def fastest(some: Mapping[str, Measured]) -> Measured:

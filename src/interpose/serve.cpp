@@ -134,7 +134,7 @@ void remember(const Call& call, Communicator& communicator, const Decision& deci
   const bool ours = decision.exchange != nullptr;
   if (!ours && decision.least_bytes < 0) return;  // declined for now
   if (!ours && decision.least_bytes == 0 && decision.most_bytes == INT64_MAX &&
-      (!trying || of_unequal_blocks(call.collective)))
+      (decision.trying.empty() || of_unequal_blocks(call.collective)))  // else each size has its own count
     communicator.forwarded(call.collective) = {true, trying};
   if ((ours && !decision.plan) || call.collective != Collective::alltoall) return;
   if (call.in_place && ours && !decision.plan->takes_place()) return;

@@ -122,7 +122,7 @@ void Communicator::want(Collective collective, std::int64_t block_bytes) {
   const Kind kind{collective, block_bytes};
   if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_) return;
   wanted_.push_back(kind);
-  repeat_ = {};  // the next blocking call, where they meet, is to look here
+  decide_anew();  // the next blocking call, where they meet, is to look here
   if (wanted_.size() == 1) ++waiting_to_meet;
 }
 

@@ -70,8 +70,9 @@ def test_ranks_that_try_differently_try_nothing(launch, compiled, wheel: str) ->
     assert "the ranks disagree on the SWAPMEET_ variables" in done.stderr
 
 
-def test_a_rank_that_looks_the_communicator_up_again_counts_alike(launch, compiled, wheel: str) -> None:
+@pytest.mark.parametrize(("argv", "env"), [([], {}), (["nonblocking"], RARELY)], ids=["counts", "prepares"])
+def test_a_rank_that_looks_the_communicator_up_again_does_alike(launch, compiled, wheel: str, argv, env) -> None:
     """The others know it by its handle still."""
-    env = {"SWAPMEET_NODES": "1+2"}
-    done = launch(3, [compiled(wheel, "forgets")], mpi=wheel, env=env, timeout=30)
+    env = {"SWAPMEET_NODES": "1+2", **env}
+    done = launch(3, [compiled(wheel, "forgets"), *argv], mpi=wheel, env=env, timeout=30)
     assert done.returncode == 0 and done.stdout == "0 wrong bytes\n", done.stdout + done.stderr

@@ -12,6 +12,7 @@
 #include "mpi/guard.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
+#include "session/duplicates.hpp"
 
 using swapmeet::Handle;
 
@@ -27,12 +28,12 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
 
 }  // namespace
 
-#define SWAPMEET_FREES(name)                                                                                         \
-  SWAPMEET_NAMED(name, (Handle * comm)) {                                                                            \
-    if (swapmeet::mpi_suits() && comm) have(swapmeet::as<MPI_Comm>(*comm), &swapmeet::Communicator::finish_started); \
-    const int error = swapmeet::pass_on(#name, comm);                                                                \
-    swapmeet::deaths.fetch_add(1, std::memory_order_release);                                                        \
-    return error;                                                                                                    \
+#define SWAPMEET_FREES(name)                                                      \
+  SWAPMEET_NAMED(name, (Handle * comm)) {                                         \
+    if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(#name, comm);   \
+    have(swapmeet::as<MPI_Comm>(*comm), &swapmeet::Communicator::finish_started); \
+    const swapmeet::BeingFreed being_freed(swapmeet::as<MPI_Comm>(*comm));        \
+    return swapmeet::pass_on(#name, comm);                                        \
   }
 
 SWAPMEET_FREES(MPI_Comm_free)

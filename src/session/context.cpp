@@ -212,13 +212,14 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared)
   if (!may_have_attributes(comm)) return nullptr;
   attach_to_mpi();
   if (Communicator* const known = kept_for(comm)) return known;
-  if (Communicator* const known = shared ? shared_by_duplicates(comm) : nullptr) return known;
+  Communicator* const of_duplicates = shared_by_duplicates(comm);
+  if (shared && of_duplicates) return of_duplicates;
   auto made = std::make_unique<Communicator>(comm, all.options, meeting);
   if (all.options.recording() && made->met()) made->record(all.recorder);
   if (!shared || !lend_to_duplicates(comm, *made)) {
     if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
     share_with_duplicates(comm);
-    if (shared_by_duplicates(comm)) deaths.fetch_add(1, std::memory_order_release);  // which has served it
+    if (of_duplicates) deaths.fetch_add(1, std::memory_order_release);  // it has served it
   }
   const std::lock_guard lock(all.mutex);
   all.communicators.push_back(made.get());

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
@@ -21,6 +22,7 @@ struct Duplicates {
 };
 
 int keyval = MPI_KEYVAL_INVALID;
+thread_local const BeingFreed* innermost = nullptr;
 
 /// MPI calls this when a communicator is duplicated.
 int share(MPI_Comm, int, void*, void* attribute, void* copy, int* copied) {
@@ -68,13 +70,28 @@ bool is_duplicate(MPI_Comm comm, const Duplicates& all) {
 
 }  // namespace
 
+BeingFreed::BeingFreed(MPI_Comm comm) : comm_(comm), before_(std::exchange(innermost, this)) {
+  deaths.fetch_add(1, std::memory_order_release);  // every rank looks it up again
+}
+
+BeingFreed::~BeingFreed() {
+  innermost = before_;
+  deaths.fetch_add(1, std::memory_order_release);
+}
+
+bool is_being_freed(MPI_Comm comm) {
+  for (const BeingFreed* one = innermost; one; one = one->before_)
+    if (one->comm_ == comm) return true;
+  return false;
+}
+
 void begin_to_share() {
   if (simulated || survives_faults) return;  // in a simulation, all ranks would have one keyval
   if (PMPI_Comm_create_keyval(share, leave, &keyval, nullptr) == MPI_SUCCESS) share_with_duplicates(MPI_COMM_WORLD);
 }
 
 void share_with_duplicates(MPI_Comm comm) {
-  if (keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
+  if (is_being_freed(comm) || keyval == MPI_KEYVAL_INVALID || duplicates_of(comm)) return;
   auto all = std::make_unique<Duplicates>();
   all->first = comm;
   if (PMPI_Comm_group(comm, &all->ranks) != MPI_SUCCESS) return;
@@ -88,7 +105,7 @@ Communicator* shared_by_duplicates(MPI_Comm comm) {
 }
 
 bool lend_to_duplicates(MPI_Comm comm, Communicator& made) {
-  Duplicates* const all = duplicates_of(comm);
+  Duplicates* const all = is_being_freed(comm) ? nullptr : duplicates_of(comm);
   if (!all || all->shared || !is_duplicate(comm, *all) || !made.can_be_shared()) return false;
   all->shared = &made;
   made.share();

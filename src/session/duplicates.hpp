@@ -19,6 +19,21 @@ class Communicator;
 /// Makes the attribute, and gives it to MPI_COMM_WORLD. Once, after MPI_Init; local.
 void begin_to_share();
 
+/// While it lives, `comm` is being freed by this thread: its delete callbacks run, and what exchanges on it then shares
+/// nothing any more. (MPICH 5.0.2 searches for ever for an attribute of it, once one has been set in such a callback.)
+class BeingFreed {
+ public:
+  explicit BeingFreed(MPI_Comm comm);
+  ~BeingFreed();
+  BeingFreed(const BeingFreed&) = delete;
+  BeingFreed& operator=(const BeingFreed&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  const BeingFreed* before_;
+  friend bool is_being_freed(MPI_Comm comm);
+};
+
 /// From now on, duplicates of `comm` share. Nothing if they do already. Local.
 void share_with_duplicates(MPI_Comm comm);
 

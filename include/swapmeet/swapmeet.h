@@ -41,8 +41,8 @@ const char* swapmeet_phase_name(int phase);
 #ifdef MPI_VERSION
 /** Measure the phases of all all-to-alls on `comm` from now on; again: from here on. What it costs: two readings of the
  *  clock for each phase that a call goes through, and the short cut of repeated calls. Local, except where Swapmeet has
- *  not met `comm` yet, for no all-to-all was called on it: it does so now, which is collective. Not while another
- *  thread uses `comm`.
+ *  not met `comm` yet, for no all-to-all was called on it: it does so now, which is collective. On a duplicate of a
+ *  communicator calls on its other duplicates may count as well. Not while another thread uses `comm`.
  *  @return MPI_SUCCESS; MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_phases_begin(MPI_Comm comm);

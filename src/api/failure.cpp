@@ -33,11 +33,18 @@ int failed_by_exception(int error, const char* what) noexcept {
 
 int no_communicator() { return failed(MPI_ERR_COMM, "no communicator, or MPI is not initialised"); }
 
-Communicator* known(MPI_Comm comm) {
-  Communicator* const communicator = comm == MPI_COMM_NULL ? nullptr : communicator_of(comm);
+namespace {
+
+Communicator* ready(Communicator* communicator) {
   if (communicator) communicator->be_ready();
   return communicator;
 }
+
+}  // namespace
+
+Communicator* known(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : ready(communicator_of(comm)); }
+
+Communicator* known_to_serve(MPI_Comm comm) { return comm == MPI_COMM_NULL ? nullptr : ready(serving(comm)); }
 
 }  // namespace swapmeet
 

@@ -24,6 +24,9 @@ int guarded_call(Body body) {
 
 /// What we keep for `comm`; nullptr: nothing, for it is no communicator, which no_communicator() says.
 Communicator* known(MPI_Comm comm);
+
+/// The same, of what serves its blocking calls, which duplicates of a communicator may share: once one was made, local.
+Communicator* known_to_serve(MPI_Comm comm);
 int no_communicator();
 
 }  // namespace swapmeet

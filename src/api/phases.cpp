@@ -8,7 +8,7 @@
 
 SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
   return swapmeet::guarded_call([&]() -> int {
-    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    swapmeet::Communicator* const communicator = swapmeet::known_to_serve(comm);
     if (!communicator) return swapmeet::no_communicator();
     communicator->begin_phases();
     return MPI_SUCCESS;
@@ -17,7 +17,7 @@ SWAPMEET_EXPORT int swapmeet_phases_begin(MPI_Comm comm) {
 
 SWAPMEET_EXPORT int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]) {
   return swapmeet::guarded_call([&]() -> int {
-    swapmeet::Communicator* const communicator = swapmeet::known(comm);
+    swapmeet::Communicator* const communicator = swapmeet::known_to_serve(comm);
     if (!communicator) return swapmeet::no_communicator();
     const std::optional<swapmeet::PhaseTimes> times = communicator->end_phases();
     if (!times || !seconds)

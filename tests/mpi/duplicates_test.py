@@ -18,7 +18,7 @@ ALGORITHMS = [
 @pytest.mark.parametrize("what", ["short", "mixed"])
 @pytest.mark.in_turn
 def test_blocks_arrive(launch, compiled, wheel: str, what: str, algorithm: str | None, ranks: int) -> None:
-    done = launch(ranks, [compiled(wheel, "duplicates"), what], mpi=wheel, algorithm=algorithm)
+    done = launch(ranks, [compiled(wheel, "duplicates", "-ldl"), what], mpi=wheel, algorithm=algorithm)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
 
 
@@ -26,9 +26,14 @@ def test_blocks_arrive(launch, compiled, wheel: str, what: str, algorithm: str |
 def test_one_is_set_up_for_all(launch, compiled, preloaded, wheel: str, threads: bool) -> None:
     """Where one thread may call on one duplicate while another calls on another, each is set up alone."""
     counter = compiled(wheel, "gathers", "-shared", "-fPIC", "-ldl")
-    program = compiled(wheel, "duplicates", *(["-DTHREADS"] if threads else []))
+    program = compiled(wheel, "duplicates", "-ldl", *(["-DTHREADS"] if threads else []))
     argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", program, "short"]
     done = launch(2, argv, mpi=wheel, preload=False)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
     counts = [int(line.rpartition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("set up: ")]
     assert len(counts) == 2 and all(count > 1000 if threads else count <= 3 for count in counts), counts
+
+
+def test_phases_are_measured_by_one_rank_alone(launch, compiled, wheel: str) -> None:
+    done = launch(2, [compiled(wheel, "duplicates", "-ldl"), "phases"], mpi=wheel, timeout=20)
+    assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr

@@ -4,7 +4,10 @@
  *   duplicates mixed       duplicates of MPI_COMM_WORLD and of a half of it, alive together, used in turn, freed in another
  *                          order than they were made, and the duplicated one freed first; blocking, non-blocking and
  *                          persistent exchanges on the same ones; grids of the ranks, of some, and in another order,
- *                          to which Open MPI gives the attributes of a communicator, too */
+ *                          to which Open MPI gives the attributes of a communicator, too
+ *   duplicates phases      rank 0 alone measures the phases of calls on a duplicate, which waits for nobody */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +124,22 @@ static void grids(void) {
   MPI_Comm_free(&duplicate), MPI_Comm_free(&backwards);
 }
 
+static void phases(void) {
+  int (*const begin)(MPI_Comm) = (int (*)(MPI_Comm))dlsym(RTLD_DEFAULT, "swapmeet_phases_begin");
+  int (*const end)(MPI_Comm, double *) = (int (*)(MPI_Comm, double *))dlsym(RTLD_DEFAULT, "swapmeet_phases_end");
+  double seconds[16] = {0};
+  int rank = 0;
+  MPI_Comm duplicate;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  exchange(duplicate, 16, 1);
+  if (rank == 0 && begin(duplicate) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int call = 0; call < 3; ++call) exchange(duplicate, 16, call);
+  if (rank == 0 && end(duplicate, seconds) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+  exchange(duplicate, 16, 2);
+  MPI_Comm_free(&duplicate);
+}
+
 int main(int argc, char **argv) {
 #ifdef THREADS
   int provided = 0;
@@ -129,6 +148,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
 #endif
   if (argc > 1 && strcmp(argv[1], "short") == 0) shortly();
+  else if (argc > 1 && strcmp(argv[1], "phases") == 0) phases();
   else mixed(), grids();
   MPI_Comm left; /* alive when MPI ends */
   MPI_Comm_dup(MPI_COMM_WORLD, &left);

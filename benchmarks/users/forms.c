@@ -8,15 +8,15 @@
  * the least, greatest and mean time of the ranks, of the mean over at most CALLS calls. What arrives is checked.
  *
  * The program knows nothing of the library. It reports whether the process holds it. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VOLUME = 128 << 20, FEWEST = 5, WARM = 2, LARGEST = 2 << 20, GAP = 24, ODD = 3, THREADS = 2, COLD = 64 << 20 };
+#include "table.h"
+
+enum { VOLUME = 128 << 20, WARM = 2, LARGEST = 2 << 20, GAP = 24, ODD = 3, THREADS = 2, COLD = 64 << 20 };
 
 /* One exchange of blocks of `bytes`; what a form needs besides is made by its `prepare`. */
 typedef struct Run {
@@ -32,8 +32,8 @@ typedef struct Run {
 typedef struct Form {
   const char *name;
   void (*prepare)(Run *run); /* NULL: nothing */
-  void (*fill)(Run *run);    /* anew before each call, untimed; NULL: once */
-  void (*call)(Run *run, int turn);
+  Call *fill;                /* anew before each call, untimed; NULL: once */
+  Call *call;                /* of a Run */
   int in_place, threads;
 } Form;
 
@@ -42,19 +42,15 @@ static void fail(const char *what) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void *room(size_t bytes) {
-  void *const memory = calloc(bytes ? bytes : 1, 1);
-  if (!memory) fail("out of memory");
-  return memory;
-}
-
 /* --- what stands in blocks ---------------------------------------------------------------------------------------- */
 
 static char mark(int from, int to) { return (char)(1 + 11 * from + to); }
 
 static char *block(char *blocks, const Run *run, int i) { return blocks + (size_t)i * (run->bytes + run->gap); }
 
-static void fill_in_place(Run *run) {
+static void fill_in_place(void *what, int turn) {
+  const Run *const run = what;
+  (void)turn;
   for (int i = 0; i < run->ranks; ++i) memset(block(run->receive, run, i), mark(run->rank, i), run->bytes);
 }
 
@@ -70,17 +66,20 @@ static void check(const Run *run, char *blocks) {
 
 /* --- forms -------------------------------------------------------------------------------------------------------- */
 
-static void plain(Run *run, int turn) {
+static void plain(void *what, int turn) {
+  const Run *const run = what;
   const size_t at = turn % run->turns * run->spread;
   MPI_Alltoall(run->send + at, run->bytes, MPI_CHAR, run->receive + at, run->bytes, MPI_CHAR, run->comm);
 }
 
-static void in_place(Run *run, int turn) {
+static void in_place(void *what, int turn) {
+  const Run *const run = what;
   (void)turn;
   MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, run->receive, run->bytes, MPI_CHAR, run->comm);
 }
 
-static void v_in_place(Run *run, int turn) {
+static void v_in_place(void *what, int turn) {
+  const Run *const run = what;
   (void)turn;
   MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, run->receive, run->counts, run->offsets, MPI_CHAR,
                 run->comm);
@@ -88,13 +87,15 @@ static void v_in_place(Run *run, int turn) {
 
 static void with_gaps(Run *run) { run->gap = GAP, run->send += ODD, run->receive += ODD; }
 
-static void v(Run *run, int turn) {
+static void v(void *what, int turn) {
+  const Run *const run = what;
   (void)turn;
   MPI_Alltoallv(run->send, run->counts, run->offsets, MPI_CHAR, run->receive, run->counts, run->offsets, MPI_CHAR,
                 run->comm);
 }
 
-static void other_types(Run *run, int turn) {
+static void other_types(void *what, int turn) {
+  const Run *const run = what;
   (void)turn;
   MPI_Alltoall(run->send, run->bytes / 4, MPI_INT, run->receive, run->bytes / 8, MPI_DOUBLE, run->comm);
 }
@@ -108,7 +109,8 @@ static void strided(Run *run) {
   MPI_Type_free(&vector);
 }
 
-static void strided_send(Run *run, int turn) {
+static void strided_send(void *what, int turn) {
+  const Run *const run = what;
   (void)turn;
   MPI_Alltoall(run->send, 1, run->sent, run->receive, run->bytes, MPI_CHAR, run->comm);
 }
@@ -123,15 +125,17 @@ static void grid(Run *run) {
   MPI_Comm_rank(run->comm, &run->rank);
 }
 
-static void rows_and_columns(Run *run, int turn) {
+static void rows_and_columns(void *what, int turn) {
+  const Run *const run = what;
   int ranks = 0;
   MPI_Comm_size(run->other, &ranks);
   if (ranks > 1) /* what the columns exchange is not checked: it is overwritten by the rows */
     MPI_Alltoall(run->send, run->bytes, MPI_CHAR, run->receive, run->bytes, MPI_CHAR, run->other);
-  plain(run, turn);
+  plain(what, turn);
 }
 
-static void communicator_each_call(Run *run, int turn) {
+static void communicator_each_call(void *what, int turn) {
+  const Run *const run = what;
   MPI_Comm once;
   MPI_Comm_dup(run->comm, &once);
   (void)turn;
@@ -147,7 +151,8 @@ static void cold(Run *run) {
   run->send = room(run->turns * run->spread), run->receive = room(run->turns * run->spread);
 }
 
-static void fresh_buffers(Run *run, int turn) {
+static void fresh_buffers(void *what, int turn) {
+  const Run *const run = what;
   const size_t bytes = (size_t)run->ranks * run->bytes;
   char *const send = malloc(bytes), *const receive = malloc(bytes);
   (void)turn;
@@ -158,10 +163,11 @@ static void fresh_buffers(Run *run, int turn) {
   free(send), free(receive);
 }
 
-static void after_allreduce(Run *run, int turn) {
+static void after_allreduce(void *what, int turn) {
+  const Run *const run = what;
   double sum = turn, all = 0;
   MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, run->comm);
-  plain(run, turn);
+  plain(what, turn);
 }
 
 static void alloc_mem(Run *run) {
@@ -194,8 +200,8 @@ static void communicators_of_threads(Run *run) {
 }
 
 /* Ten calls of each thread, of which the time of all is taken. */
-static void two_threads(Run *run, int turn) {
-  (void)run;
+static void two_threads(void *what, int turn) {
+  (void)what;
   for (int i = 0; i < THREADS; ++i) {
     threads[i].turn = turn;
     if (pthread_create(&threads[i].id, NULL, in_thread, &threads[i]) != 0) fail("a thread was refused");
@@ -219,31 +225,6 @@ static const Form forms[] = {{"plain", NULL, NULL, plain, 0, 0},
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
-static void measure(const Form *form, Run *run, int limit) {
-  int rank = 0, all = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &all);
-  const double volume = (double)run->bytes * all * all;
-  int calls = volume * FEWEST > VOLUME ? FEWEST : (int)(VOLUME / volume);
-  if (calls > limit) calls = limit;
-  double mine = 0;
-  for (int i = -WARM - calls / 10; i < calls; ++i) {
-    if (form->fill) form->fill(run), MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    form->call(run, i + WARM + calls / 10);
-    if (i >= 0) mine += MPI_Wtime() - begin;
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  mine *= 1e6 / calls;
-  double sum = 0, least = 0, greatest = 0;
-  MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &greatest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0)
-    printf("%13d %13d %12.3f %12.3f %12.3f\n", run->bytes, calls, least, greatest, sum / all), fflush(stdout);
-}
-
-/* Memory of a form is not given back before the program ends: what it had is small, and there are few forms. */
 static void exchange(const Form *form, int bytes, int limit) {
   Run run = {MPI_COMM_WORLD, MPI_COMM_NULL, 0, 0, bytes, NULL, NULL, 0, NULL, NULL, MPI_DATATYPE_NULL, 0, 1};
   MPI_Comm_size(run.comm, &run.ranks);
@@ -257,8 +238,11 @@ static void exchange(const Form *form, int bytes, int limit) {
     for (size_t turn = 0; turn < run.turns; ++turn) fill(&run, run.send + turn * run.spread);
   else
     for (int i = 0; i < run.ranks; ++i) memset(run.send + 2 * (size_t)i * bytes, mark(run.rank, i), 2 * (size_t)bytes);
-  measure(form, &run, limit);
-  if (form->in_place) fill_in_place(&run), MPI_Barrier(MPI_COMM_WORLD), form->call(&run, 0);
+  int of_job = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &of_job);
+  const int calls = calls_within(VOLUME, (double)bytes * of_job * of_job, limit);
+  measure(bytes, calls, WARM + calls / 10, form->fill, form->call, &run);
+  if (form->in_place) fill_in_place(&run, 0), MPI_Barrier(MPI_COMM_WORLD), form->call(&run, 0);
   check(&run, run.receive);
   for (int i = 1; form->threads && i < THREADS; ++i) check(&threads[i].run, threads[i].run.receive);
   for (int i = 0; form->threads && i < THREADS; ++i) {
@@ -274,19 +258,17 @@ static void exchange(const Form *form, int bytes, int limit) {
 
 int main(int argc, char **argv) {
   const int threaded = argc > 1 && strcmp(argv[1], "threads") == 0;
-  int provided = MPI_THREAD_SINGLE, rank = 0;
+  int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (argc != 4) fail("there are three arguments");
   if (!threaded && strcmp(argv[1], "calls") != 0) fail("the first argument is neither calls nor threads");
   if (threaded && provided < MPI_THREAD_MULTIPLE) fail("MPI_THREAD_MULTIPLE is refused");
   const int most = atoi(argv[2]), limit = atoi(argv[3]);
   if (most < 8 || limit < 1) fail("MOST is at least 8, CALLS at least 1");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) printf("# Swapmeet: %s\n", dlsym(RTLD_DEFAULT, "swapmeet_version") ? "yes" : "no");
+  report_library();
   for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) {
     if (forms[i].threads != threaded) continue;
-    if (rank == 0)
-      printf("\n# Benchmarking %s\n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n", forms[i].name);
+    title(forms[i].name);
     for (int bytes = 8; bytes <= LARGEST && bytes <= most; bytes *= bytes == 8 ? 128 : bytes == 256 << 10 ? 8 : 16)
       exchange(&forms[i], bytes, limit);
   }

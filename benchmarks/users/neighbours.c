@@ -11,12 +11,12 @@
  * least, greatest and mean time of the ranks, of the mean over CALLS calls. What arrives is checked.
  *
  * The program knows nothing of the library. It reports whether the process holds it. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "table.h"
 
 enum { WARM = 10, SMALLEST = 8, GROWTH = 8, DOUBLE = sizeof(double), SIDES = 4 };
 
@@ -25,34 +25,6 @@ static int rank, ranks;
 static void fail(const char *what) {
   fprintf(stderr, "neighbours: %s\nusage: neighbours MOST CALLS\n", what);
   MPI_Abort(MPI_COMM_WORLD, 2);
-}
-
-static void *room(size_t bytes) {
-  void *const memory = calloc(bytes ? bytes : 1, 1);
-  if (!memory) fail("out of memory");
-  return memory;
-}
-
-static void title(const char *name) {
-  if (rank == 0)
-    printf("\n# Benchmarking %s\n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n", name);
-}
-
-/* Prints what a call takes. */
-static void measure(void (*call)(const void *), const void *what, int bytes, int calls) {
-  double mine = 0;
-  for (int i = -WARM; i < calls; ++i) {
-    const double begin = MPI_Wtime();
-    call(what);
-    if (i >= 0) mine += MPI_Wtime() - begin;
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  mine *= 1e6 / calls;
-  double sum = 0, least = 0, greatest = 0;
-  MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &greatest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%13d %13d %12.3f %12.3f %12.3f\n", bytes, calls, least, greatest, sum / ranks), fflush(stdout);
 }
 
 static MPI_Comm grid_of(int dimensions, int periodic) {
@@ -71,8 +43,9 @@ typedef struct Bytes {
   MPI_Comm grid;
 } Bytes;
 
-static void exchange_bytes(const void *what) {
+static void exchange_bytes(void *what, int turn) {
   const Bytes *const all = what;
+  (void)turn;
   MPI_Neighbor_alltoall(all->out, all->bytes, MPI_BYTE, all->in, all->bytes, MPI_BYTE, all->grid);
 }
 
@@ -82,7 +55,7 @@ static void periodic(const char *name, int dimensions, int most, int calls) {
   title(name);
   for (all.bytes = SMALLEST; all.bytes <= most; all.bytes *= GROWTH) {
     for (int i = 0; i < blocks; ++i) memset(all.out + (size_t)i * all.bytes, 1 + rank * blocks + i, all.bytes);
-    measure(exchange_bytes, &all, all.bytes, calls);
+    measure(all.bytes, calls, WARM, NULL, exchange_bytes, &all);
     for (int d = 0; d < dimensions; ++d) {
       int near[2];
       MPI_Cart_shift(all.grid, d, 1, &near[0], &near[1]);
@@ -106,8 +79,9 @@ typedef struct Halo {
   MPI_Comm grid;
 } Halo;
 
-static void exchange_edges(const void *what) {
+static void exchange_edges(void *what, int turn) {
   const Halo *const all = what;
+  (void)turn;
   MPI_Neighbor_alltoallw(all->square, all->counts, all->out, all->types, all->square, all->counts, all->in, all->types,
                          all->grid);
 }
@@ -129,7 +103,7 @@ static void halo(int most, int calls) {
     }
     for (int i = 1; i <= n; ++i)
       for (int k = 1; k <= n; ++k) all.square[i * width + k] = 1 + rank;
-    measure(exchange_edges, &all, n * DOUBLE, calls);
+    measure(n * DOUBLE, calls, WARM, NULL, exchange_edges, &all);
     for (int d = 0; d < 2; ++d) {
       int near[2];
       MPI_Cart_shift(all.grid, d, 1, &near[0], &near[1]);
@@ -150,7 +124,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int most = atoi(argv[1]), calls = atoi(argv[2]);
   if (most < 1 || calls < 1) fail("MOST and CALLS are at least 1");
-  if (rank == 0) printf("# Swapmeet: %s\n", dlsym(RTLD_DEFAULT, "swapmeet_version") ? "yes" : "no");
+  report_library();
   periodic("ring", 1, most, calls);
   periodic("torus", 2, most, calls);
   halo(most, calls);

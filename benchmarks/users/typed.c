@@ -8,14 +8,14 @@
  * the least, greatest and mean time of the ranks, of the mean over at most CALLS calls. What arrives is checked.
  *
  * The program knows nothing of the library. It reports whether the process holds it. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VOLUME = 256 << 20, FEWEST = 5, WARM = 2 };
+#include "table.h"
+
+enum { VOLUME = 256 << 20, WARM = 2 };
 
 /* One side of an exchange: blocks of `count` elements of `type` for each rank. */
 typedef struct Side {
@@ -29,12 +29,6 @@ static void fail(const char *what) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void *room(size_t bytes) {
-  void *const memory = calloc(bytes ? bytes : 1, 1);
-  if (!memory) fail("out of memory");
-  return memory;
-}
-
 static Side side(size_t bytes, int ranks) {
   return (Side){room(bytes), room(ranks * sizeof(int)), room(ranks * sizeof(int)), room(ranks * sizeof(MPI_Datatype))};
 }
@@ -45,36 +39,26 @@ static void free_side(Side *one, int ranks) {
   free(one->memory), free(one->counts), free(one->offsets), free(one->types);
 }
 
-/* Prints what a call takes. */
-static void measure(const Side *out, const Side *in, MPI_Comm comm, int bytes, int limit) {
-  int ranks = 0, all = 0, rank = 0;
-  MPI_Comm_size(comm, &ranks);
-  MPI_Comm_size(MPI_COMM_WORLD, &all);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const double volume = (double)bytes * ranks * all;
-  int calls = volume * FEWEST > VOLUME ? FEWEST : (int)(VOLUME / volume);
-  if (calls > limit) calls = limit;
-  double mine = 0;
-  for (int i = -WARM - calls / 10; i < calls; ++i) {
-    const double begin = MPI_Wtime();
-    MPI_Alltoallw(out->memory, out->counts, out->offsets, out->types, in->memory, in->counts, in->offsets, in->types,
-                  comm);
-    if (i >= 0) mine += MPI_Wtime() - begin;
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  mine *= 1e6 / calls;
-  double sum = 0, least = 0, greatest = 0;
-  MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &greatest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%13d %13d %12.3f %12.3f %12.3f\n", bytes, calls, least, greatest, sum / all), fflush(stdout);
+typedef struct Exchange {
+  const Side *out, *in;
+  MPI_Comm comm;
+} Exchange;
+
+static void call(void *what, int turn) {
+  const Exchange *const all = what;
+  const Side *const out = all->out, *const in = all->in;
+  (void)turn;
+  MPI_Alltoallw(out->memory, out->counts, out->offsets, out->types, in->memory, in->counts, in->offsets, in->types,
+                all->comm);
 }
 
-static void title(const char *name) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0)
-    printf("\n# Benchmarking %s\n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n", name);
+static void exchange(const Side *out, const Side *in, MPI_Comm comm, int bytes, int limit) {
+  Exchange all = {out, in, comm};
+  int ranks = 0, of_job = 0;
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_size(MPI_COMM_WORLD, &of_job);
+  const int calls = calls_within(VOLUME, (double)bytes * ranks * of_job, limit);
+  measure(bytes, calls, WARM + calls / 10, NULL, call, &all);
 }
 
 /* --- pairs of types ----------------------------------------------------------------------------------------------- */
@@ -205,7 +189,7 @@ static void pairs(int most, int limit) {
       const int bytes = n * DOUBLE;
       char *const packed = room(bytes);
       for (int i = 0; i < ranks; ++i) memset(packed, 1 + rank * ranks + i, bytes), pack(&out, i, packed, bytes, 1);
-      measure(&out, &in, MPI_COMM_WORLD, bytes, limit);
+      exchange(&out, &in, MPI_COMM_WORLD, bytes, limit);
       for (int i = 0; i < ranks; ++i) {
         pack(&in, i, packed, bytes, 0);
         for (int b = 0; b < bytes; ++b)
@@ -259,7 +243,7 @@ static void redistribute(const char *name, int n, int from, int to, MPI_Comm com
     for (int j = 0; j < before[1]; ++j)
       for (int k = 0; k < before[2]; ++k, ++at) sent[at][0] = value(first, i, j, k), sent[at][1] = -sent[at][0];
   title(name);
-  measure(&out, &in, comm, (int)((double)n * n * n / rest / ranks / ranks * sizeof(Complex)), limit);
+  exchange(&out, &in, comm, (int)((double)n * n * n / rest / ranks / ranks * sizeof(Complex)), limit);
   for (int i = 0, at = 0; i < after[0]; ++i)
     for (int j = 0; j < after[1]; ++j)
       for (int k = 0; k < after[2]; ++k, ++at)
@@ -304,7 +288,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int most = atoi(argv[2]), limit = atoi(argv[3]);
   if (most < 1 || limit < 1) fail("MOST and CALLS are at least 1");
-  if (rank == 0) printf("# Swapmeet: %s\n", dlsym(RTLD_DEFAULT, "swapmeet_version") ? "yes" : "no");
+  report_library();
   if (strcmp(argv[1], "pairs") == 0) pairs(most, limit);
   else if (strcmp(argv[1], "boxes") == 0) boxes(most, limit);
   else fail("the first argument is neither pairs nor boxes");

@@ -14,12 +14,12 @@
  * which the mean, the least and the greatest over the ranks.
  *
  * The program knows nothing of the library. It reports whether the process holds it, for a comparison relies on that. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "table.h"
 
 enum { FEWER_ABOVE = 8192, VOLUME = 40 << 20, LARGEST = 16 << 20 };
 
@@ -118,7 +118,7 @@ static void check(const Run *run, int bytes) {
       if (run->receive[(size_t)source * bytes + i] != (char)(source + 1)) fail("WRONG data were delivered");
 }
 
-static void measure(const Run *run, const Method *method, const Collective *collective, int most, int limit) {
+static void measure_sizes(const Run *run, const Method *method, const Collective *collective, int most, int limit) {
   if (run->rank == 0) printf(method->title, collective->name);
   for (int bytes = method->first; bytes <= most; bytes = bytes ? 2 * bytes : 1) {
     const int calls = method->calls(bytes) < limit ? method->calls(bytes) : limit;
@@ -166,8 +166,8 @@ int main(int argc, char **argv) {
   run.offsets = malloc((size_t)run.ranks * sizeof *run.offsets);
   if (!run.send || !run.receive || !run.counts || !run.offsets) fail("out of memory");
   memset(run.send, run.rank + 1, (size_t)run.ranks * most);
-  if (run.rank == 0) printf("# Swapmeet: %s\n", dlsym(RTLD_DEFAULT, "swapmeet_version") ? "yes" : "no");
-  for (int i = 4; i < argc; ++i) measure(&run, method, collective_named(argv[i]), most, limit);
+  report_library();
+  for (int i = 4; i < argc; ++i) measure_sizes(&run, method, collective_named(argv[i]), most, limit);
   free(run.send), free(run.receive), free(run.counts), free(run.offsets);
   if (method->split) MPI_Comm_free(&run.comm);
   MPI_Finalize();

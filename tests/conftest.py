@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -62,6 +63,21 @@ def _in_turn(item: pytest.Item) -> bool:
     wheel = parameters["wheel"]
     case = item.name.replace(wheel, "")
     return zlib.crc32(case.encode()) % 2 == (wheel == "mpich")
+
+
+@pytest.fixture(autouse=True)
+def _no_leftovers() -> None:
+    """Remove what launchers of Open MPI that were killed have left: one that later gets the same PID would not start.
+
+    OpenPMIx refuses to begin where its file of contacts exists ("The PMIx server's listener thread failed to start").
+    """
+    for folder in Path(tempfile.gettempdir()).glob("ompi.[0-9]*"):
+        try:
+            os.kill(int(folder.suffix[1:]), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, PermissionError):
+            continue
 
 
 @pytest.fixture(params=NAMES, scope="session")

@@ -148,14 +148,16 @@ void Trials::plan() {
   double call_s = std::exp(beliefs_[usual].log_mean);
   if (between_s_ > 0) call_s = std::min(call_s, between_s_);
   const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
+  double least = static_cast<double>(endless);  // calls that are to come for a trial to be worth what it costs
   std::int64_t soonest = endless;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
     const double costs = cost(arm), gains = gain(arm, one);
-    const double worth = gains > 0 ? costs / gains - foreseen : static_cast<double>(endless);
+    if (!(gains > 0 && costs / gains < least)) continue;
+    least = costs / gains;
+    next_ = static_cast<int>(arm);
     const double left = spent + costs;  // share · n + min(10 · share · n, 100 · early · share) >= left
     const double allowed = std::max(left / (11 * share_), (left - 100 * early_calls * share_) / share_);
-    const std::int64_t wait = whole(std::max(worth, allowed) - so_far);
-    if (wait < soonest) soonest = wait, next_ = static_cast<int>(arm);
+    soonest = whole(std::max(least - foreseen, allowed) - so_far);
   }
   // What is taken because of a model alone is measured at once, where there is something to compare it with.
   const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
@@ -220,11 +222,13 @@ void Trials::change() {
   if (tried(native) && behind > -std::log(by_host) && behind > std::hypot(unsure(native), unsure(usual_)))
     usual_ = native;
   int best = usual_;
-  for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm)
-    if (tried(arm) && expected(arm) < expected(best)) best = arm;
-  if (best == usual_) return;
-  const double faster = expected(usual_) - expected(best);
-  if (faster > -std::log(margin) && faster > sure * std::hypot(unsure(best), unsure(usual_))) usual_ = best;
+  for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
+    const double faster = expected(usual_) - expected(arm);
+    if (tried(arm) && expected(arm) < expected(best) && faster > -std::log(margin) &&
+        faster > sure * std::hypot(unsure(arm), unsure(usual_)))
+      best = arm;
+  }
+  usual_ = best;
 }
 
 /// Times are not what they were.

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
@@ -62,6 +63,16 @@ class Platform:
         return " ".join(words)
 
     @property
+    def part(self) -> str:
+        """What to know where the ranks are on a part of a torus, which is none itself; else nothing."""
+        if not re.match(r"torus\(dims=\d+x", self.topology) or not 1 < len(self.hosts) < self.network.hosts:
+            return ""
+        return (
+            f"{self.ranks} ranks are on the first {len(self.hosts)} of {self.network.hosts} nodes of {self.topology}, "
+            "in order; for a torus of a job's own give --network, as in torus(dims=2x2x2,hosts=1)"
+        )
+
+    @property
     def hostfile(self) -> str:
         """A host for each rank, one a line."""
         return "".join(f"{self.hosts[rank // self.per_node]}\n" for rank in range(self.ranks))
@@ -78,7 +89,9 @@ class Platform:
         eager = str(min(between.eager_bytes + 1, 2**31 - 1))
         each_s = 1e-6 * message_us(self.machine, self.per_node)
         overhead = f"0:{each_s:.9g}:0"
-        if between.handshake_trips:  # of which each costs both cores once more; the receiver's part is the sender's here
+        if (
+            between.handshake_trips
+        ):  # of which each costs both cores once more; the receiver's part is the sender's here
             overhead += f";{between.eager_bytes}:{each_s * (1 + 2 * between.handshake_trips):.9g}:0"
         chosen = CONFIGURATION | {"smpi/lat-factor": latency_factors(between)}
         chosen |= {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}

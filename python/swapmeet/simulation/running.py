@@ -61,6 +61,8 @@ class Chosen:
         for one in found:
             if simulated:
                 one.require_routes()
+            if one.part:
+                print(f"swapmeet: {one.part}", file=sys.stderr)
         return found
 
 

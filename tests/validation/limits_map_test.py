@@ -106,7 +106,7 @@ def test_topology_prints_what_links_carry_at_least() -> None:
     assert "crosses the cut between 4 hosts (n0, n1, n2, n3)" in cut
 
 
-def test_simulations_are_told_of_no_handshakes() -> None:
+def test_bounds_of_simulations_are_without_what_they_may_not_charge() -> None:
     where = platform("fugaku", 64)
     costs = simulated_costs(where)
     assert (costs.overlap, costs.contention, costs.between.cold_us, costs.between.handshake_trips) == (1, 1, 0, 0)

@@ -68,11 +68,11 @@ def test_the_page_is_of_the_committed_cells() -> None:
 
 
 def test_the_command_maps_a_platform(tmp_path: Path) -> None:
-    done = swapmeet("limits", "-o", str(tmp_path), "--platform", "cluster", "-P", "16")
+    done = swapmeet("limits", "-o", str(tmp_path), "--machine", "cluster", "-P", "16")
     assert done.returncode == 0, done.stderr
     assert len(store.read(tmp_path)) == len(computing.SIZES) and (tmp_path / "cluster.png").stat().st_size > 10_000
     assert "## Work list" in swapmeet("limits", "-o", str(tmp_path), "--markdown").stdout
-    assert "leave --platform" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
+    assert "leave --machine" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
     assert "cells.jsonl cannot be read" in refused("limits", "-o", str(tmp_path / "none"), "--markdown")
 
 

@@ -184,21 +184,21 @@ def platform(
     SwapmeetError
         If the description is malformed or has no network, or the machine is too small for the ranks.
     """
-    machine = machine or machines.load(name, "--platform")
+    machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
         raise SwapmeetError(
-            f'--platform "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
+            f'--machine "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
         )
     text = topology or (machine.network.topology if machine.network else "")
     try:
         network = read_network(text)
     except SwapmeetError as problem:
-        raise problem if topology else SwapmeetError(f'--platform "{name}": network.topology: {problem}') from None
+        raise problem if topology else SwapmeetError(f'--machine "{name}": network.topology: {problem}') from None
     each = per_node or machine.ranks_per_node or ranks
     wanted = math.ceil(ranks / each)
     if wanted > network.hosts:
         raise SwapmeetError(
-            f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: "
+            f"--machine {machine.name} has {network.hosts} nodes of {each} ranks: "
             f"{network.hosts * each} ranks at most, not {ranks}"
         )
     return Platform(machine, text, ranks, each, network, tuple(network.names[:wanted]), jitter_us)

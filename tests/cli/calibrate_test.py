@@ -46,7 +46,7 @@ def test_two_nodes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["-n", "1"], "-n 1: expected 2 to"),
+        (["-n", "1"], "-P 1: expected 2 to"),
         (["--launches", "0"], "--launches 0"),
         (["--budget", "soon"], '--budget "soon"'),
         (["--launcher", "srun"], "does not say {ranks}"),

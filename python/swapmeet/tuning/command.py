@@ -82,7 +82,7 @@ def tune(
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
     if not measured and ranks and parse_ranks(ranks)[0] < 2:
-        raise SwapmeetError(f'-n "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
+        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     for path in filter(None, (place, *exports.paths)):
         file.require_place(path)
     sources = list(measured or [])

@@ -273,6 +273,11 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   template <bool is_send>
   [[gnu::noinline]] Part scattered(const Message& message) const {
     types_.bind(base_[0], base_[1], base_[2], rows_->block_bytes);
+    if constexpr (simulated) {
+      std::int64_t pieces = 0;
+      for (const Run& run : this->schedule_.runs_of(message)) pieces += run.stride == 1 ? 1 : run.count;
+      typed(bytes(message), pieces);
+    }
     Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
     const int error = again([&]() -> int { return types_.type_of(this->schedule_, message, &all.type); });
     if (!error) return all;

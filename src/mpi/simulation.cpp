@@ -22,10 +22,12 @@ double property(const char* name) {
   return text ? std::strtod(text, nullptr) : 0;
 }
 
-/// Of a rank, with what copies cost on its host, by that one's properties in the platform file: of its own memory, and
-/// through memory that the ranks of a node share.
+/// Of a rank, with what copies cost on its host, by that one's properties in the platform file: of its own memory, by the
+/// MPI for derived datatypes, and through memory that the ranks of a node share.
 struct Fibre {
   double byte_s = 1e-9 * property("copy_byte_ns"), piece_s = 1e-6 * property("copy_piece_us");
+  double typed_s = 1e-6 * property("typed_message_us"), typed_byte_s = 1e-9 * property("typed_byte_ns"),
+         typed_piece_s = 1e-6 * property("typed_piece_us");
   double shared_byte_s = 1e-9 * property("shared_byte_ns"), flag_s = 1e-6 * property("shared_latency_us");
   double shared_overhead_s = 1e-6 * property("shared_overhead_us");
   double owed_s = 0, waited_s = 0;
@@ -112,6 +114,12 @@ std::size_t fibre() { return static_cast<std::size_t>(sg_actor_self_get_pid()); 
 void copied(std::int64_t bytes, std::int64_t pieces) {
   Fibre& mine = this_fibre();
   mine.owed_s += mine.byte_s * static_cast<double>(bytes) + mine.piece_s * static_cast<double>(pieces);
+}
+
+void typed(std::int64_t bytes, std::int64_t pieces) {
+  Fibre& mine = this_fibre();
+  mine.owed_s += mine.typed_s + mine.typed_byte_s * static_cast<double>(bytes) +
+                 mine.typed_piece_s * static_cast<double>(pieces);
 }
 
 void settle() {

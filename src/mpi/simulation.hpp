@@ -18,6 +18,9 @@ std::size_t fibre();
 /// So many bytes were copied, in so many pieces, which costs what the platform says of its hosts. Charged by settle().
 void copied(std::int64_t bytes, std::int64_t pieces = 1);
 
+/// The MPI gathers or scatters a message of a derived datatype of so many pieces.
+void typed(std::int64_t bytes, std::int64_t pieces);
+
 /// Lets the rank pay for its copies: before it sends, before it waits, and at the end.
 void settle();
 
@@ -32,6 +35,7 @@ void take_what_is_missing();
 inline constexpr bool simulated = false;
 constexpr std::size_t fibre() { return 0; }
 inline void copied(std::int64_t, std::int64_t = 1) {}
+inline void typed(std::int64_t, std::int64_t) {}
 inline void settle() {}
 inline void pass_time(bool) {}
 inline void take_what_is_missing() {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from swapmeet.machines import Machine
 from swapmeet.network.reading import place, read_network
 
 MOST_HOSTS = 1500  #: each pair has a route, written out
+HEADER_BYTES = 16  #: that SimGrid adds to each message before it looks up what it costs
+SMALLEST_FRAGMENT = 64  #: bytes; what fewer take is taken to be the same
 UNLIMITED = 1e15  #: bytes a second, where a description says that bytes cost nothing
 #: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; whoever
 #: polls lets a little time pass, or would poll for ever.
@@ -72,9 +75,13 @@ class Platform:
     def options(self) -> list[str]:
         """SimGrid's options, but for files and the number of ranks."""
         between = self.machine.costs.between
-        overhead = f"0:{1e-6 * message_us(self.machine, self.per_node):.9g}:0"
         eager = str(min(between.eager_bytes + 1, 2**31 - 1))
-        chosen = CONFIGURATION | {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}
+        each_s = 1e-6 * message_us(self.machine, self.per_node)
+        overhead = f"0:{each_s:.9g}:0"
+        if between.handshake_trips:  # of which each costs both ends' cores once more
+            overhead += f";{between.eager_bytes + HEADER_BYTES}:{each_s * (1 + between.handshake_trips):.9g}:0"
+        chosen = CONFIGURATION | {"smpi/lat-factor": latency_factors(between)}
+        chosen |= {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}
         chosen |= {"smpi/send-is-detached-thresh": eager, "smpi/async-small-thresh": eager}
         return [f"--cfg={name}:{value}" for name, value in chosen.items()]
 
@@ -110,6 +117,29 @@ def message_us(machine: Machine, per_node: int) -> float:
         waiting_us = machine.network.message_us - overhead_us
         return overhead_us + waiting_us * per_node / (machine.ranks_per_node or per_node)
     return overhead_us + machine.costs.node_message_us * per_node / 2
+
+
+def latency_factors(between: _core.Link) -> str:
+    """What a message takes besides its overhead and its bytes, in latencies, by its size, as SimGrid takes it.
+
+    That is L, 2L for each trip of a larger message's handshake, and its first fragment's bytes, in steps of the square
+    root of two. All messages in flight wait for theirs at once.
+    """
+    if between.latency_us <= 0 or not (between.handshake_trips or between.fragment_byte_ns):
+        return "0:1"
+    ends = {between.eager_bytes} if between.handshake_trips else set()
+    if between.fragment_byte_ns:
+        steps = 2 * math.log2(max(1, between.fragment_bytes / SMALLEST_FRAGMENT))
+        ends |= {round(SMALLEST_FRAGMENT * 2 ** (step / 2)) for step in range(math.ceil(steps))}
+        ends |= {between.fragment_bytes}
+    words, sizes = [], [0, *sorted(ends)]
+    for size, end in itertools.zip_longest(sizes, sizes[1:]):
+        middle = math.sqrt(max(size, 1) * end) if end else size + 1
+        extra_us = min(middle, between.fragment_bytes) * between.fragment_byte_ns * 1e-3
+        if middle > between.eager_bytes:
+            extra_us += 2 * between.latency_us * between.handshake_trips
+        words.append(f"{size + HEADER_BYTES if size else 0}:{1 + extra_us / between.latency_us:.6g}")
+    return ";".join(words)
 
 
 def platform(
@@ -183,6 +213,9 @@ def _xml(machine: Machine, placed: _core.PlacedNetwork, hosts: int, per_node: in
     prices = {
         "copy_byte_ns": costs.pack.byte_ns,
         "copy_piece_us": costs.pack.piece_us,
+        "typed_message_us": costs.datatype_us,
+        "typed_byte_ns": costs.datatype.byte_ns,
+        "typed_piece_us": costs.datatype.piece_us,
         "shared_latency_us": costs.shared.latency_us,
         "shared_overhead_us": costs.shared.overhead_us,
         "shared_byte_ns": max(costs.shared.byte_ns, per_node * costs.memory_byte_ns),  # as if all ranks copied at once

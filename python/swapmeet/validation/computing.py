@@ -242,6 +242,8 @@ def orders_at_once() -> Iterator[None]:
 def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Prediction]:
     """What `swapmeet simulate` wrote of machines that are described, for each measured algorithm of the same spec.
 
+    `call_us`, which a call takes besides, is added: SimGrid simulates the exchange alone.
+
     Raises
     ------
     SwapmeetError
@@ -265,7 +267,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
                     continue
                 for spec in results.specs(cell):
                     if algorithm and algorithm.spec and str(parse_spec(algorithm.spec)) == str(parse_spec(spec)):
-                        us = 1e6 * float(results.samples(cell, spec)[0].longest[0])
+                        us = machine.network.call_us + 1e6 * float(results.samples(cell, spec)[0].longest[0])
                         found.append(prediction(machine, one, algorithm.spec, SIMULATION, us))
     return found
 

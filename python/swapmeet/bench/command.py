@@ -46,7 +46,8 @@ def bench(
     least: Annotated[int | None, typer.Option(help="or at least this number (30),")] = None,
     most: Annotated[int | None, typer.Option(help="and at most this number (300),")] = None,
     precision: Annotated[
-        float | None, typer.Option(metavar="PERCENT", help="until half the 95 % interval is this share of the median (2).")
+        float | None,
+        typer.Option(metavar="PERCENT", help="until half the 95 % interval is this part of the median (2)."),
     ] = None,
     budget: Annotated[str | None, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = None,
     warm_up: Annotated[

@@ -55,7 +55,7 @@ def simulate(
     ] = "12h",
     jitter: Annotated[
         float,
-        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to this number of microseconds late, at random."),
+        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to this many microseconds late, at random."),
     ] = 0,
     tuning: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rules that the automatic choice follows (docs/tuning.md).")
@@ -71,9 +71,7 @@ def simulate(
     ] = False,
     against: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Print how far estimates are off the simulations in FILE; may be repeated."
-        ),
+        typer.Option(metavar="FILE", help="Print how far estimates are off the simulations in FILE; may be repeated."),
     ] = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be simulated, and what that takes.")

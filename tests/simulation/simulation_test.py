@@ -51,6 +51,39 @@ def test_messages_and_copies_cost_what_the_platform_says(
     assert microseconds(between=between) - free == pytest.approx(3 * 2 * 5, rel=0.05)
 
 
+def test_handshakes_and_first_fragments_cost_what_the_platform_says(
+    simulator: Simulator, make_job: MakeJob, make_platform: MakePlatform
+) -> None:
+    def microseconds(size: int, **changes: object) -> float:
+        between = {"latency_us": LATENCY_US, "byte_ns": BYTE_NS, "eager_bytes": 1024, "overhead_us": 1, **changes}
+        outcome = simulator.run(make_job(make_platform(4, between=between), "pairwise", str(size)))
+        assert outcome.problem == ""
+        return 1e6 * outcome.longest
+
+    rounds = 3
+    handshakes_us = rounds * 2 * (2 * LATENCY_US + 2)  # two trips: 2L each, and an o of both cores
+    assert microseconds(1024, handshake_trips=2) == microseconds(1024)
+    assert microseconds(1025, handshake_trips=2) - microseconds(1025) == pytest.approx(handshakes_us, rel=0.01)
+    first = {"fragment_byte_ns": 10, "fragment_bytes": 512}
+    for size, first_us in ((8, 0.08), (256, 2.56), (512, 5.12), (900, 5.12)):
+        assert microseconds(size, **first) - microseconds(size) == pytest.approx(rounds * first_us, rel=0.25)
+
+
+def test_derived_datatypes_cost_what_the_platform_says(
+    simulator: Simulator, make_job: MakeJob, make_platform: MakePlatform
+) -> None:
+    def microseconds(**datatype: float) -> float:
+        outcome = simulator.run(make_job(make_platform(8, datatype=datatype), "tra(r=2,layout=basic,pack=datatype)", "1000"))
+        assert outcome.problem == ""
+        return 1e6 * outcome.longest
+
+    free = microseconds(byte_ns=0)
+    # Four blocks leave in each of three rounds, in four, two and one piece, and arrive side by side.
+    assert microseconds(message_us=5) - free == pytest.approx(2 * 5, rel=0.01)
+    assert microseconds(byte_ns=1) - free == pytest.approx(2 * 4, rel=0.01)
+    assert microseconds(piece_us=1) - free == pytest.approx(4 + 2, rel=0.01)
+
+
 @pytest.mark.parametrize("collective", ["alltoall", "alltoallv"])
 def test_specs_of_all_kinds_deliver(simulator: Simulator, make_job: MakeJob, collective: str) -> None:
     where = platform("cluster", 10, per_node=4)

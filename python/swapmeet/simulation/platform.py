@@ -16,7 +16,7 @@ from swapmeet.machines import Machine
 from swapmeet.network.reading import place, read_network
 
 MOST_HOSTS = 1500  #: each pair has a route, written out
-HEADER_BYTES = 16  #: that SimGrid adds to each message before it looks up what it costs
+HEADER_BYTES = 16  #: that SimGrid adds to each message before it looks up its latency and bandwidth
 SMALLEST_FRAGMENT = 64  #: bytes; what fewer take is taken to be the same
 UNLIMITED = 1e15  #: bytes a second, where a description says that bytes cost nothing
 #: What SimGrid charges by default is fitted to a cluster of 2010 with Ethernet; computation is not to count; whoever
@@ -78,8 +78,8 @@ class Platform:
         eager = str(min(between.eager_bytes + 1, 2**31 - 1))
         each_s = 1e-6 * message_us(self.machine, self.per_node)
         overhead = f"0:{each_s:.9g}:0"
-        if between.handshake_trips:  # of which each costs both ends' cores once more
-            overhead += f";{between.eager_bytes + HEADER_BYTES}:{each_s * (1 + between.handshake_trips):.9g}:0"
+        if between.handshake_trips:  # of which each costs both cores once more; the receiver's part is the sender's here
+            overhead += f";{between.eager_bytes}:{each_s * (1 + 2 * between.handshake_trips):.9g}:0"
         chosen = CONFIGURATION | {"smpi/lat-factor": latency_factors(between)}
         chosen |= {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}
         chosen |= {"smpi/send-is-detached-thresh": eager, "smpi/async-small-thresh": eager}

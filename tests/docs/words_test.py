@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer.main
 from docs.pages import PAGES, ROOT
@@ -66,7 +66,8 @@ def test_pages(page: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """A command and all below it, with their names."""
     yield name, command
     for below, one in getattr(command, "commands", {}).items():
         yield from commands(one, f"{name} {below}")

@@ -16,7 +16,7 @@ for nodes in ${NODES:-4 8}; do
     swapmeet bench auto tra tra2 two-phase-bruck 'multipair-wait*' random-sendrecv random-segmented \
       two-layer 'two-layer(intra=shm)' node-leaders \
       -n $((nodes * ${RANKS_PER_NODE:-4})) -S 8,64,512,1KiB,4KiB,16KiB,64KiB --mpi mpich,openmpi \
-      --launcher "swapmeet cluster run --native --mpi {mpi} --nodes $nodes -n {ranks} --latency $latency --rate 1gbit --limit 3h --traffic 1000GiB --" \
+      --launcher "swapmeet cluster run --native --mpi {mpi} --nodes $nodes -n {ranks} --latency $latency --rate 1gbit --time-limit 3h --traffic 1000GiB --" \
       "$into" "$file" "$@"
   done
 done

@@ -6,7 +6,7 @@
  * STEP any: WINDOW messages of each direction are under way, and when any of a direction ends its next one begins.
  * BARRIER: an MPI_Barrier after so many slots (of STEP all a multiple of WINDOW); 0: none.
  * Each rank begins up to START_US late, and is up to MESSAGE_US late with each message that it sends (random, the same every time).
- * In simulations: swapmeet simulate --platform cscs-slimfly -n 72 native -- benchmarks/drift.c ... (docs/networks.md) */
+ * In simulations: swapmeet simulate --machine cscs-slimfly -n 72 native -- benchmarks/drift.c ... (docs/networks.md) */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

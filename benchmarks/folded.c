@@ -1,7 +1,7 @@
 /* MPI_Alltoall of more bytes than a simulation has memory for: all ranks, which live in one process there, send out of
  * one buffer and receive into another, so nothing that arrives can be looked at. For smpicc only.
  *
- *   swapmeet simulate --platform cscs-slimfly -n 200 --per-node 1 random-sendrecv native:mpich -- benchmarks/folded.c BYTES...
+ *   swapmeet simulate --machine cscs-slimfly -n 200 --ranks-per-node 1 random-sendrecv native:mpich -- benchmarks/folded.c BYTES...
  *
  * Prints the simulated time of one call with each size of blocks, all ranks beginning at once (docs/networks.md). */
 #include <mpi.h>

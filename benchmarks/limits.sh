@@ -9,7 +9,7 @@ mpis="native:ompi native:mpich native:mvapich2 native:impi"
 simulate() { # PLATFORM RANKS OPTIONS...
   name=$1 ranks=$2 file=$folder/$1-$2.jsonl
   shift 2
-  [ -e "$file" ] || swapmeet simulate --platform "$name" -n "$ranks" -S 8,64,512,4KiB,32KiB,256KiB -j 1 --limit 60s -o "$file" "$@" $specs $mpis
+  [ -e "$file" ] || swapmeet simulate --machine "$name" -n "$ranks" -S 8,64,512,4KiB,32KiB,256KiB -j 1 --time-limit 60s -o "$file" "$@" $specs $mpis
 }
 for name in theta cluster cscs-slimfly fat-tree fat-tree-400 lumi-c polaris mare-nostrum-5; do
   simulate $name 16

@@ -88,8 +88,8 @@ class Simulated:
 
     def runs(self, problem: Problem, arguments: Sequence[str], ranks: int, specs: Sequence[str]) -> list[Spent]:
         """All in one command, one after the other."""
-        words = [*SWAPMEET, "simulate", "--platform", self.platform, "-n", str(ranks)]
-        words += ["--per-node", str(self.per_node)] if self.per_node else []
+        words = [*SWAPMEET, "simulate", "--machine", self.platform, "-n", str(ranks)]
+        words += ["--ranks-per-node", str(self.per_node)] if self.per_node else []
         words += [*specs, "--", str(compiled_for_simulation(problem)), *arguments]
         return finished(words, len(specs), self.timeout_s * len(specs))
 

@@ -21,7 +21,7 @@ from swapmeet import (
     verification,
 )
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, PASSING, Nodes, mpi_names, tables_console
+from swapmeet.arguments import FINDINGS, PASSING, RANKS, Nodes, mpi_names, tables_console
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.calibration.command import calibrate
 from swapmeet.cluster.command import cluster
@@ -50,8 +50,34 @@ BAD_INPUT = 2
 MOST_RANKS_SHOWN = 1 << 20
 
 
+#: What options of earlier versions are called now.
+RENAMED = {
+    "--platform": "--machine",
+    "--per-node": "--ranks-per-node",
+    "--block": "--sizes",
+    "--size": "--sizes",
+    "--limit": "--time-limit",
+    "--timeout": "--time-limit",
+}
+#: The parts of the help, in its order.
+PARTS = {
+    "Use": "run env doctor explain tuning info lib options algorithms",
+    "Measure": "bench tune calibrate profile compare plot",
+    "Study": "show draw verify model topology simulate goal limits validate regret reproduce cluster conformance",
+}
+
+
 class Commands(typer.core.TyperGroup):
     """A group whose commands report what the user can put right in one line."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Print the commands in parts: to use the library, to measure, to study."""
+        width = max(map(len, self.commands))
+        room = max(formatter.width - 6 - width, 20)
+        for part, names in PARTS.items():
+            listed = [(name.ljust(width), self.commands[name].get_short_help_str(room)) for name in names.split()]
+            with formatter.section(part):
+                formatter.write_dl(listed)
 
     def make_context(self, *words: Any, **options: Any) -> Any:
         """Read the command line."""
@@ -71,6 +97,12 @@ def _reporting() -> Iterator[None]:
     except SwapmeetError as problem:
         print(f"swapmeet: {problem}", file=sys.stderr)
         raise typer.Exit(BAD_INPUT) from None
+    except Exception as problem:
+        name = getattr(problem, "option_name", "")  # of the parser's "no such option", whose class is not public
+        if name in RENAMED:
+            print(f"swapmeet: {name} is called {RENAMED[name]} now", file=sys.stderr)
+            raise typer.Exit(BAD_INPUT) from None
+        raise
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
@@ -95,7 +127,7 @@ MpiName = Annotated[
     typer.Option("--mpi", help="A name of `swapmeet info`, or the path of an mpicc.", autocompletion=mpi_names),
 ]
 
-Ranks = Annotated[str, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")]
+Ranks = Annotated[str, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -121,7 +153,7 @@ app.command(context_settings=PASSING)(doctor)
 @app.command("show")
 def show_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="What to show: see `swapmeet algorithms`.")],
-    ranks: Annotated[int, typer.Option("-P", "--ranks", min=1, help="Number of ranks.")],
+    ranks: Annotated[int, typer.Option(*RANKS, min=1, help="Number of ranks.")],
     rank: Annotated[int | None, typer.Option(min=0, help="Only this rank, with its blocks.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="The text form, which parses back.")] = False,
     nodes: Nodes = "",
@@ -273,12 +305,12 @@ def info(
 @app.command("conformance", context_settings=PASSING)
 def conformance_command(
     mpi: MpiName = "mpich",
-    ranks: Annotated[str, typer.Option("-n", "--ranks", metavar="RANKS", help="Numbers of ranks.")] = "1:5,7,8,16",
+    ranks: Annotated[str, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks.")] = "1:5,7,8,16",
     algorithm: Annotated[
         list[str] | None, typer.Option(help="A spec, or auto; may be repeated. Default: all aliases.")
     ] = None,
     native: Annotated[bool, typer.Option("--native", help="The host MPI alone, without Swapmeet.")] = False,
-    timeout: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Limit of each run.")] = 600,
+    limit: Annotated[str, typer.Option("--time-limit", metavar="TIME", help="For each run: 90s, 15m.")] = "10m",
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[ARGS]...", help="For the suite, behind `--`.")
     ] = None,
@@ -293,9 +325,11 @@ def conformance_command(
     for spec in wanted:
         if spec != "auto":
             parse_spec(spec, "--algorithm")
-    values = parse_ranks(ranks, "-n")
+    from swapmeet.bench.request import parse_duration
+
+    values, limit_s = parse_ranks(ranks), parse_duration(limit, "--time-limit")
     outcomes = []
-    for outcome in conformance.run(mpis.find(mpi), wanted, values, native, arguments or [], timeout):
+    for outcome in conformance.run(mpis.find(mpi), wanted, values, native, arguments or [], limit_s):
         outcomes.append(outcome)
         print(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}", file=sys.stderr, flush=True)
         if outcome.details:

@@ -10,7 +10,7 @@ import typer
 
 from swapmeet import __version__, _core, bounds, machines, prices
 from swapmeet import mpi as mpis
-from swapmeet.arguments import tables_console
+from swapmeet.arguments import RANKS, tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_bytes
 from swapmeet.tuning import native
@@ -21,10 +21,10 @@ COLLECTIVES = dict(_core.Collective.__members__)
 
 
 def explain(
-    ranks: Annotated[int, typer.Option("-P", "--ranks", help="Number of ranks.")],
-    block: Annotated[str, typer.Option("-S", "--block", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
+    ranks: Annotated[int, typer.Option(*RANKS, help="Number of ranks.")],
+    block: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
     per_node: Annotated[
-        int | None, typer.Option("-Q", "--per-node", help="Ranks on a node. Default: all share one.")
+        int | None, typer.Option("-Q", "--ranks-per-node", help="Ranks on a node. Default: all share one.")
     ] = None,
     collective: Annotated[str, typer.Option(help="alltoall, alltoallv or alltoallw.")] = "alltoall",
     mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`, whose tuning file counts.")] = None,

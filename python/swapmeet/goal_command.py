@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import _core
-from swapmeet.arguments import Nodes
+from swapmeet.arguments import RANKS, Nodes
 from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine, load
@@ -21,8 +21,8 @@ MOST_RANKS = 1 << 16
 
 def goal(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="Which exchange: see `swapmeet algorithms`.")],
-    ranks: Annotated[int, typer.Option("-P", "--ranks", min=1, max=MOST_RANKS, help="Number of ranks.")],
-    size: Annotated[str, typer.Option("-S", "--size", help="Bytes of a block, as in 128 or 2KiB.")],
+    ranks: Annotated[int, typer.Option(*RANKS, min=1, max=MOST_RANKS, help="Number of ranks.")],
+    size: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block, as in 128 or 2KiB.")],
     machine: Annotated[
         str | None,
         typer.Option(

@@ -12,7 +12,7 @@ import typer
 
 from swapmeet import _core, machines, model, plots, prices, varying_model
 from swapmeet import regret as regrets
-from swapmeet.arguments import Nodes, tables_console
+from swapmeet.arguments import RANKS, Nodes, tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
 from swapmeet.prices import STANDARD_MODEL, Pricing
@@ -26,11 +26,11 @@ def model_command(
         list[str] | None, typer.Argument(metavar="SPEC...", help="What to count: see `swapmeet algorithms`.")
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option("-P", "--ranks", metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")
+        str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 2:64,128.")
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("-S", "--block", metavar="BYTES", help="Size of a block: 64, 8KiB; --best and --regret: a list."),
+        typer.Option("-S", "--sizes", metavar="BYTES", help="Size of a block: 64, 8KiB; --best and --regret: a list."),
     ] = None,
     radix: Annotated[
         str | None,
@@ -43,19 +43,19 @@ def model_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw K and D over the radix (2:P) as PNG, SVG or PDF; with --sizes the time over the mean block.",
+            help="Draw K and D over the radix (2:P) as PNG, SVG or PDF; with --workload the time over the mean block.",
         ),
     ] = None,
-    sizes: Annotated[
+    workload: Annotated[
         str | None,
         typer.Option(metavar="WORKLOAD", help="Count an Alltoallv instead: uniform:max=1KiB, sparse:density=0.1,..."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Of the sizes (0).")] = None,
     alpha: Annotated[
-        float | None, typer.Option(metavar="US", help="With --sizes: time of a message in microseconds (1).")
+        float | None, typer.Option(metavar="US", help="With --workload: time of a message in microseconds (1).")
     ] = None,
     beta: Annotated[
-        float | None, typer.Option(metavar="NS", help="With --sizes: time of a byte in nanoseconds (0.125: 8 GB/s).")
+        float | None, typer.Option(metavar="NS", help="With --workload: time of a byte in nanoseconds (0.125: 8 GB/s).")
     ] = None,
     machine_name: Annotated[
         str | None,
@@ -82,7 +82,7 @@ def model_command(
 ) -> None:
     """Count what schedules cost a rank, and bound what it holds. With --machine also the expected time.
 
-    By closed forms, for any number of ranks. With --sizes, what an Alltoallv costs, by following every block.
+    By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
     """
     specs = specs or []
     if bound:
@@ -92,7 +92,7 @@ def model_command(
             "--nodes": nodes,
             "--rounds": rounds,
             "--plot": plot,
-            "--sizes": sizes,
+            "--workload": workload,
         }
         others |= {"--model": model_name, "--best": best, "--regret": regret}
         if unwanted := [option for option, given in others.items() if given]:
@@ -102,7 +102,7 @@ def model_command(
     if ports:
         raise SwapmeetError("--ports says nothing without --bound")
     priced = _Priced(machine_name, model_name, best, regret)
-    priced.require(specs, ranks, block, {"--sizes": sizes, "--plot": plot, "--radix": radix, "--rounds": rounds})
+    priced.require(specs, ranks, block, {"--workload": workload, "--plot": plot, "--radix": radix, "--rounds": rounds})
     if regret:
         _regret(specs, ranks, block, nodes, priced, csv)
         return
@@ -111,17 +111,17 @@ def model_command(
     if best:
         _best(wanted, specs, ranks, block or "", nodes, priced, csv)
         return
-    if sizes is not None:
+    if workload is not None:
         if block is not None or rounds:
-            raise SwapmeetError(f"--sizes counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
+            raise SwapmeetError(f"--workload counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
         standard = Machine()
         machine = Machine(standard.alpha_us if alpha is None else alpha, standard.beta_ns if beta is None else beta)
-        _unequal(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, sizes, seed or 0, machine, csv, plot)
+        _unequal(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, workload, seed or 0, machine, csv, plot)
         return
     for option, given in (("--seed", seed), ("--alpha", alpha), ("--beta", beta)):
         if given is not None:
             raise SwapmeetError(
-                f"{option} says nothing without --sizes: `swapmeet model SPEC -P 64 --sizes uniform:max=1KiB`"
+                f"{option} says nothing without --workload: `swapmeet model SPEC -P 64 --workload uniform:max=1KiB`"
             )
     for spec, text in zip(wanted, specs, strict=True):
         require_schedule(spec, text)
@@ -176,7 +176,7 @@ class _Priced:
             raise SwapmeetError(f'--model "{self.model}": expected one of {", ".join(_core.models())}')
         if self.machine is not None and block is None and not self.regret:
             raise SwapmeetError("times need the size of a block: -S 64")
-        for option in ("--sizes", *(("--plot", "--radix", "--rounds") if self.best or self.regret else ())):
+        for option in ("--workload", *(("--plot", "--radix", "--rounds") if self.best or self.regret else ())):
             if others[option] and (self.machine is not None or self.best or self.regret):
                 raise SwapmeetError(f"{option} goes with neither --machine nor --best nor --regret: leave one out")
 
@@ -257,7 +257,7 @@ def _unequal(
     csv: bool,
     plot: Path | None,
 ) -> None:
-    """`swapmeet model --sizes`."""
+    """`swapmeet model --workload`."""
     workload = varying_model.parse_workload(sizes)
     for spec, text in zip(specs, texts, strict=True):
         if radix is not None and spec.family != "bruck":

@@ -16,14 +16,14 @@ from rich.console import Console
 
 from swapmeet import __version__, application, hang, launch, verdict
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace, Watchdog
+from swapmeet.arguments import RANKS, Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace, Watchdog
 from swapmeet.errors import SwapmeetError
 from swapmeet.verdict import Commands
 
 
 def run(
     argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")],
+    ranks: Annotated[int, typer.Option(*RANKS, min=1, help="Number of ranks.")],
     mpi: MpiOfApp = None,
     launcher: Launcher = None,
     algorithm: Algorithm = None,

@@ -1,4 +1,4 @@
-"""What an Alltoallv of given sizes costs: `swapmeet model --sizes`. The core counts; here the counts get prices."""
+"""What an Alltoallv of given sizes costs: `swapmeet model --workload`. The core counts; here the counts get prices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_BLOCK = 1 << 40  #: bytes, as of workloads
 PAPER_COLUMNS = ("largest_bytes", "mean_bytes", "paper_padded_us", "paper_two_phase_us", "paper_faster")
 
 
-def parse_workload(text: str, option: str = "--sizes") -> _core.Workload:
+def parse_workload(text: str, option: str = "--workload") -> _core.Workload:
     """The workload that `text` names.
 
     Raises
@@ -202,7 +202,7 @@ def papers_table(points: Sequence[Point]) -> Table:
 
 
 def tables(points: Sequence[Point], workload: _core.Workload, seed: int) -> Iterator[Table | str]:
-    """What `swapmeet model --sizes` prints."""
+    """What `swapmeet model --workload` prints."""
     machine = points[0].machine
     yield f"One Alltoallv of {workload}, seed {seed}: the most of any rank; memory and agreement in bytes"
     yield table(points)

@@ -118,8 +118,8 @@ void copied(std::int64_t bytes, std::int64_t pieces) {
 
 void typed(std::int64_t bytes, std::int64_t pieces) {
   Fibre& mine = this_fibre();
-  mine.owed_s += mine.typed_s + mine.typed_byte_s * static_cast<double>(bytes) +
-                 mine.typed_piece_s * static_cast<double>(pieces);
+  mine.owed_s +=
+      mine.typed_s + mine.typed_byte_s * static_cast<double>(bytes) + mine.typed_piece_s * static_cast<double>(pieces);
 }
 
 void settle() {

@@ -100,7 +100,10 @@ def test_the_published_table() -> None:
         (["direct", "--regret"], "compares radices"),
         (["tra", "tra2", "--regret"], "one SPEC"),
         (["--regret", "-P", "1"], "choose 2 to"),
-        (["tra", "-P", "4", "--sizes", "uniform:max=8", "--machine", "theta", "-S", "8"], "--sizes goes with neither"),
+        (
+            ["tra", "-P", "4", "--workload", "uniform:max=8", "--machine", "theta", "-S", "8"],
+            "--workload goes with neither",
+        ),
     ],
 )
 def test_refusals(words: list[str], problem: str) -> None:

@@ -30,5 +30,5 @@ def test_what_needs_nothing_works() -> None:
 
 def test_what_needs_a_package_names_it() -> None:
     commands = ("bench", "calibrate", "tune", "regret a", "profile -n 2 -- true", "compare a b", "plot a", "reproduce")
-    for words, status, output in run(*commands, "simulate --platform theta -n 64 tra"):
+    for words, status, output in run(*commands, "simulate --machine theta -n 64 tra"):
         assert status == 2 and "pip install 'swapmeet[" in output, (words, output)

@@ -141,7 +141,7 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     assert "lists them all" in refused("reproduce", "figure")
     assert "leave one out" in refused("reproduce", "--all", "tra")
     assert "no such folder" in refused("reproduce", "--markdown", "-o", str(tmp_path / "none"))
-    assert "--limit" in refused("reproduce", "--limit", "soon", "radix:fig1")
+    assert "--time-limit" in refused("reproduce", "--time-limit", "soon", "radix:fig1")
     (tmp_path / "radix-fig1.jsonl").write_text('{"figure": "radix:fig2a"}\n')
     assert "holds no results of radix:fig1" in refused("reproduce", "--markdown", "-o", str(tmp_path))
     (tmp_path / "radix-fig1.jsonl").write_text("{")

@@ -1,4 +1,4 @@
-"""`swapmeet model --sizes`: the table, its CSV form, refusals and the picture."""
+"""`swapmeet model --workload`: the table, its CSV form, refusals and the picture."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from swapmeet import _core, hockney, varying_model
 from swapmeet.cli import app
 from swapmeet.hockney import Machine
 
-UNIFORM = ("--sizes", "uniform:max=1KiB")
+UNIFORM = ("--workload", "uniform:max=1KiB")
 
 
 def model(*words: str) -> str:
@@ -57,11 +57,11 @@ def test_a_line_is_the_most_of_any_rank(spec: str) -> None:
 
 
 def test_padded_plans_are_included() -> None:
-    (row,) = rows("padded-bruck", "-P", "16", "--sizes", "constant:bytes=10")
+    (row,) = rows("padded-bruck", "-P", "16", "--workload", "constant:bytes=10")
     closed = _core.count(_core.parse_spec("padded-bruck"), 16)
     assert (row["messages"], row["bytes_sent"]) == (str(closed.messages), str(10 * closed.blocks))
     assert int(row["working_bytes"]) == int(row["bound_bytes"]) > 2 * 16 * 10
-    (row,) = rows("padded-alltoall", "-P", "16", "--sizes", "constant:bytes=10")
+    (row,) = rows("padded-alltoall", "-P", "16", "--workload", "constant:bytes=10")
     assert (row["messages"], row["time_us"], row["working_bytes"]) == ("", "", str(2 * 16 * 10))
 
 
@@ -73,7 +73,7 @@ def test_the_table_in_words() -> None:
     assert len(re.findall(r"paper \(radix 2\)", text)) == 2  # once for each number of ranks
     assert re.search(r"│ radix 4-4 +│ +16 │ +6 │ +24 │", text)
     assert re.search(r"│ direct\(.*?│ known +│ all ", text)
-    text = model("two-phase-bruck", "-P", "16", "--sizes", "constant:bytes=1GiB")
+    text = model("two-phase-bruck", "-P", "16", "--workload", "constant:bytes=1GiB")
     assert re.search(r"│ native +│", text) and "beyond the standard SWAPMEET_SCRATCH_LIMIT" in text
 
 
@@ -89,18 +89,18 @@ def test_seeds_radices_and_nodes() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["bruck", "--sizes", "unform:max=3"], 'did you mean "uniform"?'),
-        (["bruck", "--sizes", "uniform:max=x"], '--sizes "uniform:max=x": '),
+        (["bruck", "--workload", "unform:max=3"], 'did you mean "uniform"?'),
+        (["bruck", "--workload", "uniform:max=x"], '--workload "uniform:max=x": '),
         (["native", *UNIFORM], "choose an algorithm, or native(sizes=padded)"),
         (["bruck", *UNIFORM, "-S", "8"], "leave -S out"),
         (["bruck", *UNIFORM, "--rounds"], "leave --rounds out"),
         (["direct", *UNIFORM, "--radix", "2"], '"direct" has no radix'),
         (["bruck", *UNIFORM, "--alpha", "-1"], "--alpha -1.0: expected a time of 0 or more"),
         (["bruck", *UNIFORM, "--beta", "nan"], "--beta nan: expected a time of 0 or more"),
-        (["bruck", "--alpha", "1"], "--alpha says nothing without --sizes"),
-        (["bruck", "--seed", "1"], "--seed says nothing without --sizes"),
+        (["bruck", "--alpha", "1"], "--alpha says nothing without --workload"),
+        (["bruck", "--seed", "1"], "--seed says nothing without --workload"),
         (["bruck", *UNIFORM, "--plot", "x.gif"], "the name must end in"),
-        (["bruck", "--sizes", "constant:bytes=0", "--plot", "x.png"], "there is nothing to draw"),
+        (["bruck", "--workload", "constant:bytes=0", "--plot", "x.png"], "there is nothing to draw"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(words: list[str], message: str) -> None:

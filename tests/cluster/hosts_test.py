@@ -128,7 +128,7 @@ def test_two_at_once_do_not_meet(agent: str) -> None:
 def test_time_is_limited() -> None:
     done = run(cluster_words(["sleep", "1000"], limit="300ms"))
     assert done.returncode == 124
-    assert "--limit" in done.stderr
+    assert "--time-limit" in done.stderr
 
 
 def test_traffic_is_limited() -> None:

@@ -63,7 +63,7 @@ def test_ranks_are_placed(given: tuple[int | None, str | None, int | None], coun
         ({"faults": ["slow(node=1,factor=2,node=0)"]}, "--fault"),
         ({"mtu": 10}, "--mtu"),
         ({"queue": "1000"}, "--queue"),
-        ({"limit": "0"}, "--limit"),
+        ({"limit": "0"}, "--time-limit"),
     ],
 )
 def test_networks_that_cannot_be_are_refused(options: dict[str, Any], told: str) -> None:

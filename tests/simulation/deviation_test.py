@@ -45,7 +45,7 @@ def invoke(*words: str, status: int = 0) -> str:
 
 def test_estimates_are_results(tmp_path: Path) -> None:
     file = tmp_path / "estimates.jsonl"
-    words = ("--platform", "theta", "-n", "4096", "-S", "8,128", "tra(r=64)", "pairwise", "two-layer(intra=shm)")
+    words = ("--machine", "theta", "-n", "4096", "-S", "8,128", "tra(r=64)", "pairwise", "two-layer(intra=shm)")
     output = invoke("--estimate", *words, "-o", str(file))
     assert "intra=mpi" in output
     results = read(file)
@@ -63,7 +63,7 @@ def test_estimates_are_results(tmp_path: Path) -> None:
         (["--estimate", "--scoreboard", "tra"], "--scoreboard can only be simulated"),
         (["--against", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--against", "nowhere.jsonl", "tra"], "give nothing else"),
-        (["--estimate", "tra", "-n", "100000", "--platform", "fat-tree"], "ranks at most, not 100000"),
+        (["--estimate", "tra", "-n", "100000", "--machine", "fat-tree"], "ranks at most, not 100000"),
     ],
 )
 def test_bad_input_is_one_line(words: list[str], problem: str) -> None:

@@ -65,7 +65,7 @@ def test_a_dry_run_builds_nothing(
     monkeypatch.setattr(job, "built", lambda target: None)
     monkeypatch.setattr(job, "library", build)
     monkeypatch.setattr(job, "program", build)
-    done = CliRunner().invoke(app, ["simulate", "-n", "4", "--per-node", "2", "tra(r=2)", "-S", "8", "--dry-run"])
+    done = CliRunner().invoke(app, ["simulate", "-n", "4", "--ranks-per-node", "2", "tra(r=2)", "-S", "8", "--dry-run"])
     assert done.exit_code == 0, done.output
     assert "2 simulations, 0 more are known" in done.output + capsys.readouterr().err
 
@@ -79,7 +79,7 @@ def test_the_automatic_choice_follows_a_tuning_file(simulator: Simulator, tmp_pa
         "end",
     ]
     (tmp_path / "rules").write_text("\n".join(rules) + "\n")
-    words = ("-n", "9", "--per-node", "3", "-S", "64", "auto", "tra(r=3)", "-o")
+    words = ("-n", "9", "--ranks-per-node", "3", "-S", "64", "auto", "tra(r=3)", "-o")
     plain = simulate(*words, "plain.jsonl", folder=tmp_path)
     tuned = simulate(*words, "one.jsonl", "--tuning", "rules", folder=tmp_path)
     assert plain.returncode == tuned.returncode == 0, plain.stderr + tuned.stderr
@@ -98,7 +98,7 @@ def test_the_automatic_choice_follows_a_tuning_file(simulator: Simulator, tmp_pa
 
 
 def test_results_are_those_of_bench(simulator: Simulator, tmp_path: Path) -> None:
-    words = ("--platform", "theta", "-n", "8,12", "--per-node", "4", "-S", "64", "tra(r=2)", "native:ring")
+    words = ("--machine", "theta", "-n", "8,12", "--ranks-per-node", "4", "-S", "64", "tra(r=2)", "native:ring")
     first = simulate(*words, "-o", "one.jsonl", folder=tmp_path)
     again = simulate(*words, "-o", "two.jsonl", "-j", "1", folder=tmp_path)
     assert first.returncode == again.returncode == 0, first.stderr + again.stderr
@@ -120,7 +120,7 @@ def test_results_are_those_of_bench(simulator: Simulator, tmp_path: Path) -> Non
 
 def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text(APPLICATION)
-    words = ("-n", "6", "--per-node", "3", "pairwise", "native:bruck", "--", "app.c", "rank")
+    words = ("-n", "6", "--ranks-per-node", "3", "pairwise", "native:bruck", "--", "app.c", "rank")
     done = simulate(*words, folder=tmp_path, SWAPMEET_EXPLAIN="1")
     assert done.returncode == 0, done.stderr
     for rank in range(6):
@@ -133,9 +133,9 @@ def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words, problem",
     [
-        (["--platform", "thera"], "no such file, and no built-in machine"),
-        (["--platform", "hockney"], "says nothing of its network"),
-        (["--platform", "theta", "-n", "1000000"], "ranks at most, not 1000000"),
+        (["--machine", "thera"], "no such file, and no built-in machine"),
+        (["--machine", "hockney"], "says nothing of its network"),
+        (["--machine", "theta", "-n", "1000000"], "ranks at most, not 1000000"),
         (["--network", "slim-fly(q=6)"], "q"),
         (["native:fastest"], "expected native:NAME"),
         (["no-such-algorithm"], "no-such-algorithm"),
@@ -228,13 +228,13 @@ def test_malformed_networks_are_refused(tmp_path: Path) -> None:
         ({**network, "hop_us": -1}, "network.hop_us"),
         ({**network, "bandwidth": 1}, "network.bandwidth: not one of"),
         ({"topology": "x", "hop_us": 0}, "network.link_byte_ns: is missing"),
-        ({**network, "topology": "torus(dims=0)"}, '--platform "machine.json": network.topology: '),
+        ({**network, "topology": "torus(dims=0)"}, '--machine "machine.json": network.topology: '),
         ({**network, "topology": "a\x1b[31m"}, "network.topology: holds what cannot be printed"),
     ]
     for value, problem in bad:
         description = {"format": "swapmeet-machine", "version": 1, "between": link, "network": value}
         (tmp_path / "machine.json").write_text(json.dumps(description))
-        done = simulate("--platform", "machine.json", "-n", "4", folder=tmp_path)
+        done = simulate("--machine", "machine.json", "-n", "4", folder=tmp_path)
         assert done.returncode == 2 and problem in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
@@ -244,7 +244,7 @@ def test_without_simgrid_it_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_the_scoreboard_has_the_best_peer_of_each_cell(simulator: Simulator, tmp_path: Path) -> None:
-    words = ("--platform", "cluster,fat-tree", "-n", "8", "--per-node", "2", "-S", "8,20000", "--scoreboard")
+    words = ("--machine", "cluster,fat-tree", "-n", "8", "--ranks-per-node", "2", "-S", "8,20000", "--scoreboard")
     done = simulate(*words, "-o", "scores.jsonl", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     results = read(tmp_path / "scores.jsonl")

@@ -73,7 +73,9 @@ def test_derived_datatypes_cost_what_the_platform_says(
     simulator: Simulator, make_job: MakeJob, make_platform: MakePlatform
 ) -> None:
     def microseconds(**datatype: float) -> float:
-        outcome = simulator.run(make_job(make_platform(8, datatype=datatype), "tra(r=2,layout=basic,pack=datatype)", "1000"))
+        outcome = simulator.run(
+            make_job(make_platform(8, datatype=datatype), "tra(r=2,layout=basic,pack=datatype)", "1000")
+        )
         assert outcome.problem == ""
         return 1e6 * outcome.longest
 

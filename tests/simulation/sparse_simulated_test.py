@@ -26,7 +26,7 @@ PROGRAM = Path(__file__).parent / "sparse.c"
 )
 def test_on_hundreds_of_ranks(simulator: Simulator, tmp_path: Path, ranks: int, spec: str) -> None:
     """Each of three calls in turn; a wrong answer aborts, and what waits for ever is a deadlock."""
-    words = ["simulate", "-n", str(ranks), "--per-node", "8", spec, "--", PROGRAM]
+    words = ["simulate", "-n", str(ranks), "--ranks-per-node", "8", spec, "--", PROGRAM]
     done = subprocess.run(
         [sys.executable, "-m", "swapmeet", *words], capture_output=True, text=True, timeout=scaled(300), cwd=tmp_path,
         env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "SWAPMEET_EXPLAIN": "1"},

@@ -68,11 +68,11 @@ def test_the_page_is_of_the_committed_cells() -> None:
 
 
 def test_the_command_maps_a_platform(tmp_path: Path) -> None:
-    done = swapmeet("limits", "-o", str(tmp_path), "--platform", "cluster", "-P", "16")
+    done = swapmeet("limits", "-o", str(tmp_path), "--machine", "cluster", "-P", "16")
     assert done.returncode == 0, done.stderr
     assert len(store.read(tmp_path)) == len(computing.SIZES) and (tmp_path / "cluster.png").stat().st_size > 10_000
     assert "## Work list" in swapmeet("limits", "-o", str(tmp_path), "--markdown").stdout
-    assert "leave --platform" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
+    assert "leave --machine" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
     assert "cells.jsonl cannot be read" in refused("limits", "-o", str(tmp_path / "none"), "--markdown")
 
 
@@ -106,7 +106,7 @@ def test_topology_prints_what_links_carry_at_least() -> None:
     assert "crosses the cut between 4 hosts (n0, n1, n2, n3)" in cut
 
 
-def test_simulations_are_told_of_no_handshakes() -> None:
+def test_bounds_of_simulations_are_without_what_they_may_not_charge() -> None:
     where = platform("fugaku", 64)
     costs = simulated_costs(where)
     assert (costs.overlap, costs.contention, costs.between.cold_us, costs.between.handshake_trips) == (1, 1, 0, 0)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.arguments import FINDINGS, Launcher
+from swapmeet.arguments import FINDINGS, RANKS, Launcher
 from swapmeet.errors import SwapmeetError
 
 
@@ -22,7 +22,7 @@ def bench(
         ),
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
+        str | None, typer.Option(*RANKS, help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
     mpi: Annotated[str | None, typer.Option(help="Names of `swapmeet info`, as in mpich,openmpi; or all.")] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,

@@ -89,7 +89,7 @@ class Request:
         targets = self._targets()
         if self.launcher is not None:
             launcher_words(self.launcher, 1, targets[0])
-        ranks = tuple(parse_ranks(self.ranks or str(max(2, len(os.sched_getaffinity(0)))), "-n"))
+        ranks = tuple(parse_ranks(self.ranks or str(max(2, len(os.sched_getaffinity(0))))))
         settings = Settings(
             targets=targets,
             ranks=ranks,

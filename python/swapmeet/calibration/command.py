@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Launcher
+from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
 
 MOST_RANKS = 1 << 16
 
 
 def calibrate(
-    ranks: Annotated[int | None, typer.Option("-n", "--ranks", help="How many. Default: the cores.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, help="How many. Default: the cores.")] = None,
     mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
     budget: Annotated[
         str,
@@ -41,7 +41,7 @@ def calibrate(
         raise SwapmeetError(f"swapmeet calibrate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     wanted = max(2, len(os.sched_getaffinity(0))) if ranks is None else ranks
     if not 2 <= wanted <= MOST_RANKS:
-        raise SwapmeetError(f"-n {wanted}: expected 2 to {MOST_RANKS}")
+        raise SwapmeetError(f"-P {wanted}: expected 2 to {MOST_RANKS}")
     if not 1 <= launches <= 1000:
         raise SwapmeetError(f"--launches {launches}: expected 1 to 1000")
     seconds = parse_duration(budget, "--budget")

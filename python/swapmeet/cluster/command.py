@@ -8,7 +8,7 @@ import typer
 
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, PASSING, Algorithm, Explain, MpiOfApp, Stats, Trace, tables_console
+from swapmeet.arguments import FINDINGS, PASSING, RANKS, Algorithm, Explain, MpiOfApp, Stats, Trace, tables_console
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
 
@@ -25,7 +25,7 @@ Topology = Annotated[
 ]
 Queue = Annotated[str, typer.Option(metavar="BYTES", help="That may wait for a link; more is dropped.")]
 Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Of a packet, at most.")]
-Limit = Annotated[str, typer.Option(metavar="TIME", help="Then the cluster ends, with status 124.")]
+Limit = Annotated[str, typer.Option("--time-limit", metavar="TIME", help="Then the cluster ends, with status 124.")]
 Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Sent by all together, the same.")]
 Counts = Annotated[bool, typer.Option("--counts", help="At the end, print what went over each link.")]
 
@@ -44,7 +44,7 @@ def run(
         str | None, typer.Option(metavar="N,...", help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.")
     ] = None,
     ranks: Annotated[
-        int | None, typer.Option("-n", "--ranks", min=1, help="Or their total, spread over the nodes evenly.")
+        int | None, typer.Option(*RANKS, min=1, help="Or their total, spread over the nodes evenly.")
     ] = None,
     latency: Latency = STANDARD.latency,
     rate: Rate = STANDARD.rate,

@@ -47,9 +47,9 @@ class Network:
         """
         if not MTU[0] <= self.mtu <= MTU[1]:
             raise SwapmeetError(f"--mtu {self.mtu}: expected {MTU[0]} to {MTU[1]} bytes")
-        limit = parse_time(self.limit, "--limit")
+        limit = parse_time(self.limit, "--time-limit")
         if limit == 0:
-            raise SwapmeetError(f'--limit "{self.limit}": a cluster without time ends before it begins')
+            raise SwapmeetError(f'--time-limit "{self.limit}": a cluster without time ends before it begins')
         queue = parse_bytes(self.queue, "--queue")
         if queue < self.mtu + 100:
             raise SwapmeetError(f'--queue "{self.queue}": not even one frame of --mtu {self.mtu} fits')
@@ -111,7 +111,7 @@ def placement(nodes: int | None, per_node: str | None, ranks: int | None) -> lis
         If they say too little, or contradict one another.
     """
     if ranks is not None and per_node is not None:
-        raise SwapmeetError("-n and --ranks-per-node both say how many ranks there are: leave one out")
+        raise SwapmeetError("-P and --ranks-per-node both say how many ranks there are: leave one out")
     if per_node is not None:
         counts = [_number(word.strip(), 1, MOST_RANKS, "--ranks-per-node") for word in per_node.split(",")]
         if len(counts) == 1:
@@ -122,7 +122,7 @@ def placement(nodes: int | None, per_node: str | None, ranks: int | None) -> lis
         many = nodes or 2
         total = ranks or many
         if total < many:
-            raise SwapmeetError(f"-n {total} leaves some of {many} nodes without a rank: take fewer --nodes")
+            raise SwapmeetError(f"-P {total} leaves some of {many} nodes without a rank: take fewer --nodes")
         counts = [total // many + (node < total % many) for node in range(many)]
     if len(counts) > MOST_NODES or sum(counts) > MOST_RANKS:
         raise SwapmeetError(f"{sum(counts)} ranks on {len(counts)} nodes: expected up to {MOST_RANKS} on {MOST_NODES}")

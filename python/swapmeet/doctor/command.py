@@ -11,7 +11,7 @@ from rich.table import Table
 
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, Launcher, MpiOfApp, tables_console
+from swapmeet.arguments import FINDINGS, RANKS, Launcher, MpiOfApp, tables_console
 from swapmeet.doctor import kernel, machine, with_mpi
 from swapmeet.doctor.finding import NOTE, WRONG, Finding, note, wrong
 from swapmeet.errors import SwapmeetError
@@ -21,7 +21,7 @@ def doctor(
     argv: Annotated[
         list[str] | None, typer.Argument(metavar="[APP]", help="A program to look at, too; its MPI is used.")
     ] = None,
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=2, help="Number of ranks that are launched.")] = 2,
+    ranks: Annotated[int, typer.Option(*RANKS, min=2, help="Number of ranks that are launched.")] = 2,
     mpi: MpiOfApp = None,
     launcher: Launcher = None,
 ) -> None:

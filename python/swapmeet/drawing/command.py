@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.arguments import Nodes
+from swapmeet.arguments import RANKS, Nodes
 from swapmeet.drawing.page import page
 from swapmeet.drawing.picture import Picture, take
 from swapmeet.errors import SwapmeetError
@@ -22,7 +22,7 @@ STILLS = (".svg", ".png", ".pdf")
 
 def draw(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="What to draw: see `swapmeet algorithms`.")],
-    ranks: Annotated[int, typer.Option("-P", "--ranks", min=1, help=f"Number of ranks, up to {MOST_RANKS}.")],
+    ranks: Annotated[int, typer.Option(*RANKS, min=1, help=f"Number of ranks, up to {MOST_RANKS}.")],
     nodes: Nodes = "",
     topology: Annotated[
         str,

@@ -50,7 +50,9 @@ class Bounds:
 
 
 def simulated_costs(platform: Platform) -> _core.NetworkCosts:
-    """The costs without those that SimGrid is never told, and without copies: those of MPIs cost nothing there.
+    """The costs without those that SimGrid is never told, or charges in steps, and without copies.
+
+    Copies of MPIs cost nothing there; a handshake and a first fragment cost what their size class does.
 
     See docs/simulation.md.
     """

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_ranks
 
@@ -14,9 +15,10 @@ from swapmeet.specs import parse_ranks
 def limits(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Where cells and pictures go.")],
     platform: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Machines with a network, as in theta,polaris. Default: all.")
+        str | None,
+        typer.Option("--machine", metavar="NAMES", help="With a network, as in theta,polaris. Default: all."),
     ] = None,
-    ranks: Annotated[str | None, typer.Option("-P", "--ranks", help="As in 16,64. Default: 16 to 65536.")] = None,
+    ranks: Annotated[str | None, typer.Option(*RANKS, help="As in 16,64. Default: 16 to 65536.")] = None,
     simulated: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Results of `swapmeet simulate` too; may be repeated.")
     ] = None,
@@ -34,7 +36,7 @@ def limits(
 
     if markdown:
         if platform or ranks or simulated:
-            raise SwapmeetError("--markdown computes nothing: leave --platform, -P and --simulated out")
+            raise SwapmeetError("--markdown computes nothing: leave --machine, -P and --simulated out")
         print("\n\n".join(page.whole(output, output.name)))
         return
     require_plotting(Path("map.png"), "-o")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import _core
-from swapmeet.arguments import tables_console
+from swapmeet.arguments import RANKS, tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.network import comparing, picture, reading, weights
 from swapmeet.plots.model import require_plotting
@@ -29,7 +29,7 @@ def topology(
     ],
     ranks: Annotated[
         int | None,
-        typer.Option("-P", "--ranks", min=1, max=1 << 20, help="Number of ranks; by default what --place makes."),
+        typer.Option(*RANKS, min=1, max=1 << 20, help="Number of ranks; by default what --place makes."),
     ] = None,
     placement: Annotated[
         str,

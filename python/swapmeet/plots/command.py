@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_ranks
 
@@ -47,7 +48,7 @@ def plot(
     mpi: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these MPIs, as in 'openmpi*'.")] = None,
     collective: Annotated[str | None, typer.Option(help=f"Only this: {' or '.join(COLLECTIVES)}.")] = None,
     ranks: Annotated[
-        str | None, typer.Option("-P", "--ranks", metavar="RANKS", help="Only these numbers of ranks, as in 4:16,64.")
+        str | None, typer.Option(*RANKS, metavar="RANKS", help="Only these numbers of ranks, as in 4:16,64.")
     ] = None,
     sizes: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'.")
@@ -129,6 +130,8 @@ def _require_files(results: Sequence[Path]) -> None:
     for path in results:
         if path.is_dir():
             raise SwapmeetError(f"{path} is a folder: give the results file of `swapmeet bench` in it")
+        if not path.exists():
+            raise SwapmeetError(f"{path}: No such file or directory: give a results file of swapmeet bench")
         if path.is_file() and path.stat().st_size == 0:
             raise SwapmeetError(f"{path} is empty: `swapmeet bench` has written nothing to it")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Launcher, MpiOfApp
+from swapmeet.arguments import RANKS, Launcher, MpiOfApp
 from swapmeet.errors import SwapmeetError
 
 
@@ -16,7 +16,7 @@ def profile(
     argv: Annotated[
         list[str] | None, typer.Argument(metavar="[APP [ARGS]...]", help="The program, behind `--`.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option("-n", "--ranks", min=1, help="Number of ranks.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, min=1, help="Number of ranks.")] = None,
     mpi: MpiOfApp = None,
     launcher: Launcher = None,
     recorded: Annotated[

@@ -61,7 +61,7 @@ def profile(
     with _folder(keep) as folder:
         if recorded:
             if program.ranks is not None:
-                raise SwapmeetError("-n is for running an application; --from analyses one that has run: leave one out")
+                raise SwapmeetError("-P is for running an application; --from analyses one that has run: leave one out")
             recording = read([*recorded, *program.argv])
         else:
             if not program.argv or program.ranks is None:

@@ -41,7 +41,7 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")
     ] = None,
-    limit: Annotated[str, typer.Option(metavar="TIME", help="For each simulation, as in 90s or 15m.")] = "10m",
+    limit: Annotated[str, typer.Option("--time-limit", metavar="TIME", help="For each simulation: 90s, 15m.")] = "10m",
 ) -> None:
     """Reproduce figures and claims of the papers, and judge them (docs/reproduction.md).
 
@@ -63,7 +63,7 @@ def reproduce(
             )
         print("\n\n".join(page.whole(wanted or registry.FIGURES, output, output.name)))
         return
-    limit_s = parse_duration(limit, "--limit")
+    limit_s = parse_duration(limit, "--time-limit")
     if not wanted and not everything:
         tables_console().print(_list(registry.FIGURES))
         return

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import machines
-from swapmeet.arguments import FINDINGS
+from swapmeet.arguments import FINDINGS, RANKS
 from swapmeet.bench.candidates import AUTO
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import peers
@@ -28,14 +28,15 @@ def simulate(
         ),
     ] = None,
     platform: Annotated[
-        str, typer.Option(metavar="NAME", help="Machines with a network: names or files, as in theta,polaris.")
+        str,
+        typer.Option("--machine", metavar="NAME", help="With a network: names or files, as in theta,polaris."),
     ] = "cluster",
-    ranks: Annotated[str, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 64,512.")] = "64",
+    ranks: Annotated[str, typer.Option(*RANKS, help="Numbers of ranks, as in 64,512.")] = "64",
     network: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md)."),
     ] = None,
-    per_node: Annotated[int | None, typer.Option(min=1, help="Ranks on each node, if not the platform's.")] = None,
+    per_node: Annotated[int | None, typer.Option("-Q", "--ranks-per-node", min=1, help="If not the machine's.")] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
     sizes: Annotated[str | None, typer.Option("-S", "--sizes", help=f"Bytes of a block ({SIZES}).")] = None,
     workload: Annotated[
@@ -49,7 +50,9 @@ def simulate(
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")
     ] = None,
-    limit: Annotated[str, typer.Option(metavar="TIME", help="For each simulation, as in 90s, 15m or 2h.")] = "30m",
+    limit: Annotated[
+        str, typer.Option("--time-limit", metavar="TIME", help="For each simulation: 90s, 15m, 2h.")
+    ] = "30m",
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Refuse what is estimated to take longer in all.")
     ] = "12h",

@@ -250,7 +250,7 @@ def _order_of(spec: str) -> list[str]:
 def ending(status: int | None) -> str:
     """How a simulation with such a status ended."""
     if status is None:
-        return "was given up (--limit)"
+        return "was given up (--time-limit)"
     return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
@@ -62,6 +63,16 @@ class Platform:
         return " ".join(words)
 
     @property
+    def part(self) -> str:
+        """What to know where the ranks are on a part of a torus, which is none itself; else nothing."""
+        if not re.match(r"torus\(dims=\d+x", self.topology) or not 1 < len(self.hosts) < self.network.hosts:
+            return ""
+        return (
+            f"{self.ranks} ranks are on the first {len(self.hosts)} of {self.network.hosts} nodes of {self.topology}, "
+            "in order; for a torus of a job's own give --network, as in torus(dims=2x2x2,hosts=1)"
+        )
+
+    @property
     def hostfile(self) -> str:
         """A host for each rank, one a line."""
         return "".join(f"{self.hosts[rank // self.per_node]}\n" for rank in range(self.ranks))
@@ -78,7 +89,9 @@ class Platform:
         eager = str(min(between.eager_bytes + 1, 2**31 - 1))
         each_s = 1e-6 * message_us(self.machine, self.per_node)
         overhead = f"0:{each_s:.9g}:0"
-        if between.handshake_trips:  # of which each costs both cores once more; the receiver's part is the sender's here
+        if (
+            between.handshake_trips
+        ):  # of which each costs both cores once more; the receiver's part is the sender's here
             overhead += f";{between.eager_bytes}:{each_s * (1 + 2 * between.handshake_trips):.9g}:0"
         chosen = CONFIGURATION | {"smpi/lat-factor": latency_factors(between)}
         chosen |= {"smpi/os": overhead, "smpi/ois": overhead, "smpi/or": overhead}
@@ -171,21 +184,21 @@ def platform(
     SwapmeetError
         If the description is malformed or has no network, or the machine is too small for the ranks.
     """
-    machine = machine or machines.load(name, "--platform")
+    machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
         raise SwapmeetError(
-            f'--platform "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
+            f'--machine "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
         )
     text = topology or (machine.network.topology if machine.network else "")
     try:
         network = read_network(text)
     except SwapmeetError as problem:
-        raise problem if topology else SwapmeetError(f'--platform "{name}": network.topology: {problem}') from None
+        raise problem if topology else SwapmeetError(f'--machine "{name}": network.topology: {problem}') from None
     each = per_node or machine.ranks_per_node or ranks
     wanted = math.ceil(ranks / each)
     if wanted > network.hosts:
         raise SwapmeetError(
-            f"--platform {machine.name} has {network.hosts} nodes of {each} ranks: "
+            f"--machine {machine.name} has {network.hosts} nodes of {each} ranks: "
             f"{network.hosts * each} ranks at most, not {ranks}"
         )
     return Platform(machine, text, ranks, each, network, tuple(network.names[:wanted]), jitter_us)

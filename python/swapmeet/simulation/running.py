@@ -49,11 +49,11 @@ class Chosen:
         """What simulates."""
         target = simgrid.find()
         rules = tuned.for_simulations(self.tuning, target.version) if self.tuning else ""
-        return Simulator(target, parse_duration(self.limit, "--limit"), rules)
+        return Simulator(target, parse_duration(self.limit, "--time-limit"), rules)
 
     def platforms(self, simulated: bool = True) -> tuple[Platform, ...]:
         """Each platform with each number of ranks, checked; that SimGrid can take, if they are `simulated`."""
-        numbers = parse_ranks(self.ranks, "-n")
+        numbers = parse_ranks(self.ranks)
         names = list(dict.fromkeys(self.platform.split(",")))
         found = tuple(
             platform(name, ranks, self.network, self.per_node, self.jitter_us) for name in names for ranks in numbers
@@ -61,6 +61,8 @@ class Chosen:
         for one in found:
             if simulated:
                 one.require_routes()
+            if one.part:
+                print(f"swapmeet: {one.part}", file=sys.stderr)
         return found
 
 
@@ -125,7 +127,7 @@ def measure(
 
 def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     """Say what is to come, and refuse what takes too long."""
-    limit_s = parse_duration(chosen.limit, "--limit")
+    limit_s = parse_duration(chosen.limit, "--time-limit")
     estimates = [estimate.of_job(job) for job in todo]
     each = [one.seconds for one in estimates]
     total = sum(each) / chosen.jobs
@@ -140,7 +142,7 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
         if seconds > limit_s:
             print(
                 f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {_duration(seconds)}, and given up after "
-                f"{_duration(limit_s)} (--limit): so many messages are in flight; a window helps: direct(window=8)",
+                f"{_duration(limit_s)} (--time-limit): so many messages are in flight; a window helps: direct(window=8)",
                 file=sys.stderr,
             )
     total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs

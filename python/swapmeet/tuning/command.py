@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from swapmeet import mpi as mpis
-from swapmeet.arguments import Launcher
+from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import parse_ranks
 
@@ -23,7 +23,7 @@ def tune(
         typer.Argument(metavar="[SPEC]...", help="Candidates, as of swapmeet bench, instead of the usual ones."),
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option("-n", "--ranks", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
+        str | None, typer.Option(*RANKS, help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
     mpi: Annotated[
         str | None, typer.Option(help="Name of `swapmeet info`. Default: of --from, if all is of one.")
@@ -81,7 +81,7 @@ def tune(
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
-    if not measured and ranks and parse_ranks(ranks, "-n")[0] < 2:
+    if not measured and ranks and parse_ranks(ranks)[0] < 2:
         raise SwapmeetError(f'-n "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     for path in filter(None, (place, *exports.paths)):
         file.require_place(path)

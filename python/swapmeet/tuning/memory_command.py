@@ -15,7 +15,7 @@ from rich.table import Table
 
 from swapmeet import _core
 from swapmeet import mpi as mpis
-from swapmeet.arguments import mpi_names, tables_console
+from swapmeet.arguments import RANKS, mpi_names, tables_console
 from swapmeet.errors import SwapmeetError
 from swapmeet.tuning import file, memory
 
@@ -131,7 +131,7 @@ def merge(
 def forget(
     files: Files = None,
     mpi: MpiHere = None,
-    ranks: Annotated[int | None, typer.Option("-P", "--ranks", min=2, help="Of this number of ranks only.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, min=2, help="Of this number of ranks only.")] = None,
     older_than: Annotated[
         str | None, typer.Option(metavar="DAYS", help="What was not measured for so long, as in 90d.")
     ] = None,

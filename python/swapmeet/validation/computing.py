@@ -186,10 +186,17 @@ def best(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dic
                     "high_us": round(times[fastest] * high, 3),
                     "candidates": len(times),
                     "held_out": len(held),
+                    "same_us": sorted(one.us for one in there.values() if _is(one, fastest)),
                     "default_us": default.us if default else None,
                     "fastest": measured.algorithm,
                     "fastest_us": measured.us,
                 }
+
+
+def _is(measured: Measured, spec: str) -> bool:
+    """Whether that algorithm sends the messages of the spec, in its order."""
+    algorithm = algorithms.find(measured.algorithm)
+    return algorithm is not None and bool(algorithm.spec) and parse_spec(str(algorithm.spec)) == parse_spec(spec)
 
 
 def orders(cells: Sequence[Measured], known: dict[str, Predictor]) -> Iterator[dict[str, Any]]:
@@ -259,6 +266,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
             if label is None:
                 raise SwapmeetError(f'{path}: "{cell.mpi}" was not simulated: give results of swapmeet simulate')
             machine = machines.load(label["machine"], str(path))
+            call_us = machine.network.call_us if machine.network else machine.costs.call_us
             for one in cells:
                 algorithm = algorithms.find(one.algorithm)
                 if (one.system, one.ranks, one.block_bytes) != (machine.system, cell.ranks, cell.block_bytes):
@@ -267,7 +275,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
                     continue
                 for spec in results.specs(cell):
                     if algorithm and algorithm.spec and str(parse_spec(algorithm.spec)) == str(parse_spec(spec)):
-                        us = machine.network.call_us + 1e6 * float(results.samples(cell, spec)[0].longest[0])
+                        us = call_us + 1e6 * float(results.samples(cell, spec)[0].longest[0])
                         found.append(prediction(machine, one, algorithm.spec, SIMULATION, us))
     return found
 

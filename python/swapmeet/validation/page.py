@@ -318,15 +318,22 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _best(rows: Sequence[Row]) -> Iterator[str]:
-    columns = ("where", "block", "best spec, by the estimate", "expected, and by the errors there")
+    columns = (
+        "where",
+        "block",
+        "best spec, by the estimate",
+        "expected, and by the errors there",
+        "the same, measured",
+    )
     yield f"| {' | '.join((*columns, 'the MPI chooses', 'fastest measured'))} |"
-    yield "|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|"
     for row in rows:
         cells = [
             f"{TITLES.get(row['system'], row['system'])}, {row['nodes']}",
             bytes_text(row["bytes"]),
             f"`{row['spec']}`",
             f"{_us(row['us'])} ({_us(row['low_us'])} to {_us(row['high_us'])})",
+            ", ".join(map(_us, row["same_us"])),
             "" if row["default_us"] is None else _us(row["default_us"]),
             f"{_us(row['fastest_us'])}: `{row['fastest']}`",
         ]

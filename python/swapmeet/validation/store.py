@@ -19,7 +19,16 @@ FIELDS: Mapping[str, Mapping[str, type]] = {
     CELLS: _PLACE | _TIMES,
     SCALE: _PLACE | _TIMES,
     CHOICES: _PLACE | {"choice": str, "takes": str, "regret": float, "low": float, "high": float, "one_spec": bool},
-    BEST: _PLACE | {"spec": str, "us": float, "low_us": float, "high_us": float, "fastest": str, "fastest_us": float},
+    BEST: _PLACE
+    | {
+        "spec": str,
+        "us": float,
+        "low_us": float,
+        "high_us": float,
+        "same_us": list,
+        "fastest": str,
+        "fastest_us": float,
+    },
     ORDERS: _PLACE | {"bound_us": float, "vendor": str, "vendor_us": float, "us": dict},
     CLAIMS: {"figure": str, "claim": str, "verdict": str, "again": dict, "findings": list},
     REFITS: {"system": str, "seed": int, "cells": int, "median": float, "near": float},

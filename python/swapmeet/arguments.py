@@ -52,7 +52,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Print which algorithm 
 Stats = Annotated[str | None, typer.Option(metavar="FILE", help="Write statistics as JSON; - prints them.")]
 Trace = Annotated[str | None, typer.Option(metavar="FILE[,call=N]", help="Trace one all-to-all, for ui.perfetto.dev.")]
 Watchdog = Annotated[
-    str | None, typer.Option(metavar="SECONDS", help="Print who waits for whom, if ranks wait for so long, as in 60s.")
+    str | None, typer.Option(metavar="SECONDS", help="Print which ranks wait for which, after this wait, as in 60s.")
 ]
 Launcher = Annotated[str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")]
 

@@ -114,8 +114,8 @@ def _reporting() -> Iterator[None]:
 app = typer.Typer(
     cls=Commands,
     help="All-to-all collectives of MPI, as fast as the machine allows.",
-    epilog="Exit status: 0, all is well; 1, something is wrong, slower or not served, as the command's help says; 2, "
-    "the command cannot do what was asked for, and says why; 130, interrupted. `run`, `cluster run` and `profile` "
+    epilog="Exit status: 0, all is well; 1, something is wrong, slower or not served, as in the command's help; 2, "
+    "the command cannot do what was asked for, and prints why; 130, interrupted. `run`, `cluster run` and `profile` "
     "end with their launcher's.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -273,7 +273,7 @@ def algorithms(
         bool, typer.Option("--markdown", help="The aliases, as a page of the documentation has them.")
     ] = False,
 ) -> None:
-    """List what a spec can say: families, aliases and parameters."""
+    """List what a spec can contain: families, aliases and parameters."""
     if markdown:
         print(catalogue.aliases_markdown())
     else:
@@ -285,7 +285,7 @@ def info(
     mpi: Annotated[str | None, typer.Option(help="A name of this list, or the path of an mpicc.")] = None,
     field: Annotated[str | None, typer.Option(help=f"Only this: {', '.join(catalogue.FIELDS)}.")] = None,
 ) -> None:
-    """List the MPIs that were found, or tell about one."""
+    """List the MPIs that were found, or describe one."""
     if mpi is None and field is None:
         usable, problems = mpis.found()
         tables_console().print(catalogue.mpi_table(usable))

@@ -37,12 +37,12 @@ def explain(
         ),
     ] = None,
     machine: Annotated[
-        str | None, typer.Option(help="Also what the models say there: a name or file of `swapmeet model --machine`.")
+        str | None, typer.Option(help="Also the expected times there: a name or file of `swapmeet model --machine`.")
     ] = None,
 ) -> None:
-    """Say what the library would do with a call, and why.
+    """Print what the library would do with a call, and why.
 
-    The SWAPMEET_ variables count as they are set now. SWAPMEET_EXPLAIN=1 says it of the calls of a program.
+    The SWAPMEET_ variables count as they are set now. SWAPMEET_EXPLAIN=1 prints the same for the calls of a program.
     """
     if collective not in COLLECTIVES:
         raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')

@@ -145,7 +145,7 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 def env(
     argv: Annotated[
-        list[str] | None, typer.Argument(metavar="[APP]", help="The program that will run; says which MPI.")
+        list[str] | None, typer.Argument(metavar="[APP]", help="The program that will run; its MPI is used.")
     ] = None,
     mpi: MpiOfApp = None,
     algorithm: Algorithm = None,

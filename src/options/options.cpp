@@ -139,8 +139,8 @@ std::vector<Option> make_table() {
        "a file, its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
        "not recording", read_record},
       {"SWAPMEET_PHASES", "0 or 1", "0",
-       "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (docs/traces.md says what phases there "
-       "are).",
+       "Measure how long each call packs, waits and so on, for SWAPMEET_STATS (phases: "
+       "docs/traces.md).",
        "not measuring phases",
        [](std::string_view text, Options& options) { return read_switch(text, options.phases); }},
       {"SWAPMEET_TRACE", "0, or a file name, then perhaps the number of a call, such as trace.json,call=100", "0",
@@ -149,8 +149,8 @@ std::vector<Option> make_table() {
        "gets so far first. Set it for all ranks.",
        "not tracing", read_trace},
       {"SWAPMEET_CHECK", "0 or 1", "0",
-       "Before each blocking all-to-all, hold what the ranks pass against one another: the same call, as many bytes "
-       "received as sent, the same predefined types, blocks that do not overlap. A mistake is told once, with ranks "
+       "Before each blocking all-to-all, compare the arguments of all ranks: the same call, as many bytes received as "
+       "sent, the same predefined types, blocks that do not overlap. A mistake is reported once, with ranks "
        "and numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
        "not checking", [](std::string_view text, Options& options) { return read_switch(text, options.check); }},
       {"SWAPMEET_WATCHDOG", "seconds, such as 60s, then perhaps a file name, such as 60s,waits-%r.jsonl; 0: off", "0",
@@ -182,7 +182,7 @@ std::vector<Option> make_table() {
        "remembering as usual", read_memory},
       {"SWAPMEET_ORDER_TIME", "seconds, such as 2 or 0.5", "2",
        "For order=topology(...): how long the first rank of a communicator may improve a conflict-free order that "
-       "nobody has computed before, while the others wait (docs/networks.md). 0: as it comes first.",
+       "is not cached, while the others wait (docs/networks.md). 0: as it comes first.",
        "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
        "Calls that would need more working memory a rank than this go to the host MPI. An Alltoallv with direct= "
@@ -192,7 +192,7 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},
       {"SWAPMEET_SHM_LIMIT", "bytes, such as 65536 or 64MiB", "64MiB",
        "Shared memory that the ranks of a node use together at most, for all communicators; what programs allocate by "
-       "swapmeet_memory_allocate is not counted. A communicator takes half of what is left at most. One that gets too "
+       "swapmeet_memory_allocate is not counted. A communicator takes at most half of the rest. One that gets too "
        "little goes without; 0: all do.",
        "keeping 64MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.shm_limit_bytes); }},
@@ -216,7 +216,7 @@ std::vector<Option> make_table() {
        "is served, and what lies in such memory is brought to the host and back (docs/devices.md).",
        "keeping native", read_device},
       {"SWAPMEET_NONBLOCKING", "auto, native or thread", "auto",
-       "Who serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, "
+       "What serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, "
        "where "
        "it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI; thread: in "
        "programs "

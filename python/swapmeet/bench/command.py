@@ -41,12 +41,13 @@ def bench(
     ] = None,
     launches: Annotated[int | None, typer.Option(help="How often everything is launched anew (5).")] = None,
     samples: Annotated[
-        int | None, typer.Option("-i", help="Samples of each candidate in a launch: exactly so many.")
+        int | None, typer.Option("-i", help="Samples of each candidate in a launch: exactly this number,")
     ] = None,
-    least: Annotated[int | None, typer.Option(help="Or at least so many (30),")] = None,
-    most: Annotated[int | None, typer.Option(help="and at most so many (300),")] = None,
+    least: Annotated[int | None, typer.Option(help="or at least this number (30),")] = None,
+    most: Annotated[int | None, typer.Option(help="and at most this number (300),")] = None,
     precision: Annotated[
-        float | None, typer.Option(metavar="PERCENT", help="until half the 95 % interval is so much of the median (2).")
+        float | None,
+        typer.Option(metavar="PERCENT", help="until half the 95 % interval is this part of the median (2)."),
     ] = None,
     budget: Annotated[str | None, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = None,
     warm_up: Annotated[
@@ -63,8 +64,8 @@ def bench(
         str | None,
         typer.Option(
             metavar="TESTS",
-            help="Also how much of a non-blocking exchange computing hides, with so many "
-            "calls of MPI_Test in it, as in 0,10.",
+            help="Also how much of a non-blocking exchange computing hides, with these "
+            "numbers of calls of MPI_Test in it, as in 0,10.",
         ),
     ] = None,
     touch: Annotated[bool, typer.Option("--touch", help="Rewrite send buffers before each call, untimed.")] = False,
@@ -113,7 +114,7 @@ def compare_command(
     plain: Annotated[bool, typer.Option("--plain", help="Lines with tabs, for other programs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for other programs.")] = False,
 ) -> None:
-    """Tell which cells of two results files differ beyond noise.
+    """Print which cells of two results files differ beyond noise.
 
     Exit status 1: something became slower.
     """

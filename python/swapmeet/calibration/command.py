@@ -30,7 +30,7 @@ def calibrate(
 ) -> None:
     """Measure what messages and copies cost here, and write it down for `swapmeet model --machine` and `swapmeet tune`.
 
-    Says how well the model then predicts all-to-alls that the description was not made of (docs/calibration.md).
+    Prints how well the model predicts all-to-alls that the description was not fitted to (docs/calibration.md).
     """
     target = mpis.find(mpi) if mpi else mpis.default()
     try:

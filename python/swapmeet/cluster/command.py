@@ -44,7 +44,7 @@ def run(
         str | None, typer.Option(metavar="N,...", help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.")
     ] = None,
     ranks: Annotated[
-        int | None, typer.Option(*RANKS, min=1, help="Or so many in all, spread over the nodes evenly.")
+        int | None, typer.Option(*RANKS, min=1, help="Or their total, spread over the nodes evenly.")
     ] = None,
     latency: Latency = STANDARD.latency,
     rate: Rate = STANDARD.rate,
@@ -60,7 +60,7 @@ def run(
         ),
     ] = None,
     same_hostname: Annotated[
-        bool, typer.Option("--same-hostname", help='All nodes are called "node", as where nobody took care.')
+        bool, typer.Option("--same-hostname", help='All nodes are called "node", as on carelessly configured clusters.')
     ] = False,
     limit: Limit = STANDARD.limit,
     traffic: Traffic = STANDARD.traffic,
@@ -74,7 +74,7 @@ def run(
 ) -> None:
     """Run an MPI program on several hosts, as `swapmeet run` does on one.
 
-    Everything is inside namespaces of its own, and ends with this command, however that ends.
+    Everything is inside new namespaces, and ends with this command, however that ends.
     """
     per_node = placement(nodes, ranks_per_node, ranks)
     network = Network(latency, rate, topology, queue, mtu, tuple(fault or ()), limit, traffic, same_hostname, counts)

@@ -19,15 +19,15 @@ from swapmeet.errors import SwapmeetError
 
 def doctor(
     argv: Annotated[
-        list[str] | None, typer.Argument(metavar="[APP]", help="A program to look at, too; says which MPI.")
+        list[str] | None, typer.Argument(metavar="[APP]", help="A program to look at, too; its MPI is used.")
     ] = None,
     ranks: Annotated[int, typer.Option(*RANKS, min=2, help="Number of ranks that are launched.")] = 2,
     mpi: MpiOfApp = None,
     launcher: Launcher = None,
 ) -> None:
-    """Say whether Swapmeet works here, and what is in its way.
+    """Check whether Swapmeet works here, and what prevents it.
 
-    Looks at the machine, the MPI and the variables, and launches two ranks to see who serves their all-to-alls. Exit
+    Looks at the machine, the MPI and the variables, and launches two ranks to see what serves their all-to-alls. Exit
     status 1: something keeps the library from working.
     """
     if argv:

@@ -41,7 +41,7 @@ def draw(
         Path, typer.Option("-o", "--output", metavar="FILE", help="A page (.html), or a still (.svg, .png, .pdf).")
     ] = Path("schedule.html"),
 ) -> None:
-    """Draw a schedule: who sends what to whom, and what buffers hold, step by step."""
+    """Draw a schedule: the messages between ranks, and what buffers hold, step by step."""
     suffix = output.suffix.lower()
     if suffix not in PAGES + STILLS:
         raise SwapmeetError(f'-o "{output}": expected a file that ends in {", ".join((PAGES[0], *STILLS))}')

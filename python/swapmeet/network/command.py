@@ -81,7 +81,7 @@ def topology(
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --compare: for other programs.")] = False,
     bound: Annotated[
-        bool, typer.Option("--bound", help="What links carry at least, whoever passes blocks on: docs/limits.md.")
+        bool, typer.Option("--bound", help="What links carry at least if ranks may forward blocks: docs/limits.md.")
     ] = False,
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""

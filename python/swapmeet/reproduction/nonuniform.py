@@ -102,7 +102,7 @@ FIGURES: tuple[Figure, ...] = (
             Claim(
                 "padded Bruck is the faster exactly where (N - 8)(P + 1)β < 4α",
                 "3.3",
-                "equations 1 and 2 say the same, for each P and N",
+                "equations 1 and 2 agree, for each P and N",
                 lambda rows: cells(
                     ((_case(r), r["as_printed"] == r["machines"]) for r in rows.having("machines")), 1.0
                 ),

@@ -25,18 +25,17 @@ INTRODUCTION = """# The papers' figures, reproduced
     swapmeet reproduce --all -o docs/reproduction
     swapmeet reproduce --markdown -o docs/reproduction > docs/reproduction.md
 
-The last line makes this page, from the results in docs/reproduction; python/swapmeet/reproduction declares figures,
+The last line makes this page from the results in docs/reproduction; python/swapmeet/reproduction declares figures,
 claims and criteria. Verdicts are computed:
 
 - **confirmed**, **partly** or **refuted**, by the criterion beside the claim, *here*: schedules are exact; times are
-  of a model (docs/models.md) or a simulation (docs/simulation.md), of machines most of whose numbers are assumptions.
-  What these refute may well have been measured. docs/validation.md judges the model by measurements of two
-  supercomputers, and lists verdicts that change with what they teach. Where the two disagree the verdict is "partly".
+  of a model (docs/models.md) or a simulation (docs/simulation.md) of machines most of whose parameters are assumptions,
+  so a refuted claim may have been measured. docs/validation.md judges the model by measurements of two supercomputers,
+  and lists verdicts that change. Where model and simulation disagree the verdict is "partly".
 - **not reproducible here**, with the reason.
 
-A *cell* is a number of ranks with a size of blocks. "x times as fast" is the ratio of times; in simulations they are
-those of the slowest rank. Nothing on this page is timed on a real network; docs/measurements tells of real exchanges on
-one machine."""
+A *cell* is a number of ranks with a size of blocks. "x times as fast" is the ratio of times, in simulations of the
+slowest rank. Nothing on this page is timed on a real network; docs/measurements has real exchanges on one machine."""
 
 
 def judged(figure: Figure, results: Results) -> list[Judgement]:
@@ -91,7 +90,7 @@ def section(figure: Figure, results: Results, picture: str) -> Iterator[str]:
     yield f"{figure.place[0].upper()}{figure.place[1:]}. {_how(figure, results)}\n"
     if figure.reduced:
         yield f"{figure.reduced}\n"
-    yield "| the paper says | judged by | here | verdict |"
+    yield "| claim of the paper | judged by | here | verdict |"
     yield "|---|---|---|---|"
     for claim, judgement in zip(figure.claims, judged(figure, results), strict=True):
         said = f"{claim.statement} ({claim.section})"

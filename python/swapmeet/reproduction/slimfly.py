@@ -216,7 +216,7 @@ FIGURES: tuple[Figure, ...] = (
         ),
         reduced="10 ranks a node on 14 nodes only; blocks up to 128 KiB; one seed. The first nodes of the "
         "cluster are used: the "
-        "paper does not say which. Routes are static. Open MPI 1.10's rule (below 200 B Bruck, below 3,000 B all "
+        "paper does not name them. Routes are static. Open MPI 1.10's rule (below 200 B Bruck, below 3,000 B all "
         "at once, then "
         "pairwise) is SimGrid's `bruck`, `basic_linear` and `ring`.",
         draw=lambda rows: drawing.over_sizes(

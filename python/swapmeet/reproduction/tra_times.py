@@ -241,7 +241,7 @@ TIMES: tuple[Figure, ...] = (
             Claim(
                 "the FFT is up to 3.8 times as fast on Theta",
                 "abstract",
-                "its all-to-alls so much anywhere; partly from half that gain on",
+                "its all-to-alls by that much anywhere; partly from half that gain on",
                 model_and_simulation(_fastest("theta", 3.8)),
             ),
             Claim(

@@ -97,7 +97,7 @@ VARIANTS = Figure(
             )
         ),
     ),
-    reduced="P of the simulation. The gains that the paper gives fall with P, while it says that the "
+    reduced="P of the simulation. The gains that the paper gives fall with P, while it states that the "
     "rotations' part grows.",
     draw=_draw,
 )

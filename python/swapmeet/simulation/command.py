@@ -24,7 +24,7 @@ def simulate(
         list[str] | None,
         typer.Argument(
             metavar="[SPEC]... [-- APP ARGS...]",
-            help="As of swapmeet bench; and native:mpich, native:bruck and the like. Behind --: a program instead.",
+            help="As of swapmeet bench; and native:mpich, native:bruck and others. Behind --: a program instead.",
         ),
     ] = None,
     platform: Annotated[
@@ -58,7 +58,7 @@ def simulate(
     ] = "12h",
     jitter: Annotated[
         float,
-        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to so many microseconds late, at random."),
+        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to this many microseconds late, at random."),
     ] = 0,
     tuning: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rules that the automatic choice follows (docs/tuning.md).")
@@ -74,12 +74,10 @@ def simulate(
     ] = False,
     against: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Tell how far estimates are off what was simulated into FILE; may be repeated."
-        ),
+        typer.Option(metavar="FILE", help="Print how far estimates are off the simulations in FILE; may be repeated."),
     ] = None,
     dry: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be simulated, and what that takes.")
+        bool, typer.Option("--dry-run", help="Only print what would be simulated, and what that takes.")
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
 ) -> None:

@@ -131,7 +131,7 @@ def merge(
 def forget(
     files: Files = None,
     mpi: MpiHere = None,
-    ranks: Annotated[int | None, typer.Option(*RANKS, min=2, help="Of so many ranks only.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, min=2, help="Of this number of ranks only.")] = None,
     older_than: Annotated[
         str | None, typer.Option(metavar="DAYS", help="What was not measured for so long, as in 90d.")
     ] = None,

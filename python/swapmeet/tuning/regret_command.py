@@ -25,7 +25,7 @@ def regret(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Of `swapmeet bench` or `simulate`.")
     ] = None,
-    mpi: Annotated[str | None, typer.Option(help='As the results say, as in "openmpi 5.0.11". Default: each.')] = None,
+    mpi: Annotated[str | None, typer.Option(help='As named in the results: "openmpi 5.0.11". Default: each.')] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Each choice in each cell.")] = False,
     data: Annotated[
         list[Path] | None,

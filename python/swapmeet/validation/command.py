@@ -46,9 +46,9 @@ def validate(
         bool, typer.Option("--markdown", help="With -o: compute nothing, print the page of the results there.")
     ] = False,
 ) -> None:
-    """Hold models and estimates against measurements of real machines (docs/validation.md).
+    """Compare models and estimates with measurements of real machines (docs/validation.md).
 
-    Prints for each cell what was measured and what `swapmeet model` and `--estimate` say. Names of algorithms that are
+    Prints for each cell the measured time and those of `swapmeet model` and `--estimate`. Names of algorithms that are
     not known are listed.
     """
     try:

@@ -142,7 +142,7 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
         if seconds > limit_s:
             print(
                 f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {_duration(seconds)}, and given up after "
-                f"{_duration(limit_s)} (--time-limit): so many messages are in flight; a window helps: direct(window=8)",
+                f"{_duration(limit_s)} (--time-limit): so many messages are in flight; try direct(window=8)",
                 file=sys.stderr,
             )
     total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs

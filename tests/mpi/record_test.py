@@ -126,7 +126,7 @@ def test_thousands_of_distinct_sizes_are_counted(recorded, tmp_path: Path) -> No
 
 def test_some_of_many_calls_are_written_down_on_all_ranks_alike(recorded) -> None:
     times = 4 * ALL_SINGLE_CALLS
-    recording = recorded("openmpi", "record", f"alternate={times}")
+    recording = recorded("openmpi", "record", f"alternate={times}", ranks=2)
     rows = [file.calls[0] for file in recording.files.values()]
     assert all(len(own) == len(rows[0]) for own in rows)
     common = common_calls(rows)[0]

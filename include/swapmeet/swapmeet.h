@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/** The version of the library that is loaded, such as "0.1.0". Not collective, thread-safe, callable at any time, also
+/** The version of the library that is loaded, such as "0.2.0". Not collective, thread-safe, callable at any time, also
  *  before MPI_Init and after MPI_Finalize.
  *  @return a static string; never NULL.
  *  @since 0.1 */

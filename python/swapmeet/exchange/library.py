@@ -21,7 +21,7 @@ Handle: Any = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_in
 
 
 def version() -> str:
-    """The version of the library that is loaded, such as "0.1.0"."""
+    """The version of the library that is loaded, such as "0.2.0"."""
     return text(function("version")())
 
 

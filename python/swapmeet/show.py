@@ -36,6 +36,11 @@ def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> Render
             parts += [f"step {number}: {_policy(window, completion, posting)}", *copied, table]
         elif copied:
             parts += [f"step {number}: no messages", *copied]
+        else:
+            parts.append(f"step {number}: nothing to do")
+    parts.append(
+        "Blocks are of the send buffer, the receive buffer or scratch: scratch[1..7/2] are its blocks 1, 3, 5, 7."
+    )
     return Group(*parts)
 
 
@@ -49,8 +54,8 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
     for number in range(max(len(schedule.steps) for schedule in schedules)):
         columns = [_peers(schedule, number) for schedule in schedules]
         if not any(columns):
-            if any(_copies(schedule, number) for schedule in schedules):
-                parts.append(f"step {number}: copies only (--rank R shows them)")
+            copies = any(_copies(schedule, number) for schedule in schedules)
+            parts.append(f"step {number}: {'copies only (--rank R shows them)' if copies else 'nothing to do'}")
             continue
         window, completion, posting, *_ = next(s for s in schedules if number < len(s.steps)).steps[number]
         table = Table("#", *(f"rank {rank}" for rank in range(shown)))

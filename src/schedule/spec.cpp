@@ -38,9 +38,11 @@ std::size_t outside(std::string_view text, char character) {
   return std::string_view::npos;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string near = nearest(word, candidates);
-  return near.empty() ? "" : "; did you mean " + quoted(near) + "?";
+/// Of an unknown word: the nearest that is known, or else all of `list`.
+std::string instead(std::string_view word, const std::vector<std::string>& candidates, const std::string& list) {
+  const std::string near = word.empty() ? "" : nearest(word, candidates);
+  return near.empty() ? " (known: " + list + ")"
+                      : "; did you mean " + quoted(near) + "? (`swapmeet algorithms` lists all)";
 }
 
 Problem unknown_name(const Word& name) {
@@ -51,10 +53,9 @@ Problem unknown_name(const Word& name) {
   for (const Alias& alias : aliases()) names.emplace_back(alias.name);
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  const std::string what = name.text.empty()
-                               ? "expected the name of an algorithm"
-                               : "unknown algorithm " + quoted(name.text) + did_you_mean(name.text, names);
-  return {what + " (known: " + list + ")", 0, name.column};
+  const std::string what =
+      name.text.empty() ? "expected the name of an algorithm" : "unknown algorithm " + quoted(name.text);
+  return {what + instead(name.text, names, list), 0, name.column};
 }
 
 Problem unknown_key(const Word& key) {
@@ -66,9 +67,8 @@ Problem unknown_key(const Word& key) {
     list += (list.empty() ? "" : ", ") + keys.back();
     if (!parameter.synonym.empty()) keys.emplace_back(parameter.synonym);
   }
-  const std::string what = key.text.empty() ? "expected a parameter"
-                                            : "unknown parameter " + quoted(key.text) + did_you_mean(key.text, keys);
-  return {what + " (known: " + list + ")", 0, key.column};
+  const std::string what = key.text.empty() ? "expected a parameter" : "unknown parameter " + quoted(key.text);
+  return {what + instead(key.text, keys, list), 0, key.column};
 }
 
 /// Reads "key=value" into `spec`; `seen` holds the keys before it.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+
 from swapmeet.bench.cells import NATIVE
 from swapmeet.errors import SwapmeetError
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")  #: decision functions of these MPIs, all collectives alike
+USUAL_NAMES = {"openmpi": "ompi", "mvapich": "mvapich2", "intel": "impi", "intelmpi": "impi"}
 BARRIERS = ("", "_light_barrier", "_mpi_barrier", "_one_barrier")
 _BOTH = ("bruck", *(name + barrier for name in ("pair", "ring") for barrier in BARRIERS))
 #: By collective, as SimGrid 3.32 names them. Its pair_rma is left out: it delivers wrong data.
@@ -29,7 +32,12 @@ def require_peer(spec: str) -> None:
     SwapmeetError
         With all names.
     """
-    if spec.removeprefix(PREFIX) not in {*SELECTORS, *ALGORITHMS["alltoall"], *ALGORITHMS["alltoallv"]}:
+    name = spec.removeprefix(PREFIX)
+    known = [*SELECTORS, *ALGORITHMS["alltoall"], *ALGORITHMS["alltoallv"]]
+    if name not in known:
+        near = [USUAL_NAMES[name]] if name in USUAL_NAMES else difflib.get_close_matches(name, known, 1)
+        if near:
+            raise SwapmeetError(f'SPEC "{spec}": SimGrid has no such algorithm; did you mean {PREFIX}{near[0]}?')
         raise SwapmeetError(
             f'SPEC "{spec}": expected native:NAME, NAME being an MPI, whose choice is taken ({", ".join(SELECTORS)}), '
             f"or an algorithm: {', '.join(ALGORITHMS['alltoall'])}; of Alltoallv also {ALGORITHMS['alltoallv'][-1]}"

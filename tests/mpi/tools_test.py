@@ -56,7 +56,7 @@ def test_a_tool_before_us_sees_what_it_sees_without_us(watched, wheel: str) -> N
     found, served = watched(wheel, ["tool", "swapmeet"])
     assert found == without
     assert (served["Alltoallv"], served["Alltoallw"]) == (16, 14)
-    assert served["Alltoall"] in (18, 18 + 12)  # with MPI_Ialltoall
+    assert 18 <= served["Alltoall"] <= 18 + 12  # some MPI_Ialltoall are served, too
 
 
 LINKED = ["-Wl,--no-as-needed", "{tool}", "-Wl,-rpath,{folder}"]

@@ -20,7 +20,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel check test nightly coverage counted lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel check test nightly coverage counted fuzz lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -100,6 +100,23 @@ tidy: $(VENV)/.extra-lint build
 # Everything that tests run is compiled before the first of them, for all MPIs.
 programs: system-packages build $(addprefix $(VENV)/.extra-,docs test)
 	@$(BIN)/python tests/programs.py
+
+# Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges).
+# Texts that reach code of their own, and those that fail, are kept in build/fuzz.
+FUZZED := memory network nodes options placement schedule slots spec tuning workload
+FUZZ_S := 3600
+CLANG = $(notdir $(or $(firstword $(foreach name,clang clang-19 clang-16,$(shell command -v $(name)))),clang))
+FUZZ_FLAGS = -DSWAPMEET_FUZZ=ON -DSWAPMEET_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_BUILD_TYPE=Debug \
+	-DCMAKE_CXX_FLAGS_DEBUG='-O1 -gline-tables-only' -DCMAKE_C_COMPILER=$(CLANG) \
+	-DCMAKE_CXX_COMPILER=$(subst clang,clang++,$(CLANG))
+fuzz: $(VENV)/.tools  ## Fuzz the parsers of what comes from outside, an hour each (FUZZ_S=60: a minute)
+	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/fuzz -G Ninja $(FUZZ_FLAGS) >/dev/null && \
+		cmake --build build/fuzz --target parsers
+	@status=0; for parser in $(FUZZED); do mkdir -p build/fuzz/corpus/$$parser && echo "fuzz: $$parser" && \
+		SWAPMEET_FUZZ=$$parser UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/fuzz/bin/parsers -verbosity=0 \
+			-max_total_time=$(FUZZ_S) -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$parser- build/fuzz/corpus/$$parser tests/fuzz/corpus/$$parser || status=1; \
+	done; exit $$status
 
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -28,6 +28,8 @@ LIMIT_S = 30
 
 #: Tells what mpi4py loads, by its own rules, in the Python that runs this; nothing is initialised.
 LOADED_BY_MPI4PY = r"""
+import sys
+sys.path = [folder for folder in sys.path if folder]  # not the working directory, which -c puts there
 import mpi4py, re
 mpi4py.rc.initialize = mpi4py.rc.finalize = False
 from mpi4py import MPI

@@ -16,8 +16,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from swapmeet.cache import cache_folder, own_cache_folder, problem_of
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi import Mpi, cache_folder, find
+from swapmeet.mpi import Mpi, find
 
 PACKAGE = Path(__file__).resolve().parent
 TELL_AFTER_S = 5.0
@@ -68,9 +69,13 @@ def build_folder(mpi: Mpi) -> Path:
     return _builds() / key
 
 
+def _in_cache() -> bool:
+    return _installed() or not os.access(source_tree(), os.W_OK)
+
+
 def _builds() -> Path:
     source = source_tree()
-    if not _installed() and os.access(source, os.W_OK):
+    if not _in_cache():
         return source / "build"
     return cache_folder() / hashlib.sha256(str(source).encode()).hexdigest()[:8]
 
@@ -164,6 +169,8 @@ def _telling(mpi: Mpi) -> Iterator[None]:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """One build in a folder, made if need be, at a time, over all processes."""
+    if _in_cache():
+        own_cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -174,6 +181,8 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def built(mpi: Mpi) -> Path | None:
-    """The library for `mpi` if it has been built before, up to date or not."""
+    """The library for `mpi` if it has been built before, up to date or not, and by this user."""
+    if _in_cache() and problem_of(cache_folder()):
+        return None
     path = build_folder(mpi) / "lib" / "libswapmeet.so"
     return path if path.exists() else None

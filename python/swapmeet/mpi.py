@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import functools
+import hashlib
 import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swapmeet.cache import own_cache_folder
 from swapmeet.discovery import NAMES, STANDARD, WHEELS, wrappers
 from swapmeet.errors import SwapmeetError
 from swapmeet.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
@@ -128,14 +130,10 @@ def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
     return variables
 
 
-def cache_folder() -> Path:
-    """Where things are kept that can be made again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swapmeet"
-
-
 def _renamed_library(library: Path, name: str) -> Path:
     """A folder where `library` is also called `name`: Debian renames MPICH's, but wheels ask for it as MPICH does."""
-    folder = cache_folder() / "libraries" / library.parent.name
+    key = hashlib.sha256(str(library).encode()).hexdigest()[:8]
+    folder = own_cache_folder() / "libraries" / f"{library.parent.name}-{key}"
     link = folder / name
     if not link.exists():
         folder.mkdir(parents=True, exist_ok=True)

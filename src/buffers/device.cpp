@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -70,9 +72,12 @@ void become_last(Libraries& all) {
   all.never_last = true;
   int threads = MPI_THREAD_MULTIPLE;
   if (PMPI_Query_thread(&threads) != MPI_SUCCESS || threads == MPI_THREAD_MULTIPLE) return;
+  Dl_info libc{};  // in whose folder they are: by name alone, LD_LIBRARY_PATH may find others in the working directory
+  if (dladdr(reinterpret_cast<void*>(&abort), &libc) == 0 || !libc.dli_fname || *libc.dli_fname != '/') return;
+  const std::string folder(libc.dli_fname, std::strrchr(libc.dli_fname, '/') + 1);
   for (const char* const name : {"libanl.so.1", "libBrokenLocale.so.1"}) {
     link_map* map = nullptr;
-    void* const library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    void* const library = dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (!library) continue;
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && !map->l_next) {
       all.last = library;

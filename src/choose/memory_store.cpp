@@ -9,7 +9,7 @@
 #include <ctime>
 #include <utility>
 
-#include "choose/owned_file.hpp"
+#include "schedule/owned_file.hpp"
 #include "options/tuning.hpp"
 #include "schedule/names.hpp"
 

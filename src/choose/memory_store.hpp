@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "choose/memory.hpp"
-#include "choose/owned_file.hpp"
+#include "schedule/owned_file.hpp"
 #include "options/options.hpp"
 
 namespace swapmeet {

@@ -99,7 +99,7 @@ namespace {
 
 void agree_guarded() {
   static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
-  const char* const value = std::getenv(variable);
+  const char* const value = secure_getenv(variable);
   // simulated ranks are no threads
   if (simulated || !value || !*value || called.exchange(true) || !mpi_suits()) return;
   attach_to_mpi();

@@ -49,6 +49,15 @@ std::optional<std::string> quoted(std::string_view line, std::size_t& at) {
   return std::string(line.substr(open + 1, close - open - 1));
 }
 
+constexpr std::string_view blanks = " \t\r";
+
+/// A name as our own text form can hold it.
+std::string as_word(std::string name) {
+  for (char& letter : name)
+    if (letter == '#' || blanks.find(letter) != blanks.npos) letter = '_';
+  return name;
+}
+
 struct Node {
   std::string name;
   bool host = false;
@@ -122,9 +131,9 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
       const std::size_t semicolon = node.name.find(';');  // "MF0;leaf1:MSB7800/U1"
       if (!node.host && semicolon != std::string::npos)
         node.name = node.name.substr(semicolon + 1, node.name.find(':', semicolon) - semicolon - 1);
-      node.name = node.name.substr(0, node.name.find(' '));
-      if (node.name.empty()) node.name = *id;
-      if (!node.host && names[node.name]++ > 0) node.name = *id;
+      node.name = as_word(node.name.substr(0, node.name.find_first_of(blanks)));
+      if (node.name.empty()) node.name = as_word(*id);
+      if (!node.host && names[node.name]++ > 0) node.name = as_word(*id);
       here = *id;
       if (!nodes.try_emplace(here, node).second) return lines.here("\"" + here + "\" a second time");
       order.push_back(here);
@@ -175,6 +184,7 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
   if (const auto problem = add_routes(tables, nodes, hosts, network)) return *problem;
   Network finished = std::move(network).finish();
   if (finished.hosts == 0) return Problem{"there is no host (Ca)", std::max(1, lines.number()), 1};
+  if (cables.empty()) return Problem{"no port is linked", std::max(1, lines.number()), 1};
   if (const auto pair = unreachable(finished)) {
     const std::string& from = finished.names[static_cast<std::size_t>(pair->first)];
     int line = 1;

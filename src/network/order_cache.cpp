@@ -1,15 +1,11 @@
 #include "network/order_cache.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
-#include "schedule/text_file.hpp"
+#include "schedule/owned_file.hpp"
 
 namespace swapmeet {
 
@@ -22,10 +18,9 @@ constexpr std::string_view suffix = ".slots";
 
 /// "": there is no place.
 fs::path folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache == '/') return fs::path(cache) / "swapmeet" / "orders";
-  const char* const home = std::getenv("HOME");
-  return home && *home == '/' ? fs::path(home) / ".cache" / "swapmeet" / "orders" : fs::path();
+  const std::string cache = folder_of("XDG_CACHE_HOME"), home = folder_of("HOME");
+  if (!cache.empty()) return fs::path(cache) / "swapmeet" / "orders";
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "swapmeet" / "orders";
 }
 
 fs::path place_of(std::uint64_t key) {
@@ -56,7 +51,7 @@ void clear_old(const fs::path& within) {
 
 std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks) {
   if (folder().empty()) return std::nullopt;
-  const Result<std::string> text = text_of_file(place_of(key).string(), most_bytes);
+  const Result<std::string> text = read_owned(place_of(key).string(), most_bytes, Owner::user);
   if (!text) return std::nullopt;
   Result<SlotTable> slots = parse_slots(*text);
   if (!slots || slots->key != key || slots->ranks != ranks) return std::nullopt;
@@ -67,17 +62,8 @@ void keep_order(const SlotTable& slots) {
   if (folder().empty()) return;
   const std::string text = to_text(slots);
   if (text.size() > most_bytes) return;
-  std::error_code problem;
-  fs::create_directories(folder(), problem);
-  const fs::path place = place_of(slots.key), draft = place.string() + '.' + std::to_string(getpid());
-  {
-    std::ofstream file(draft, std::ios::binary);
-    if (!file) return;
-    file << text << std::flush;
-    if (!file) problem = std::make_error_code(std::errc::io_error);
-  }
-  if (!problem) fs::rename(draft, place, problem);
-  if (problem) fs::remove(draft, problem);
+  if (!make_folders(folder().string()).empty()) return;
+  replace_owned(place_of(slots.key).string(), most_bytes, [&text](const std::string&) { return text; });
   clear_old(folder());
 }
 

@@ -100,6 +100,7 @@ bool Segment::create(Naming naming) {
   name_ = {getpid(), -1, random_number()};
   if (naming == Naming::of_process) {
     file_ = name_.file = memfd_create(title(name_).c_str(), MFD_CLOEXEC);
+    if (file_ >= 0) fchmod(file_, 0600);  // the kernel makes it for everybody
   } else {
     file_ = shm_open(system_name(name_).c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     named_ = file_ >= 0;
@@ -116,7 +117,7 @@ std::string Segment::open(const SegmentName& name, std::size_t bytes) {
   file_ = name.file >= 0 ? open_file_of(name) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0);
   if (file_ < 0) return failed("cannot open the shared memory of another rank of the node", errno);
   struct stat status;
-  if (fstat(file_, &status) != 0 || static_cast<std::size_t>(status.st_size) != bytes)
+  if (fstat(file_, &status) != 0 || status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
     return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it said";
   inode_ = status.st_ino;
   name_ = name;

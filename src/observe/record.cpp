@@ -14,6 +14,7 @@
 #include "observe/json.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
+#include "schedule/output_file.hpp"
 #include "schedule/random.hpp"
 
 namespace swapmeet {
@@ -68,8 +69,6 @@ std::string file_name(std::string pattern, const std::string& rank) {
   for (; mark != pattern.npos; mark = pattern.find("%r", mark + rank.size())) pattern.replace(mark, 2, rank);
   return pattern;
 }
-
-int open_file(const std::string& name) { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
 
 bool write_all(int file, const std::string& text) {
   for (std::size_t written = 0; written < text.size();) {
@@ -157,9 +156,9 @@ void Recorder::open(const std::string& pattern, int rank, int ranks, const std::
   PMPI_Comm_get_parent(&parent);  // spawned ranks have a world of their own, with ranks from 0 on
   name_ = file_name(pattern,
                     std::to_string(rank) + (parent == MPI_COMM_NULL ? "" : "-spawned-" + std::to_string(process_)));
-  file_ = open_file(name_);
-  if (file_ < 0)
-    return warn("SWAPMEET_RECORD=\"" + pattern + "\": cannot write " + name_ + ": " + std::strerror(errno));
+  const Result<int> file = open_output(name_, O_TRUNC);
+  if (!file) return warn("SWAPMEET_RECORD=\"" + pattern + "\": cannot write " + name_ + ": " + file.problem().text());
+  file_ = *file;
   opened_ = Clock::now();
   next_checkpoint_ = opened_;
   text_ = heading() + ",\"rank\":" + std::to_string(rank) + ",\"ranks\":" + std::to_string(ranks) +
@@ -352,11 +351,11 @@ void Recorder::leave_unused(const std::string& pattern) {
   int initialised = 0;
   if (find_mpi()) PMPI_Initialized(&initialised);
   if (!initialised || getpid() != load().process) return;
-  const int file = open_file(file_name(pattern, "unused-" + std::to_string(load().process)));
-  if (file < 0) return;
-  write_all(file, heading() + ",\"rank\":null,\"ranks\":null,\"mpi\":" + json_text(mpi_version()) +
-                      "}\n{\"type\":\"end\",\"ended\":\"exit\",\"nanoseconds\":" + since_load(Clock::now()) + "}\n");
-  ::close(file);
+  const Result<int> file = open_output(file_name(pattern, "unused-" + std::to_string(load().process)), O_TRUNC);
+  if (!file) return;
+  write_all(*file, heading() + ",\"rank\":null,\"ranks\":null,\"mpi\":" + json_text(mpi_version()) +
+                       "}\n{\"type\":\"end\",\"ended\":\"exit\",\"nanoseconds\":" + since_load(Clock::now()) + "}\n");
+  ::close(*file);
 }
 
 }  // namespace swapmeet

@@ -12,6 +12,7 @@
 #include "mpi/thread.hpp"
 #include "observe/json.hpp"
 #include "observe/statistics.hpp"
+#include "schedule/output_file.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -262,11 +263,12 @@ void Watchdog::write(const std::string& record) {
   if (file_.empty() || file_failed_) return;
   const std::string line = "{\"swapmeet_watchdog\": 1, \"rank\": " + std::to_string(setting_.rank) +
                            ", \"process\": " + std::to_string(process_) + ", " + record + "}\n";
-  const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  const ssize_t written = file < 0 ? -1 : ::write(file, line.data(), line.size());
+  const Result<int> file = open_output(file_, O_APPEND);
+  const ssize_t written = file ? ::write(*file, line.data(), line.size()) : -1;
   file_failed_ = written != static_cast<ssize_t>(line.size());
-  if (file_failed_) warn("SWAPMEET_WATCHDOG: cannot write " + file_ + ": " + std::strerror(errno));
-  if (file >= 0) close(file);
+  if (file_failed_)
+    warn("SWAPMEET_WATCHDOG: cannot write " + file_ + ": " + (file ? std::strerror(errno) : file.problem().text()));
+  if (file) close(*file);
 }
 
 }  // namespace swapmeet

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "schedule/names.hpp"
+#include "schedule/owned_file.hpp"
 #include "schedule/text_hash.hpp"
 #include "topology/node_map.hpp"
 
@@ -278,6 +279,7 @@ std::uint64_t Options::fingerprint() const {
 Options read_options(const char* const* environment, Rank world_ranks) {
   Options options;
   options.world_ranks = world_ranks;
+  if (has_others_rights()) return options;
   for (; environment && *environment; ++environment) {
     const std::string_view entry(*environment);
     if (!entry.starts_with(prefix)) continue;

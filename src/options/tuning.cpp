@@ -9,6 +9,7 @@
 
 #include "options/line.hpp"
 #include "schedule/names.hpp"
+#include "schedule/owned_file.hpp"
 #include "schedule/text_file.hpp"
 #include "schedule/text_hash.hpp"
 
@@ -166,14 +167,9 @@ Tuning find_tuning(const std::string& named, const std::string& mpi, std::vector
   return {};
 }
 
-std::string folder_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value && *value == '/' ? value : "";
-}
-
 std::vector<std::string> site_folders() {
   std::vector<std::string> all;
-  const char* const listed = std::getenv("XDG_CONFIG_DIRS");
+  const char* const listed = secure_getenv("XDG_CONFIG_DIRS");
   std::string_view folders = listed && *listed ? listed : "/etc/xdg";
   while (!folders.empty()) {
     const std::size_t end = std::min(folders.find(':'), folders.size());

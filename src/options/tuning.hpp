@@ -33,9 +33,6 @@ Tuning find_tuning(const std::string& named, const std::string& mpi, std::vector
 /// Where a file for an MPI of that kind (mpich, openmpi, intel) is looked for, the first one first.
 std::vector<std::string> standard_tuning_files(const std::string& kind);
 
-/// The folder that a variable names, with its whole path; else "".
-std::string folder_of(const char* variable);
-
 /// Folders of what a site gives all its users: $XDG_CONFIG_DIRS.
 std::vector<std::string> site_folders();
 

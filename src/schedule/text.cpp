@@ -73,6 +73,7 @@ class Line {
       const std::int64_t length = std::int64_t{last} - run.first;
       if (length % run.stride != 0 || length / run.stride < 0 || length / run.stride >= INT32_MAX) return false;
       run.count = static_cast<std::int32_t>(length / run.stride + 1);
+      if (run.count == 1) run.stride = 1;  // which is not written
     }
     return eat("]");
   }

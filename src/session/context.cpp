@@ -1,5 +1,6 @@
 #include "session/context.hpp"
 
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "schedule/output_file.hpp"
 #include "session/census.hpp"
 #include "session/communicator.hpp"
 #include "session/duplicates.hpp"
@@ -169,11 +171,13 @@ void write_statistics(const Context& all) {
   const std::string name = statistics_file(all);
   if (name.empty()) return;
   const std::string text = all.statistics.json(all.said.world_rank, all.world_ranks);
-  std::FILE* const file = std::fopen(name.c_str(), "w");
+  const Result<int> opened = open_output(name, O_TRUNC);
+  std::FILE* const file = opened ? fdopen(*opened, "w") : nullptr;
   bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file && std::fclose(file) != 0) written = false;
   if (!written)
-    warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " + std::strerror(errno));
+    warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " +
+         (opened ? std::strerror(errno) : opened.problem().text()));
 }
 
 /// Also for applications that end without MPI_Finalize.

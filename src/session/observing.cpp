@@ -1,4 +1,6 @@
 /// What a Communicator does for those who want to know of its calls.
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -8,6 +10,7 @@
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
 #include "observe/trace_collect.hpp"
+#include "schedule/output_file.hpp"
 
 namespace swapmeet {
 
@@ -36,11 +39,16 @@ int Communicator::trace(const char* name) {
   if (inter_) return MPI_ERR_COMM;
   if (shape_.ranks > 1 && !make_ours()) return MPI_ERR_OTHER;
   int error = MPI_SUCCESS;
-  std::FILE* const file = rank_ == 0 && name ? std::fopen(name, "w") : nullptr;
+  std::FILE* file = nullptr;
   if (rank_ == 0 && !name) error = MPI_ERR_ARG;
-  if (rank_ == 0 && name && !file) {
-    error = MPI_ERR_FILE;
-    say_once("warning: the trace cannot be written to " + std::string(name) + ": " + std::strerror(errno));
+  if (rank_ == 0 && name) {
+    const Result<int> opened = open_output(name, O_TRUNC);
+    if (opened) file = fdopen(*opened, "w");
+    if (!file) {
+      error = MPI_ERR_FILE;
+      say_once("warning: the trace cannot be written to " + std::string(name) + ": " +
+               (opened ? std::strerror(errno) : opened.problem().text()));
+    }
   }
   std::unique_ptr<Trace> trace;
   try {

@@ -174,6 +174,21 @@ def test_another_users_file_is_neither_read_nor_written(state: Path, named: bool
     assert file.read_text() == before and len(list(state.iterdir())) == 1
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs files of another user")
+@pytest.mark.parametrize("link", [False, True])
+def test_nothing_is_put_into_another_users_folder(state: Path, tmp_path: Path, link: bool) -> None:
+    """One that was there before, in a place like /tmp: its owner could put other files in the place of ours."""
+    place = tmp_path / "elsewhere" if link else state
+    place.mkdir(parents=True)
+    if link:
+        state.parent.mkdir()
+        state.symlink_to(place)
+    os.chown(state, 12345, 12345, follow_symlinks=False)
+    place.chmod(0o1777)
+    run(took())
+    assert os.listdir(place) == []
+
+
 def test_a_link_is_not_followed(state: Path, tmp_path: Path) -> None:
     run(took())
     (file,) = state.iterdir()

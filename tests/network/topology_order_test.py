@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -327,15 +328,18 @@ def test_orders_are_kept(cache: Path) -> None:
     assert len(list(cache.iterdir())) == 3  # with the one of again()
 
 
+def backwards(slots: _core.Slots) -> str:
+    """The same order backwards: conflict-free too, but not what would be computed."""
+    lines, last = str(slots).splitlines(), slots.slots - 1
+    rows = [" ".join(w if w == "-" else str(last - int(w)) for w in line.split()) for line in lines[5:]]
+    return "\n".join([*lines[:5], *rows]) + "\n"
+
+
 def test_kept_orders_are_used(cache: Path) -> None:
     spec = direct(NETWORK)
     slots = again(spec, 12)
-    file = cache / f"{slots.key:016x}.slots"
-    swapped = str(slots).splitlines()  # the same order backwards: conflict-free too, but not what would be computed
-    last = slots.slots - 1
-    rows = [" ".join(w if w == "-" else str(last - int(w)) for w in line.split()) for line in swapped[5:]]
-    file.write_text("\n".join([*swapped[:5], *rows]) + "\n")
-    assert again(spec, 12).slot(0, 1) == last - slots.slot(0, 1)
+    (cache / f"{slots.key:016x}.slots").write_text(backwards(slots))
+    assert again(spec, 12).slot(0, 1) == slots.slots - 1 - slots.slot(0, 1)
 
 
 @pytest.mark.parametrize("spoil", ["", "half", "key", "ranks", "foreign", "conflict", "folder"])
@@ -361,6 +365,30 @@ def test_kept_orders_that_are_wrong_are_made_anew(cache: Path, spoil: str) -> No
     assert again(spec, 4) == slots
     assert spoil == "folder" or file.read_text() == text
     assert not [other for other in cache.iterdir() if other.suffix != ".slots"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs files of another user")
+def test_orders_of_another_user_are_not_used(cache: Path) -> None:
+    """In a cache where he may write, he could have put any."""
+    spec = direct(NETWORK)
+    slots = again(spec, 12)
+    file = cache / f"{slots.key:016x}.slots"
+    file.write_text(backwards(slots))
+    os.chown(file, 12345, 12345)
+    assert again(spec, 12) == slots
+
+
+def test_a_link_in_place_of_a_draft_is_not_followed(cache: Path, tmp_path: Path) -> None:
+    """What is written first has a name that others can guess."""
+    spec = direct(NETWORK)
+    file = cache / f"{again(spec, 12).key:016x}.slots"
+    file.unlink()
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    for draft in (f"{file}.new", f"{file}.{os.getpid()}"):
+        Path(draft).symlink_to(precious)
+    again(spec, 12)
+    assert precious.read_text() == "precious" and not file.is_symlink()
 
 
 def test_no_cache_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

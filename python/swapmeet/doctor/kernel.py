@@ -68,7 +68,7 @@ def _take(offered: dict[str, object]) -> dict[str, str]:
     """Look at it from here."""
     return {
         "memfd": str(offered["problem"]) or _open("/proc/{process}/fd/{file}".format(**offered)),
-        "shm": _named(Path(f"/dev/shm/swapmeet-doctor-{os.getpid()}")),
+        "shm": _named(Path(f"/dev/shm/swapmeet-doctor-{os.urandom(8).hex()}")),
         "single_copy": _read(int(str(offered["process"])), int(str(offered["address"]))),
     }
 
@@ -83,7 +83,8 @@ def _open(link: str) -> str:
 
 def _named(path: Path) -> str:
     try:
-        path.write_bytes(SAMPLE)
+        with path.open("xb") as file:
+            file.write(SAMPLE)
         path.unlink()
     except OSError as problem:
         return f"/dev/shm: {problem.strerror}"

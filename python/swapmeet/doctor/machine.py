@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swapmeet import __version__, library
+from swapmeet.cache import cache_folder, problem_of
 from swapmeet.doctor.finding import Finding, fine, note
 from swapmeet.doctor.kernel import Permissions
-from swapmeet.mpi import cache_folder
 
 MIB = 1 << 20
 SMALL_SHM = 64 * MIB  #: what containers have in /dev/shm unless they are told
@@ -107,6 +107,8 @@ def _network() -> str:
 def _cache() -> Finding:
     """Where builds of an installed Swapmeet go, and orders of networks."""
     folder = cache_folder()
+    if problem := problem_of(folder):
+        return note("cache", f"{folder} is not used: {problem}", "set XDG_CACHE_HOME to a folder of yours")
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if os.access(there, os.W_OK):
         return fine("cache", str(folder))

@@ -19,10 +19,11 @@ from pathlib import Path
 from swapmeet import _core
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
+from swapmeet.cache import own_cache_folder
 from swapmeet.errors import SwapmeetError
 from swapmeet.launch import end_with_parent
 from swapmeet.library import built, library, program
-from swapmeet.mpi import Mpi, cache_folder
+from swapmeet.mpi import Mpi
 from swapmeet.simulation import peers
 from swapmeet.simulation.platform import Platform
 
@@ -217,7 +218,7 @@ class Simulator:
         parts += [self.tuning] if self.tuning and job.spec == AUTO else []
         parts += [self._built[self.program]] + ([] if peers.is_peer(job.spec) else [self._built[self.library]])
         name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-        return cache_folder() / "simulated" / name[:2] / f"{name}.json"
+        return own_cache_folder() / "simulated" / name[:2] / f"{name}.json"
 
     def _remember(self, job: Job, outcome: Outcome) -> None:
         place = self._place(job)

@@ -1,4 +1,4 @@
-#include "choose/owned_file.hpp"
+#include "schedule/owned_file.hpp"
 
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -166,8 +166,19 @@ std::string make_folders(const std::string& folder) {
   for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     const std::string part = folder.substr(0, end);
     if (!part.empty() && mkdir(part.c_str(), 0700) != 0 && access(part.c_str(), X_OK) != 0) return std::strerror(errno);
-    if (end == folder.npos) return "";
+    if (end == folder.npos) break;
   }
+  struct stat status{};
+  for (const auto look : {lstat, stat}) {  // a link, and where it leads
+    if (look(folder.c_str(), &status) != 0) return std::strerror(errno);
+    if (status.st_uid != geteuid()) return "the folder is another user's";
+  }
+  return "";
+}
+
+std::string folder_of(const char* variable) {
+  const char* const value = secure_getenv(variable);
+  return value && *value == '/' ? value : "";
 }
 
 bool has_others_rights() { return getauxval(AT_SECURE) != 0; }

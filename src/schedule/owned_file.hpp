@@ -24,8 +24,11 @@ Result<std::string> read_owned(const std::string& file, std::size_t most_bytes, 
 std::string replace_owned(const std::string& file, std::size_t most_bytes,
                           const std::function<Result<std::string>(const std::string& present)>& change);
 
-/// Makes a folder, and those that it is in, for the user alone. "" or the problem.
+/// Makes a folder, and those that it is in, for the user alone. "" or the problem: it is another user's, say.
 std::string make_folders(const std::string& folder);
+
+/// The folder that a variable names from the root on; "": none, or the process has_others_rights().
+std::string folder_of(const char* variable);
 
 /// Whether the process has rights that its user has not (setuid), so that what the environment names is not to be
 /// trusted.

@@ -1,0 +1,61 @@
+#include "schedule/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace swapmeet {
+
+namespace {
+
+/// What the kernel does where fs.protected_symlinks, protected_fifos and protected_regular are set, which they may not be.
+class Folder {
+ public:
+  explicit Folder(const std::string& file) {
+    const std::string name = file.substr(0, file.rfind('/') + 1) + '.';
+    there_ = stat(name.c_str(), &status_) == 0;
+  }
+
+  bool everybody_writes() const { return there_ && (status_.st_mode & S_IWOTH) != 0; }
+  /// Of neither the user nor who made the folder, root mostly.
+  bool is_anothers(const struct stat& one) const { return one.st_uid != geteuid() && one.st_uid != status_.st_uid; }
+
+ private:
+  struct stat status_{};
+  bool there_;
+};
+
+Problem refused(const char* what) { return {std::string(what) + ", in a folder where everybody may write"}; }
+
+}  // namespace
+
+Result<int> open_output(const std::string& file, int how) {
+  const Folder folder(file);
+  int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (how & ~O_TRUNC);
+  struct stat status{};
+  bool is_link = false;
+  if (folder.everybody_writes()) {
+    is_link = lstat(file.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    if (is_link && folder.is_anothers(status)) return refused("another user's link");
+    if (!is_link) flags |= O_NOFOLLOW;  // one that is put there meanwhile
+  }
+  const int made = open(file.c_str(), flags, 0666);
+  if (made < 0 && errno == ENXIO && stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+    return Problem{"a pipe that nobody reads"};
+  if (made < 0) return Problem{std::strerror(errno)};
+  const auto give_up = [made](Problem problem) { return close(made), problem; };
+  if (fstat(made, &status) != 0) return give_up({std::strerror(errno)});
+  const bool is_file = S_ISREG(status.st_mode);
+  if (folder.everybody_writes() && !is_link) {
+    if (folder.is_anothers(status)) return give_up(refused(is_file ? "another user's file" : "another user's pipe"));
+    if (is_file && status.st_nlink > 1) return give_up(refused("a file that has another name, too"));
+  }
+  if ((how & O_TRUNC) && is_file && ftruncate(made, 0) != 0) return give_up({std::strerror(errno)});
+  fcntl(made, F_SETFL, fcntl(made, F_GETFL) & ~O_NONBLOCK);
+  return made;
+}
+
+}  // namespace swapmeet

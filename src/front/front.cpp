@@ -38,7 +38,7 @@ namespace {
 
 constexpr const char* names[] = {
 #define SWAPMEET_NAME(name) #name,
-#include "names.inc"
+#include "front/names.hpp"
 #undef SWAPMEET_NAME
 };
 

@@ -1,4 +1,4 @@
-// For each name of MPI that the libraries export (names.inc):
+// For each name of MPI that the libraries export (front/names.hpp, which CMake makes):
 //
 //   NAME         what programs call: a jump to where its slot says, whatever the arguments and the handles among them
 //   first_NAME   where the slot says at first: has swapmeet_front_resolve(number) find the function, and goes on to it
@@ -143,7 +143,7 @@ resolve:
 
 #define SWAPMEET_NAME(name) SWAPMEET_FUNCTION name
   .set number, 0
-#include "names.inc"
+#include "front/names.hpp"
 #undef SWAPMEET_NAME
 
 // What front.cpp sees of these, by number.
@@ -157,17 +157,17 @@ resolve:
   .section .data.rel.ro, "aw"
 SWAPMEET_TABLE swapmeet_front_entries
 #define SWAPMEET_NAME(name) .quad entry_##name
-#include "names.inc"
+#include "front/names.hpp"
 #undef SWAPMEET_NAME
 SWAPMEET_TABLE swapmeet_front_binders
 #define SWAPMEET_NAME(name) .quad binder_##name
-#include "names.inc"
+#include "front/names.hpp"
 #undef SWAPMEET_NAME
 
   .data
 SWAPMEET_TABLE swapmeet_front_slots
 #define SWAPMEET_NAME(name) .quad first_##name
-#include "names.inc"
+#include "front/names.hpp"
 #undef SWAPMEET_NAME
 
   .section .note.GNU-stack, "", %progbits

@@ -100,7 +100,7 @@ def _front(path: Path, target: Mpi) -> Finding:
     except SwapmeetError as problem:
         return wrong(matter, str(problem), "docs/howto/site.md")
     if library:
-        return fine(matter, f"{path} is for every MPI; a process of {target.name} took {library}")
+        return fine(matter, f"{path} is for every MPI; {target.name} took {library}")
     why = warned or "it loaded nothing, and said nothing"
     return note(matter, f"{path} is for every MPI, but not for {target.name}: {why}", "docs/howto/site.md")
 

@@ -77,8 +77,13 @@ void* hidden_mpi() {
   return found;
 }
 
-/// What is behind us in the order in which the loader looks: a tool's function, or the MPI's.
-void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
+/// What is behind us in the order in which the loader looks: a tool's function, or the MPI's. Who "us" is dlsym() sees by
+/// where it returns to, so it must not be jumped to: the library calls this, too.
+[[gnu::noinline]] void* next(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  __asm__ volatile("" : "+r"(found));
+  return found;
+}
 
 /// The same, or of an MPI that is out of sight.
 void* of_host(const char* name) {

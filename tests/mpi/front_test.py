@@ -107,6 +107,15 @@ def test_mpi4py_gets_the_library_for_its_mpi(launch, front: Path, wheel: str, bi
     assert served_by(front, wheel) in done.stderr
 
 
+@pytest.mark.in_turn
+def test_mpi4py_gets_what_is_left_to_the_mpi(launch, front: Path, wheel: str) -> None:
+    """The MPI, which is out of sight, is behind the library, not the library itself."""
+    argv = ["env", f"LD_PRELOAD={front}", "SWAPMEET_ALGORITHM=native", sys.executable, PYTHON_CALLS]
+    done = launch(2, argv, mpi=wheel, preload=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "wrong: 0" in done.stdout
+
+
 def names_seen(program: Path, object_: Path, **variables: str) -> list[str]:
     env = {**os.environ, **variables}
     return subprocess.run(
@@ -128,15 +137,18 @@ def test_a_function_is_there_only_if_the_mpi_has_it(front: Path, tmp_path: Path,
     assert ("MPI_Init" in without) == (host != "no MPI")
 
 
-def test_an_mpi_that_nobody_knows_is_passed_all_calls(front: Path, tmp_path: Path) -> None:
-    """Many threads at once, arguments in registers and on the stack, errno; and after the MPI was closed."""
+@pytest.mark.parametrize("name", ["nobody knows this one", "MPICH, but there is no library for it"])
+def test_calls_are_passed_on_as_they_came(alone: Path, tmp_path: Path, name: str) -> None:
+    """By many threads at once, arguments in registers and on the stack, and errno; and after the MPI was closed."""
     program = compile_c(tmp_path / "loads_late", PROGRAMS / "loads_late.c", "-pthread", "-ldl")
     host = compile_c(tmp_path / "libnobodys.so", PROGRAMS / "nobodys_mpi.c", "-shared", "-fPIC")
     link = ["-shared", "-fPIC", f"-L{tmp_path}", "-Wl,--no-as-needed", "-lnobodys", f"-Wl,-rpath,{tmp_path}"]
     caller = compile_c(tmp_path / "late_caller.so", PROGRAMS / "late_caller.c", *link)
     assert host.exists()
-    done = subprocess.run(preloading(front, program, "calls", caller), capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "wrong: 0\n", "")
+    words = preloading(alone, f"NAME_OF_MPI={name}", program, "calls", caller)
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n")
+    assert ("swapmeet: warning: " in done.stderr) == name.startswith("MPICH")
 
 
 @pytest.mark.parametrize("beside", ["nothing", "another version", "no library"])
@@ -144,7 +156,8 @@ def test_what_cannot_be_loaded_is_one_warning(launch, compiled, alone: Path, whe
     body = site.library_beside(alone, ABIS[wheel])
     body.parent.mkdir(parents=True)
     if beside == "another version":
-        (alone.parent / "other.c").write_text('const char *swapmeet_version(void) { return "0.0.9"; }\n')
+        code = 'const char *swapmeet_version(void) { return "0.0.9"; }\nvoid swapmeet_behind_front(void) {}\n'
+        (alone.parent / "other.c").write_text(code)
         compile_c(body, alone.parent / "other.c", "-shared", "-fPIC")
     elif beside == "no library":
         body.write_text("nothing that could be loaded")
@@ -202,6 +215,26 @@ def test_tools_see_what_they_see_beside_a_library(
     preload = f"{profiler}:{front}" if place == "before" else f"{front}:{profiler}"
     seen = CALLS if place == "before" else dict.fromkeys(CALLS, 0)
     check_calls_beside_a_tool(launch, ["env", f"LD_PRELOAD={preload}", compiled(wheel, "calls")], tmp_path, wheel, seen)
+
+
+TOOL = """#include <mpi.h>
+#include <stdio.h>
+int MPI_Init(int *argc, char ***argv) {
+  fputs("the tool begins\\n", stderr);
+  return PMPI_Init(argc, argv);
+}
+"""
+
+
+@pytest.mark.in_turn
+def test_a_tool_behind_it_begins_with_mpi(launch, compiled, front: Path, tmp_path: Path, wheel: str) -> None:
+    (tmp_path / "tool.c").write_text(TOOL)
+    tool = tmp_path / "tool.so"
+    words = [*mpis.find(wheel).compiler, tmp_path / "tool.c", "-shared", "-fPIC", "-o", tool]
+    subprocess.run(words, check=True)
+    done = launch(2, preloading(f"{front}:{tool}", compiled(wheel, "loaded")), mpi=wheel, preload=False)
+    check_served(done, wheel)
+    assert done.stderr.count("the tool begins") == 2
 
 
 @pytest.mark.in_turn

@@ -1,4 +1,5 @@
 /* An MPI that nobody knows: what it returns says whether all arguments, in registers and on the stack, came through. */
+#include <stdlib.h>
 #include <string.h>
 
 int PMPI_Comm_rank(long comm, int *rank) {
@@ -8,7 +9,8 @@ int PMPI_Comm_rank(long comm, int *rank) {
 }
 
 int PMPI_Get_library_version(char *text, int *length) {
-  strcpy(text, "of a kind that nobody knows");
+  const char *name = getenv("NAME_OF_MPI");
+  strcpy(text, name ? name : "of a kind that nobody knows");
   *length = (int)strlen(text);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { THREADS = 16 };
 
@@ -59,7 +60,8 @@ int main(int argc, char **argv) {
   pthread_barrier_init(&together, NULL, THREADS);
   int wrong = wrong_calls();
   dlclose(object);
-  open_object(argv[2]);
+  for (int i = 0; i < 256; ++i) mmap(NULL, 4096 * (1 + i % 8), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  open_object(argv[2]); /* elsewhere than before, if it was unmapped */
   wrong += wrong_calls();
   printf("wrong: %d\n", wrong);
   return wrong != 0;

@@ -246,9 +246,10 @@ def test_two_fronts_serve_once(launch, compiled, front: Path, alone: Path, wheel
 
 
 def test_conforms(launch, built, front: Path, wheel: str) -> None:
-    argv = ["env", f"LD_PRELOAD={front}", built(wheel, "conformance"), "--only", "alltoall/int/"]
-    done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_ALGORITHM": "pairwise"})
+    argv = preloading(front, built(wheel, "conformance"), "--only", "alltoall/int/")
+    done = launch(3, argv, mpi=wheel, preload=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert served_by(front, wheel) in done.stderr
     assert re.search(r"^[1-9]\d+ passed, 0 failed", done.stdout, re.MULTILINE), done.stdout[-2000:]
 
 

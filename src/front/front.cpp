@@ -27,7 +27,6 @@ extern "C" {
 extern SWAPMEET_HIDDEN void* const swapmeet_front_entries[];
 extern SWAPMEET_HIDDEN void* const swapmeet_front_binders[];
 extern SWAPMEET_HIDDEN std::atomic<void*> swapmeet_front_slots[];
-extern SWAPMEET_HIDDEN const ElfW(Ehdr) __ehdr_start;  ///< of this object
 SWAPMEET_HIDDEN void* swapmeet_front_bind(unsigned number);
 SWAPMEET_HIDDEN void* swapmeet_front_resolve(unsigned number);
 }
@@ -139,9 +138,9 @@ void decide() {
 /// Makes the names indirect functions; or takes them out of sight, where nothing is wanted of us.
 void change_names(bool hide) {
   dl_phdr_info self{};
-  self.dlpi_addr = reinterpret_cast<ElfW(Addr)>(&__ehdr_start);
-  self.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(self.dlpi_addr + __ehdr_start.e_phoff);
-  self.dlpi_phnum = __ehdr_start.e_phnum;
+  self.dlpi_addr = reinterpret_cast<ElfW(Addr)>(&own_header);
+  self.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(self.dlpi_addr + own_header.e_phoff);
+  self.dlpi_phnum = own_header.e_phnum;
   ElfW(Sym) * symbols[std::size(names)];
   std::uintptr_t begin = UINTPTR_MAX, end = 0;
   for (std::size_t number = 0; number < std::size(names); ++number) {
@@ -164,7 +163,7 @@ void change_names(bool hide) {
 
 __attribute__((constructor)) void begin() {
   Dl_info self;
-  if (dladdr(&__ehdr_start, &self) == 0 || !realpath(self.dli_fname, folder)) folder[0] = '\0';
+  if (dladdr(&own_header, &self) == 0 || !realpath(self.dli_fname, folder)) folder[0] = '\0';
   if (char* const name = std::strrchr(folder, '/')) *name = '\0';
   change_names(switched_off());
 }

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <cstring>
 
-extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;  // of the object that this is part of
-
 namespace swapmeet {
 
 namespace {
@@ -82,8 +80,7 @@ struct Search {
 int look(dl_phdr_info* object, std::size_t, void* what) {
   const Search& search = *static_cast<const Search*>(what);
   const std::size_t length = object->dlpi_name ? std::strlen(object->dlpi_name) : 0;
-  if (length == 0 || length >= search.room || object->dlpi_addr == reinterpret_cast<ElfW(Addr)>(&__ehdr_start))
-    return 0;
+  if (length == 0 || length >= search.room || object->dlpi_addr == reinterpret_cast<ElfW(Addr)>(&own_header)) return 0;
   if (!symbol_of(*object, search.name)) return 0;
   if (symbol_of(*object, search.lacked)) return 0;
   std::memcpy(search.path, object->dlpi_name, length + 1);

@@ -8,6 +8,10 @@
 
 namespace swapmeet {
 
+/// Where the object begins that this is part of. The linker defines it.
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): this is no definition
+extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) own_header __asm__("__ehdr_start");
+
 /// The symbol of that name that an object defines; nullptr if it has none.
 const ElfW(Sym) * symbol_of(const dl_phdr_info& object, const char* name);
 

@@ -8,6 +8,7 @@
 /// about indirect functions of an object that is not ready yet.
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -49,22 +50,28 @@ char folder[PATH_MAX];
 
 /// Whether this user wants nothing of us, or the process has more rights than its user.
 bool switched_off() {
-  const char* const wish = secure_getenv("SWAPMEET_PRELOAD");
-  return wish && std::strcmp(wish, "0") == 0;
+  const char* const wish = std::getenv("SWAPMEET_PRELOAD");
+  return getauxval(AT_SECURE) || (wish && std::strcmp(wish, "0") == 0);
 }
 
-/// One line to standard error. Of the ranks of a job the first speaks, as far as its launcher says which that is.
+/// One line to standard error.
 void say(const char* what, const char* of, const char* why = "", const char* then = "") {
-  for (const char* const rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* const value = std::getenv(rank)) {
-      if (std::strcmp(value, "0") != 0) return;
-      break;
-    }
   char line[3 * PATH_MAX];
   const int length = std::snprintf(line, sizeof line, "swapmeet: %s%s%s%s\n", what, of, why, then);
   if (length > 0 &&
       write(STDERR_FILENO, line, static_cast<std::size_t>(length) < sizeof line ? length : sizeof line - 1) < 0)
     return;  // nobody reads it
+}
+
+/// The same by one of the threads that see it at once, and of the ranks of a job by the first, as far as its launcher says
+/// which that is.
+void say_once(const char* what, const char* of, const char* why, const char* then = "") {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  for (const char* const rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const char* const value = std::getenv(rank))
+      return std::strcmp(value, "0") == 0 ? say(what, of, why, then) : void();
+  say(what, of, why, then);
 }
 
 /// The MPI that is out of sight, since somebody has loaded it for himself alone; from then on it stays loaded.
@@ -99,19 +106,19 @@ void* load(const MpiKind& kind) {
   void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // local: what is behind us is to be the MPI
   if (!library) {
     const char* const why = dlerror();
-    say("warning: ", why ? why : path, "", instead);
+    say_once("warning: ", why ? why : path, "", instead);
     return nullptr;
   }
   const auto version = reinterpret_cast<const char* (*)()>(dlsym(library, "swapmeet_version"));
   const auto look_behind = reinterpret_cast<void (*)(void* (*)(const char*))>(dlsym(library, "swapmeet_behind_front"));
   if (!version || !look_behind || std::strcmp(version(), SWAPMEET_VERSION) != 0) {
-    say("warning: ", path, " is of another version than the file that is preloaded, " SWAPMEET_VERSION, instead);
+    say_once("warning: ", path, " is of another version than the file that is preloaded, " SWAPMEET_VERSION, instead);
     dlclose(library);
     return nullptr;
   }
   look_behind(next);
   const char* const explain = std::getenv("SWAPMEET_EXPLAIN");
-  if (explain && std::strcmp(explain, "1") == 0) say(kind.name, " is served by ", path);
+  if (explain && std::strcmp(explain, "1") == 0) say_once(kind.name, " is served by ", path);
   return library;
 }
 

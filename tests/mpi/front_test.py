@@ -148,7 +148,7 @@ def test_calls_are_passed_on_as_they_came(alone: Path, tmp_path: Path, name: str
     words = preloading(alone, f"NAME_OF_MPI={name}", program, "calls", caller)
     done = subprocess.run(words, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "wrong: 0\n")
-    assert ("swapmeet: warning: " in done.stderr) == name.startswith("MPICH")
+    assert done.stderr.count("swapmeet: warning: ") == (1 if name.startswith("MPICH") else 0)
 
 
 @pytest.mark.parametrize("beside", ["nothing", "another version", "no library"])

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from swapmeet import (
     catalogue,
     conformance,
     show,
+    site,
     verification,
 )
 from swapmeet import mpi as mpis
@@ -251,9 +253,20 @@ def lib(
     fortran: Annotated[
         bool, typer.Option("--fortran", help="The source of the Fortran module instead, to compile with the program.")
     ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="The one for every MPI instead, with the libraries that it loads beside it.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FOLDER", help="With --all: put them there, for all users.")
+    ] = None,
 ) -> None:
     """Print the path of libswapmeet.so, built if need be."""
-    print(source_tree() / "fortran" / "swapmeet.f90" if fortran else library(mpis.find(mpi)))
+    if to is not None and not every:
+        raise SwapmeetError("--to is of --all: one library is copied by `cp`")
+    if fortran:
+        print(source_tree() / "fortran" / "swapmeet.f90")
+    else:
+        print(site.deploy(to) if every else library(mpis.find(mpi)))
 
 
 @app.command()

@@ -38,6 +38,20 @@ def library(mpi: Mpi) -> Path:
     return build(mpi, "swapmeet") / "lib" / "libswapmeet.so"
 
 
+def front() -> Path:
+    """The libswapmeet.so that loads the library for whichever MPI a process has, brought up to date. See `site`.
+
+    Raises
+    ------
+    SwapmeetError
+        As `library`; or on a processor for which there is none.
+    """
+    folder = _builds() / "core"
+    with _locked(folder):
+        _make(folder, ["swapmeet_front"], [], "", "every MPI")
+    return folder / "front" / "libswapmeet.so"
+
+
 def program(mpi: Mpi, name: str) -> Path:
     """One of the programs for tests and measurements, such as `conformance`; brought up to date."""
     return build(mpi, name) / "bin" / name
@@ -178,6 +192,11 @@ def _locked(folder: Path) -> Iterator[None]:
     with open(folder / "build.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def folder_for_every_mpi() -> Path:
+    """Where the front and all libraries lie together, unless the user says where."""
+    return _builds() / "every-mpi"
 
 
 def built(mpi: Mpi) -> Path | None:

@@ -1,12 +1,12 @@
 #include <dlfcn.h>
-#include <link.h>
 
+#include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string>
-#include <vector>
 
+#include "mpi/kind.hpp"
+#include "mpi/loaded.hpp"
 #include "mpi/mpi.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
@@ -15,49 +15,34 @@ namespace swapmeet {
 
 namespace {
 
-constexpr const char* open_mpi_kind = "Open MPI";
-constexpr const char* mpich_kind = "MPICH";
-constexpr const char* standard_kind = "the MPI-5 ABI";
-constexpr const char* simgrid_kind = "SimGrid's MPI";
-
 /// What our handles are those of; nullptr: of an MPI that we know nothing of.
-constexpr const char* built_for =
+constexpr const MpiKind* built_for =
 #if defined(OMPI_MAJOR_VERSION)
-    open_mpi_kind;
+    &open_mpi_kind;
 #elif defined(MPICH_VERSION)
-    mpich_kind;
+    &mpich_kind;
 #elif defined(MPI_ABI_VERSION)
-    standard_kind;
+    &standard_kind;
 #elif defined(SMPI_H)
-    simgrid_kind;
+    &simgrid_kind;
 #else
     nullptr;
 #endif
 
-std::vector<std::string> loaded_objects() {
-  std::vector<std::string> names;
-  const auto note = [](dl_phdr_info* object, std::size_t, void* all) {
-    static_cast<std::vector<std::string>*>(all)->emplace_back(object->dlpi_name);
-    return 0;
-  };
-  dl_iterate_phdr(note, &names);
-  return names;
-}
-
 constexpr const char* known = "PMPI_Comm_rank";  ///< of every MPI
 
-/// The MPI among all that is loaded. mpi4py loads it with RTLD_LOCAL, where RTLD_NEXT does not look.
+std::atomic<NextDefinition*> front{nullptr};
+
+/// The next definition behind us; or behind the front that loaded us, for behind what was loaded late there is nothing.
+void* next_definition(const char* name) {
+  NextDefinition* const behind_front = front.load(std::memory_order_acquire);
+  return behind_front ? behind_front(name) : dlsym(RTLD_NEXT, name);
+}
+
+/// The MPI among all that is loaded. mpi4py loads it with RTLD_LOCAL, where RTLD_NEXT does not look. It stays loaded then.
 void* hidden_mpi() {
-  for (const std::string& name : loaded_objects()) {
-    void* const object = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (!object) continue;
-    void* const found = dlsym(object, known);
-    Dl_info home;
-    // Not what merely depends on the MPI: from there on the search may come back to us.
-    if (found && dladdr(found, &home) && name == home.dli_fname) return object;
-    dlclose(object);
-  }
-  return nullptr;
+  char path[PATH_MAX];
+  return find_object(known, "swapmeet_built_for", path, sizeof path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
 #ifdef OMPI_MAJOR_VERSION
@@ -68,19 +53,17 @@ void* mpi_variable(const char* name) {
 }
 #endif
 
-const char* kind_here() {
-  if (mpi_symbol("ompi_mpi_comm_world")) return open_mpi_kind;
-  if (mpi_symbol("smpi_process_comm_self")) return simgrid_kind;
-  const auto version = reinterpret_cast<int (*)(int*, int*)>(mpi_symbol("PMPI_Abi_get_version"));
-  int major = 0, minor = 0;
-  return version && version(&major, &minor) == MPI_SUCCESS && major > 0 ? standard_kind : mpich_kind;
+/// An MPI that says nothing of itself is taken for one of the many that have MPICH's handles.
+const MpiKind* kind_here() {
+  const MpiKind* const kind = kind_of_mpi(mpi_symbol);
+  return kind ? kind : &mpich_kind;
 }
 
-bool descends_from_mpich() {
+bool host_descends_from_mpich() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);
-  return std::strstr(text, "MPICH") || std::strstr(text, "Intel(R) MPI");
+  return descends_from_mpich(text);
 }
 
 /// Fills in everything. "" or what is wrong.
@@ -91,9 +74,10 @@ std::string take_all() {
     if (!place && missing.empty()) missing = name;
   };
   if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
-  const char* const kind = kind_here();
-  if (built_for && std::strcmp(kind, built_for) != 0)
-    return std::string("this libswapmeet.so was built for ") + built_for + ", but the application uses " + kind;
+  const MpiKind* const kind = kind_here();
+  if (built_for && kind != built_for)
+    return std::string("this libswapmeet.so was built for ") + built_for->name + ", but the application uses " +
+           kind->name;
 #define SWAPMEET_TAKE(name) take(PMPI_##name, "PMPI_" #name, mpi_symbol("PMPI_" #name));
   SWAPMEET_MPI_CALLS(SWAPMEET_TAKE)
   SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_TAKE)
@@ -105,7 +89,7 @@ std::string take_all() {
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;
   take_what_is_missing();
-  host_is_mpich = descends_from_mpich();
+  host_is_mpich = host_descends_from_mpich();
   return "";
 }
 
@@ -121,11 +105,13 @@ std::string try_to_find() {
 }  // namespace
 
 void* mpi_symbol(const char* name) {
-  if (void* const found = dlsym(RTLD_NEXT, name)) return found;
+  if (void* const found = next_definition(name)) return found;
   static std::atomic<void*> hidden{nullptr};
-  if (!hidden && !dlsym(RTLD_NEXT, known)) hidden = hidden_mpi();
+  if (!hidden && !next_definition(known)) hidden = hidden_mpi();
   return hidden ? dlsym(hidden, name) : nullptr;
 }
+
+void look_behind(NextDefinition* front_looks) { front.store(front_looks, std::memory_order_release); }
 
 void* needed_mpi_symbol(const char* name) {
   if (void* const found = mpi_symbol(name)) return found;

@@ -94,6 +94,12 @@ inline bool mpi_suits() { return mpi_found.load(std::memory_order_acquire) || mp
 /// The symbol of that name in the host MPI, never our own; nullptr if it has none.
 void* mpi_symbol(const char* name);
 
+/// Finds the definition of a function that comes after a place in the order in which the loader looks; nullptr: none does.
+using NextDefinition = void*(const char* name);
+
+/// What comes after us is what comes after this place: that of the front that has loaded us (src/front).
+void look_behind(NextDefinition* front_looks);
+
 /// Where the application calls MPI, there is one: this ends the process if there is not, for the call has nowhere to
 /// go.
 void* needed_mpi_symbol(const char* name);

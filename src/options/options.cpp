@@ -128,6 +128,17 @@ std::vector<Option> make_table() {
        "dimension more for each level; a node for shared memory (intra=, and the automatic choice) and for leaders is "
        "a group of the innermost level.",
        "using the host MPI for algorithms that need nodes", read_nodes},
+      {"SWAPMEET_PRELOAD", "0 or 1", "1",
+       "Of a site that preloads the file for every MPI (docs/howto/site.md): whether that loads the library for the "
+       "MPI "
+       "of the process. 0: it loads nothing, and all calls go to the MPI. A library that is preloaded by itself does "
+       "not "
+       "look at this.",
+       "loading it",
+       [](std::string_view text, Options&) {
+         bool looked_at_by_the_front = true;
+         return read_switch(text, looked_at_by_the_front);
+       }},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},

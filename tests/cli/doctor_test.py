@@ -126,6 +126,21 @@ def test_what_it_can_do_without_is_a_note() -> None:
 
 
 @pytest.mark.slow
+def test_it_says_which_library_a_process_takes_by_the_file_for_every_mpi(tmp_path: Path) -> None:
+    path = swapmeet("lib", "--all", "--to", str(tmp_path)).stdout.strip()
+    assert path == str(tmp_path / "libswapmeet.so")
+
+    def found(**env: str) -> str:
+        return "".join(swapmeet("doctor", "--mpi", "openmpi", env={"LD_PRELOAD": path, **env}).stdout.split())
+
+    assert f"openmpitook{tmp_path}/swapmeet/openmpi/libswapmeet.so" in found()
+    assert "butloadsnothing" in found(SWAPMEET_PRELOAD="0")
+    (tmp_path / "swapmeet" / "openmpi" / "libswapmeet.so").unlink()
+    assert "butnotforopenmpi" in found()
+    assert refused("lib", "--to", str(tmp_path)) == "swapmeet: --to is of --all: one library is copied by `cp`"
+
+
+@pytest.mark.slow
 def test_env_prints_what_a_shell_can_read(tmp_path: Path, mpi: str) -> None:
     """And what was preloaded before stays, and comes first."""
     spec = "direct(order=random,window=8)"

@@ -23,7 +23,7 @@ WITHOUT_MPI = [
     "choose",
     "typemap",
 ]
-WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose"]
+WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 APART = ["cluster", "workload"]  #: programs of their own, which include their own folder only, and none includes
 

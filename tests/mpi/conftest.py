@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from swapmeet import mpi as mpis
+from swapmeet import site
 from swapmeet.library import library, program
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -39,6 +40,12 @@ def built() -> Callable[[str, str], Path]:
 def preloaded() -> Callable[[str], Path]:
     """libswapmeet.so for an MPI."""
     return lambda mpi: library(mpis.find(mpi))
+
+
+@pytest.fixture(scope="session")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The front, with the libraries for all ABIs beside it."""
+    return site.deploy(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,20 @@ def test_fortran_calls_are_intercepted_once(
 
 
 @pytest.mark.parametrize("binding", ["mpif_h", "use_mpi", "use_mpi_f08"])
+def test_through_the_front(launch, tallies, front: Path, tmp_path: Path, mpif90: tuple[str, str], binding: str) -> None:
+    """By the library of the same ABI, also where what Fortran calls was bound when the program began."""
+    mpi, wrapper = mpif90
+    program, statistics = tmp_path / binding, tmp_path / "statistics.json"
+    words = [wrapper, "-fallow-argument-mismatch", "-w", f"-J{tmp_path}", SOURCES / f"{binding}.f90", "-o", program]
+    subprocess.run(words, check=True)
+    variables = [f"LD_PRELOAD={front}", "LD_BIND_NOW=1", "SWAPMEET_ALGORITHM=pairwise", f"SWAPMEET_STATS={statistics}"]
+    done = launch(2, ["env", *variables, program], mpi=mpi, preload=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fortran: all answers right" in done.stdout
+    assert {tally["collective"]: tally["calls"] for tally in tallies(statistics)} == {"Alltoall": 2, "Alltoallv": 2}
+
+
+@pytest.mark.parametrize("binding", ["mpif_h", "use_mpi", "use_mpi_f08"])
 def test_calls_that_do_not_block(launch, tallies, tmp_path: Path, mpif90: tuple[str, str], binding: str) -> None:
     """Debian's MPICH 4.0.2 calls nobody in its progress: there they are its own."""
     mpi, wrapper = mpif90

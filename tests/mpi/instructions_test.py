@@ -63,12 +63,14 @@ def above_mpi(costs: Counter[str]) -> int:
 def measure(launch, compiled, tmp_path_factory: pytest.TempPathFactory):
     """The instructions of rank 0 in a run of so many calls."""
 
-    def measure(mpi: str, algorithm: str, calls: int) -> Counter[str]:
+    def measure(mpi: str, algorithm: str, calls: int, front: Path | None = None) -> Counter[str]:
         folder = tmp_path_factory.mktemp("callgrind")
         valgrind = f"valgrind --quiet --tool=callgrind --callgrind-out-file={folder}/%p.out"
         script = f'if [ "${RANK_VARIABLE[mpi]}" = 0 ]; then exec {valgrind} "$@"; else exec "$@"; fi'
         argv = ["sh", "-c", script, "sh", compiled(mpi, "repeat"), str(calls)]
-        done = launch(2, argv, mpi=mpi, algorithm=algorithm, timeout=500)
+        if front:
+            argv = ["env", f"LD_PRELOAD={front}", f"SWAPMEET_ALGORITHM={algorithm}", *argv]
+        done = launch(2, argv, mpi=mpi, preload=not front, algorithm=algorithm, timeout=500)
         assert done.returncode == 0, done.stdout + done.stderr
         [profile] = [path for path in folder.iterdir() if "libswapmeet" in path.read_text()]
         return own_instructions(profile)
@@ -87,3 +89,16 @@ def test_instructions_of_a_cached_call(measure, capsys, wheel: str, algorithm: s
     with capsys.disabled():
         print(f"\n{algorithm} on {wheel}: {per_call:.0f} instructions a call above MPI (of which or besides: {parts})")
     assert 20 < per_call < LIMITS[algorithm][wheel]
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed: apt-get install valgrind")
+@pytest.mark.in_turn
+def test_instructions_of_the_front(measure, front: Path, capsys, wheel: str) -> None:
+    """What it adds to a call that goes on: less than 2 ns, which are some six instructions."""
+    direct, through = (
+        (measure(wheel, "native", 2 * CALLS, by) - measure(wheel, "native", CALLS, by))["self"] / CALLS
+        for by in (None, front)
+    )
+    with capsys.disabled():
+        print(f"\nnative on {wheel}: {direct:.1f} instructions a call, through the front {through:.1f}")
+    assert 0 < through - direct < 4

@@ -31,6 +31,7 @@ OTHERS = {
 FUNCTIONS = {f"swapmeet_{plan}{name}" for plan in ("", "plan_") for name in ("alltoall", "alltoallv", "alltoallw")}
 OURS = {
     "swapmeet_version",
+    "swapmeet_behind_front",
     "swapmeet_built_for",
     "swapmeet_error_message",
     "swapmeet_memory_allocate",

@@ -32,6 +32,19 @@ def test_every_function(launch, wheel: str, ranks: int, preload: bool) -> None:
     assert done.stdout == "exchange: right\n"
 
 
+@pytest.mark.in_turn
+def test_through_the_front_it_is_the_library_that_serves(
+    launch, tallies, front: Path, tmp_path: Path, wheel: str
+) -> None:
+    """Not a second one: what the calls of MPI and of ours have done is counted together."""
+    statistics = tmp_path / "statistics.json"
+    argv = ["env", f"LD_PRELOAD={front}", f"SWAPMEET_STATS={statistics}", "SWAPMEET_ALGORITHM=pairwise"]
+    done = launch(2, [*argv, sys.executable, PROGRAM, "count"], mpi=wheel, preload=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [tally] = tallies(statistics)
+    assert tally["calls"] == 3
+
+
 def test_loaded_late_it_serves_no_other_calls(launch, tallies, tmp_path: Path, wheel: str, preload: bool) -> None:
     statistics = tmp_path / "statistics.json"
     env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_ALGORITHM": "pairwise"}

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from swapmeet import _core, launch
+from swapmeet import _core, launch, site
 from swapmeet import mpi as mpis
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
@@ -40,7 +40,7 @@ def findings(target: Mpi, ranks: int, launcher: str | None) -> Iterator[Finding]
         yield wrong("library", str(problem), "building takes a C++20 compiler, CMake, Ninja and the headers of the MPI")
         return
     yield fine("library", str(path))
-    yield _preload(path)
+    yield _preload(path, target)
     options = _core.read_options(_given(), ranks, f"{target.kind} {target.version}")
     rows = list(_options(options, target))
     yield from rows
@@ -69,7 +69,7 @@ def _launcher(target: Mpi, launcher: str | None) -> Finding:
     return fine("launcher", str(target.mpiexec))
 
 
-def _preload(path: Path) -> Finding:
+def _preload(path: Path, target: Mpi) -> Finding:
     """What LD_PRELOAD holds in this shell."""
     matter = "LD_PRELOAD"
     words = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
@@ -78,6 +78,8 @@ def _preload(path: Path) -> Finding:
     missing = [word for word in words if os.sep in word and not os.path.exists(word)]
     if missing:
         return note(matter, f"{' '.join(missing)} is not there", "unset LD_PRELOAD, or give a path that is there")
+    if fronts := [Path(word) for word in words if launch.is_ours(word) and site.is_front(Path(word))]:
+        return _front(fronts[-1], target)
     other = [word for word in words if launch.is_ours(word) and Path(word).resolve() != path.resolve()]
     if other:
         return note(
@@ -86,6 +88,21 @@ def _preload(path: Path) -> Finding:
             "for another MPI it does nothing; `swapmeet run` replaces it, and the lines of `swapmeet env` set this one",
         )
     return fine(matter, " ".join(words))
+
+
+def _front(path: Path, target: Mpi) -> Finding:
+    """What the file for every MPI does in a process of this one."""
+    matter = "LD_PRELOAD"
+    if os.environ.get("SWAPMEET_PRELOAD") == "0":
+        return note(matter, f"{path} is for every MPI, but loads nothing", "unset SWAPMEET_PRELOAD")
+    try:
+        library, warned = site.taken(path, target)
+    except SwapmeetError as problem:
+        return wrong(matter, str(problem), "docs/howto/site.md")
+    if library:
+        return fine(matter, f"{path} is for every MPI; {target.name} took {library}")
+    why = warned or "it loaded nothing, and said nothing"
+    return note(matter, f"{path} is for every MPI, but not for {target.name}: {why}", "docs/howto/site.md")
 
 
 def _options(options: _core.Options, target: Mpi) -> Iterator[Finding]:

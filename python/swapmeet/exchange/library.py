@@ -32,7 +32,7 @@ def built_for() -> str:
 
 @functools.cache
 def loaded() -> ctypes.CDLL:
-    """The library: what is in the process already, preloaded or linked; else what was built for its MPI.
+    """The library: what is in the process already, preloaded or linked or by a front; else what was built for its MPI.
 
     The latter is loaded for itself alone (RTLD_LOCAL), so that its MPI_Alltoall comes between nobody and the MPI.
 
@@ -44,7 +44,7 @@ def loaded() -> ctypes.CDLL:
     """
     library = ctypes.CDLL(None)
     if not hasattr(library, "swapmeet_version"):
-        library = ctypes.CDLL(str(_built_for_this_process()), mode=ctypes.RTLD_LOCAL)
+        library = _of_front(library) or ctypes.CDLL(str(_built_for_this_process()), mode=ctypes.RTLD_LOCAL)
     for name in ("version", "built_for", "phase_name", "error_message"):
         getattr(library, f"swapmeet_{name}").restype = ctypes.c_char_p
     if text(library.swapmeet_version()) != __version__ or not hasattr(library, "swapmeet_plan_start"):
@@ -53,6 +53,15 @@ def loaded() -> ctypes.CDLL:
             "`swapmeet lib --mpi NAME` builds it anew"
         )
     return library
+
+
+def _of_front(process: ctypes.CDLL) -> ctypes.CDLL | None:
+    """What the file for every MPI has loaded for this process, if that is preloaded (src/front)."""
+    if not hasattr(process, "swapmeet_front_library"):
+        return None
+    process.swapmeet_front_library.restype = ctypes.c_void_p
+    handle = process.swapmeet_front_library()
+    return ctypes.CDLL("libswapmeet.so", handle=handle) if handle else None
 
 
 def _built_for_this_process() -> Path:

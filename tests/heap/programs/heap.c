@@ -101,6 +101,8 @@ static void sizes(void) {
   volatile size_t most = SIZE_MAX, half = SIZE_MAX / 2;
   void *kept = (void *)&most, *block = malloc(LARGE);
   must(!malloc(most) && errno == ENOMEM && !malloc(half + 2) && !calloc(half, 3) && !calloc(most, most), "too much");
+  volatile size_t wraps = ((size_t)1 << 46) + 1;
+  must(!calloc(wraps, 2 * LARGE), "a product that is 512 KiB if nobody looks");
   errno = 0;
   must(!realloc(block, most) && errno == ENOMEM && malloc_usable_size(block) >= LARGE, "realloc of too much");
   must(!malloc((size_t)1 << 47), "more than there is");
@@ -264,7 +266,7 @@ static void grows(void) {
     fill(block, bytes, i);
     must((block = realloc(block, bytes += LARGE)) && in_heap(block) && block[61] == (char)(i + 61), "realloc");
     moved += block != before;
-    other[i] = malloc(LARGE);  // which may stand in the way
+    other[i] = malloc(bytes);  // which stands in the way
   }
   must(moved < 30, "what grows moves each time");
   for (int i = 0; i < 200; ++i) free(other[i]);

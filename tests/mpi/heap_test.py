@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +96,27 @@ def test_a_library_that_is_not_there_is_missed_once(with_heap, compiled, wheel: 
     done = with_heap(2, [compiled(wheel, "heap"), "alloc-mem", "call", "maps"], wheel, "shared-memory", of_malloc=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("SWAPMEET_HEAP: libswapmeet-heap.so is not preloaded; malloc gives ordinary memory") == 1
+
+
+@pytest.mark.parametrize("by", ["run", "env"])
+def test_the_command_preloads_both(compiled, wheel: str, by: str) -> None:
+    program = compiled(wheel, "heap")
+    command = [sys.executable, "-m", "swapmeet", by]
+    options = ["--mpi", wheel, "--heap", "--algorithm", "shared-memory"]
+    if by == "run":
+        words = [*command, "-n", "2", *options, "--", program, "malloc", "call", "maps"]
+    else:
+        chosen = mpis.find(wheel)
+        lines = subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
+        words = ["bash", "-ec", f"{lines}\nexec {chosen.mpiexec} -n 2 {program} malloc call maps"]
+    environment = {**os.environ, **mpis.environment(mpis.find(wheel), 2)}
+    check(subprocess.run(words, capture_output=True, text=True, env=environment, timeout=scaled(120)))
+
+
+def test_the_command_has_no_heap_without_the_library() -> None:
+    words = [sys.executable, "-m", "swapmeet", "run", "-n", "1", "--heap", "--native", "--", "true"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "swapmeet: --heap is the library's: there is none with --native\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

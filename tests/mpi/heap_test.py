@@ -98,6 +98,7 @@ def test_a_library_that_is_not_there_is_missed_once(with_heap, compiled, wheel: 
     assert done.stderr.count("SWAPMEET_HEAP: libswapmeet-heap.so is not preloaded; malloc gives ordinary memory") == 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("by", ["run", "env"])
 def test_the_command_preloads_both(compiled, wheel: str, by: str) -> None:
     program = compiled(wheel, "heap")
@@ -119,6 +120,7 @@ def test_the_command_has_no_heap_without_the_library() -> None:
     assert (done.returncode, done.stderr) == (2, "swapmeet: --heap is the library's: there is none with --native\n")
 
 
+@pytest.mark.in_turn
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("when", ["first", "later"])
 def test_a_rank_whose_memory_cannot_be_mapped(with_heap, compiled, wheel: str, when: str) -> None:
@@ -134,6 +136,7 @@ def test_a_rank_whose_memory_cannot_be_mapped(with_heap, compiled, wheel: str, w
     assert sorted(re.findall(r"other_user (\d): right", done.stdout)) == ["0", "1", "2"]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("algorithm", ["shared-memory", "two-layer(intra=auto)"])
 def test_conforms(with_heap, built, wheel: str, algorithm: str) -> None:
     """Nearly all buffers of the suite come from the heap."""

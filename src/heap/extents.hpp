@@ -16,7 +16,8 @@ class Extents {
  public:
   /// For each page; what is said holds for the first page of an extent, `pages` and `state` for its last page, too.
   struct Entry {
-    enum class State : std::uint32_t { unknown, used, dirty, clean };  ///< free: dirty, or clean, which is all zero
+    /// free: dirty, or clean, which is all zero; unknown: no extent begins there, or none that is free ends there
+    enum class State : std::uint32_t { unknown, used, dirty, clean };
     std::uint32_t pages;
     State state;
     std::uint32_t next, previous;  ///< of the free extents of its bin; `none`: there is none
@@ -68,6 +69,7 @@ class Extents {
   Extent keep(std::uint32_t first, std::uint32_t pages) {
     const std::uint32_t had = table_[first].pages;
     if (had == pages) return {};
+    table_[first].state = State::unknown;
     if (pages > 0) use({first, pages});
     return join({first + pages, had - pages, false});
   }
@@ -75,6 +77,7 @@ class Extents {
   /// The used extent at `first` loses its first pages, which become free. Returns where it begins then.
   std::uint32_t split(std::uint32_t first, std::uint32_t pages) {
     const std::uint32_t had = table_[first].pages;
+    table_[first].state = State::unknown;
     use({first + pages, had - pages});
     join({first, pages, false});
     return first + pages;
@@ -138,7 +141,8 @@ class Extents {
   void write(const Extent& extent, State state) {
     Entry& last = table_[extent.first + extent.pages - 1];
     last.pages = table_[extent.first].pages = extent.pages;
-    last.state = table_[extent.first].state = state;
+    last.state = state == State::used ? State::unknown : state;
+    table_[extent.first].state = state;
   }
 
   /// Puts an extent among the free ones, with its free neighbours.

@@ -74,8 +74,9 @@ def test_a_daemon_has_memory_of_its_own(heap) -> None:
     check(heap("daemon"))
 
 
-def test_what_is_no_block_ends_the_program(heap) -> None:
-    done = heap("invalid")
+@pytest.mark.parametrize("words", [("invalid", 1), ("invalid", 63), ("twice",)])
+def test_what_is_no_block_ends_the_program(heap, words: tuple[object, ...]) -> None:
+    done = heap(*words)
     assert done.returncode == -6 and done.stderr == "swapmeet: free(): invalid pointer\n"
 
 

@@ -1,7 +1,8 @@
 /* Allocations of all kinds, of which the large ones come from the heap if it is preloaded: every byte is checked.
  * The first argument says what: calls, sizes, threads N (operations of each of four threads), fork, closed (as fork, where
- * the program has closed all descriptors), exec, daemon, library FILE (which frees and allocates for us), invalid (free of
- * what is no block), ordinary (nothing comes from the heap), grow, kept (memory that is free goes back). Prints "heap: right". */
+ * the program has closed all descriptors), exec, daemon, library FILE (which frees and allocates for us), invalid PAGE
+ * (free of a page of a block), twice (free of what is free), ordinary (nothing comes from the heap), grow, kept (memory
+ * that is free goes back). Prints "heap: right". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -294,7 +295,11 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "library")) library(argv[2]);
   if (!strcmp(what, "kept")) kept();
   if (!strcmp(what, "grow")) grows();
-  if (!strcmp(what, "invalid")) free((char *)malloc(LARGE) + 4096);
+  if (!strcmp(what, "invalid")) free((char *)malloc(LARGE) + 4096 * atol(argv[2]));
+  if (!strcmp(what, "twice")) {
+    void *before = malloc(LARGE), *block = malloc(LARGE);
+    free(before), free(block), free(block);
+  }
   if (!strcmp(what, "ordinary")) ordinary();
   if (!strcmp(what, "exec")) {
     char *block = malloc(LARGE);

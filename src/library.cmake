@@ -18,10 +18,21 @@ if(SWAPMEET_IPO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(SWAPMEET_NO_IPO -fno-lto PARENT_SCOPE)
 endif()
 
+# Blocks that other processes can map. And libswapmeet-heap.so, by which malloc gives them: a library of its own, for who
+# does not ask for that is not to pay for it.
+set(heap_sources heap/heap.cpp heap/page_file.cpp)
+add_library(swapmeet_heap SHARED ${heap_sources} heap/interposed.cpp)
+target_include_directories(swapmeet_heap PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(swapmeet_heap BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/cmake/no-mpi)
+target_compile_options(swapmeet_heap PRIVATE -fno-builtin -fno-exceptions -fno-rtti)
+target_link_libraries(swapmeet_heap PRIVATE swapmeet_warnings Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(swapmeet_heap PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,now)
+set_target_properties(swapmeet_heap PROPERTIES OUTPUT_NAME swapmeet-heap LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
 file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
      session/*.cpp api/*.cpp interpose/*.cpp)
-add_library(swapmeet SHARED ${mpi_sources})
+add_library(swapmeet SHARED ${mpi_sources} ${heap_sources})
 target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
@@ -44,6 +55,7 @@ set_target_properties(swapmeet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION $
 
 include(CMakePackageConfigHelpers)
 install(TARGETS swapmeet EXPORT swapmeet LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+install(TARGETS swapmeet_heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
 # The Fortran module as source: what a compiler makes of it is of no use to another.
 install(FILES ${PROJECT_SOURCE_DIR}/include/swapmeet/swapmeet.h ${PROJECT_SOURCE_DIR}/fortran/swapmeet.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/swapmeet COMPONENT mpi)

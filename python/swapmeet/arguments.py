@@ -54,6 +54,7 @@ Trace = Annotated[str | None, typer.Option(metavar="FILE[,call=N]", help="Trace 
 Watchdog = Annotated[
     str | None, typer.Option(metavar="SECONDS", help="Print which ranks wait for which, after this wait, as in 60s.")
 ]
+Heap = Annotated[bool, typer.Option("--heap", help="Allocate large blocks where the node's ranks can map them.")]
 Launcher = Annotated[str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")]
 
 

@@ -26,7 +26,7 @@ def command(
     mpi: Mpi,
     ranks: int,
     argv: Sequence[str | Path],
-    library: Path | None = None,
+    library: Path | Sequence[Path] | None = None,
     variables: Mapping[str, str] | None = None,
     launcher: str | None = None,
 ) -> list[str]:
@@ -40,9 +40,9 @@ def command(
         Number of ranks.
     argv : sequence of str
         The program and its arguments.
-    library : Path, optional
-        libswapmeet.so, to preload; not into the launcher, and behind whatever LD_PRELOAD holds already: a tool that
-        wraps MPI_ and calls PMPI_ comes first, and reaches us by the PMPI_ name.
+    library : Path or sequence of Path, optional
+        libswapmeet.so, to preload, or all that is to be preloaded; not into the launcher, and behind whatever
+        LD_PRELOAD holds already: a tool that wraps MPI_ and calls PMPI_ comes first, and reaches us by the PMPI_ name.
     variables : mapping, optional
         Variables for the ranks only.
     launcher : str, optional
@@ -56,10 +56,11 @@ def command(
     settings = dict(variables or {})
     before = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
     others = [word for word in before if not is_ours(word)]  # after `swapmeet env` ours may be there, for any MPI
-    if library:
-        require_preloadable(library)
-    if library or others != before:
-        settings["LD_PRELOAD"] = ":".join([*others, *([str(library)] if library else [])])
+    ours = [library] if isinstance(library, Path) else list(library or [])
+    for path in ours:
+        require_preloadable(path)
+    if ours or others != before:
+        settings["LD_PRELOAD"] = ":".join([*others, *map(str, ours)])
     words = [f"{name}={value}" for name, value in settings.items()]
     begin = launcher_words(launcher, ranks, mpi) if launcher else [str(mpi.mpiexec), "-n", str(ranks)]
     return [*begin, *(["env", *words] if words else []), *map(str, argv)]
@@ -94,7 +95,7 @@ def library_variables(
 
 def is_ours(preloaded: str) -> bool:
     """Whether a word of LD_PRELOAD is a library of Swapmeet, for whichever MPI."""
-    return Path(preloaded).name.startswith("libswapmeet.so")
+    return Path(preloaded).name.startswith(("libswapmeet.so", "libswapmeet-heap.so"))
 
 
 def require_preloadable(library: Path) -> None:

@@ -52,6 +52,11 @@ def front() -> Path:
     return folder / "front" / "libswapmeet.so"
 
 
+def heap_library(mpi: Mpi) -> Path:
+    """libswapmeet-heap.so, which is preloaded besides; brought up to date. Errors as of `library`."""
+    return build(mpi, "swapmeet_heap") / "lib" / "libswapmeet-heap.so"
+
+
 def program(mpi: Mpi, name: str) -> Path:
     """One of the programs for tests and measurements, such as `conformance`; brought up to date."""
     return build(mpi, name) / "bin" / name

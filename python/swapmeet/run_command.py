@@ -16,8 +16,9 @@ from rich.console import Console
 
 from swapmeet import __version__, application, hang, launch, verdict
 from swapmeet import mpi as mpis
-from swapmeet.arguments import RANKS, Algorithm, Explain, Launcher, MpiOfApp, Stats, Trace, Watchdog
+from swapmeet.arguments import RANKS, Algorithm, Explain, Heap, Launcher, MpiOfApp, Stats, Trace, Watchdog
 from swapmeet.errors import SwapmeetError
+from swapmeet.library import heap_library
 from swapmeet.verdict import Commands
 
 
@@ -31,6 +32,7 @@ def run(
     stats: Stats = None,
     trace: Trace = None,
     watchdog: Watchdog = None,
+    heap: Heap = False,
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
     """Run an MPI program with its all-to-alls served by Swapmeet.
@@ -42,9 +44,15 @@ def run(
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
     environment = mpis.environment(chosen, ranks)
+    libraries = [preload] if preload else []
+    if heap:
+        if native:
+            raise SwapmeetError("--heap is the library's: there is none with --native")
+        libraries.insert(0, heap_library(chosen))
+        variables |= _heap_variables()
 
     def words(variables: Mapping[str, str]) -> list[str]:
-        return launch.command(chosen, ranks, argv, preload, variables, launcher)
+        return launch.command(chosen, ranks, argv, libraries, variables, launcher)
 
     limit_s = _seconds(watchdog)
     if native and limit_s:
@@ -79,6 +87,12 @@ def run(
         print(f"swapmeet: verdict: {said}", file=sys.stderr, flush=True)
     if status:
         raise typer.Exit(status)
+
+
+def _heap_variables() -> dict[str, str]:
+    """What --heap sets: a threshold that the user has set stays."""
+    given = os.environ.get("SWAPMEET_HEAP", "")
+    return {"SWAPMEET_HEAP": "1" if given in ("", "0", "mpi") else given}
 
 
 def _given(option: str, value: str | None) -> list[str]:
@@ -152,6 +166,7 @@ def env(
     explain: Explain = False,
     stats: Stats = None,
     trace: Trace = None,
+    heap: Heap = False,
 ) -> None:
     """Print the lines of a batch script that preload Swapmeet into what runs after them.
 
@@ -163,7 +178,12 @@ def env(
     assert library
     launch.require_preloadable(library)
     print(f"# Swapmeet {__version__} for {chosen.kind} {chosen.version} ({chosen.libmpi or chosen.mpicc})")
-    print(f'export LD_PRELOAD="${{LD_PRELOAD:+$LD_PRELOAD:}}"{shlex.quote(str(library))}')
+    libraries = [library]
+    if heap:
+        libraries.insert(0, heap_library(chosen))
+        launch.require_preloadable(libraries[0])
+        variables |= _heap_variables()
+    print(f'export LD_PRELOAD="${{LD_PRELOAD:+$LD_PRELOAD:}}"{shlex.quote(":".join(map(str, libraries)))}')
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")
     if chosen.kind == "openmpi":

@@ -97,8 +97,7 @@ JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
 }
 
 Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers,
-                                    std::int64_t most_bytes, const Regions& regions, Arenas& arenas,
-                                    const Prepare& prepare) {
+                                    std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare) {
   const auto me = static_cast<std::uint32_t>(group.me());
   const auto members = static_cast<std::uint32_t>(group.count());
   const std::int64_t used = std::ranges::max_element(offers, {}, &JoinOffer::used_bytes)->used_bytes;

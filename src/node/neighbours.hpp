@@ -66,7 +66,7 @@ class Neighbours {
   /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `offers`: of the
   /// ranks of this node, that of this rank among them. Collective over `comm`, that of the group. `regions`: as of Node.
   static Joined join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers, std::int64_t most_bytes,
-                     const Regions& regions, Arenas& arenas, const Prepare& prepare);
+                     Regions& regions, Arenas& arenas, const Prepare& prepare);
 
   /// `processes`: as of Node::watch().
   Neighbours(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)

@@ -42,6 +42,7 @@ struct Offer {
   RegionPlace place;
   std::uint64_t count;
 };
+static_assert(sizeof(Offer) + sizeof(RemotePiece) <= sizeof Cell::payload);  // so mostly one cache line says all
 
 /// The map of the elements that a message is; nullptr: bytes side by side.
 const TypeMapView* map_of(const Transfer& transfer) { return transfer.pieces.front().map; }
@@ -60,8 +61,9 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
                             (map ? sizeof *map + map->loop_count * sizeof(TypeLoop) : 0);
   const bool in_bulk = bytes > sizeof cell.payload;
   if (in_bulk && bytes > ring.most_payload()) return 0;
-  const Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{},
-                   map ? 0 : transfer.pieces.size()};
+  Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, map ? 0 : transfer.pieces.size()};
+  if (head.place.id == transfer.link->refused_region) head.place = {};
+  transfer.link->offered_region = head.place.id;
   const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && worth_reading(map);
   if (head.place.id == 0 && !by_kernel) return 0;
   char* to = append(ring.payload(cell, in_bulk), &head, 1);
@@ -73,7 +75,7 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
   return label_of(transfer) | Cell::offer | (in_bulk ? Cell::bulk : 0);
 }
 
-bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
+bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
   const char* const payload = transfer.link->in.ring().payload(cell, cell.message & Cell::bulk);
   Offer head;
   std::memcpy(&head, payload, sizeof head);
@@ -91,7 +93,7 @@ bool take_up(const Transfer& transfer, const Regions& regions, Cell& cell) {
          read_from(transfer.link->process, data, transfer.pieces);
 }
 
-bool advance_send(Transfer& transfer, const Regions& regions) {
+bool advance_send(Transfer& transfer, Regions& regions) {
   NodeLink& link = *transfer.link;
   Outlet& out = link.out;
   bool moved = false;
@@ -106,7 +108,9 @@ bool advance_send(Transfer& transfer, const Regions& regions) {
   if (transfer.state == Transfer::State::offered) {
     if (!out.all_emptied()) return false;
     moved = true;
-    transfer.state = out.refused() ? Transfer::State::data : Transfer::State::done;
+    const bool refused = out.refused();
+    if (refused && link.offered_region != 0) link.refused_region = link.offered_region;
+    transfer.state = refused ? Transfer::State::data : Transfer::State::done;
     transfer.copy_by_kernel = transfer.copy_of_region = false;
   } else if ((transfer.copy_by_kernel || transfer.copy_of_region) && transfer.moved == 0) {
     Cell* const cell = out.next();
@@ -151,7 +155,7 @@ bool has_place(const Transfer& transfer, const Cell& cell, const Ring& ring) {
 
 /// `moved` counts the bytes of the message that have arrived, whether or not there is room for them. `out_of_step`: the
 /// message is of another call.
-bool advance_receive(Transfer& transfer, const Regions& regions, bool& out_of_step) {
+bool advance_receive(Transfer& transfer, Regions& regions, bool& out_of_step) {
   NodeLink& link = *transfer.link;
   Inlet& in = link.in;
   bool moved = false;
@@ -269,7 +273,7 @@ NodeRows rows_in(const NodeLayout& layout, char* memory, std::uint32_t me) {
 }
 
 Node::Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
-           const Regions& regions)
+           Regions& regions)
     : memory_(std::move(memory)), bytes_(memory_.address() ? layout.bytes() : 0), links_(layout.members),
       regions_(&regions) {
   char* const address = memory_.address();

@@ -72,6 +72,8 @@ struct NodeLink {
   std::uint32_t member = 0;  ///< the other one
   pid_t process = 0;         ///< whose memory can be read; 0: it cannot
   std::size_t left = 0;      ///< bytes of what goes there that are copied; at its end `all_left`
+  /// the region of the last offer, and the one of the last that was refused: not to be offered again
+  std::uint64_t offered_region = 0, refused_region = 0;
 
   static constexpr std::size_t all_left = SIZE_MAX;
 
@@ -123,11 +125,11 @@ class Node {
   /// `memory` has layout.bytes(), all reserved: each member its bulk, so that it lies near its cores.
   /// `processes`: of each member, or 0. `regions`: shared memory besides.
   Node(NodeMemory memory, const NodeLayout& layout, std::uint32_t me, std::span<const pid_t> processes,
-       const Regions& regions);
+       Regions& regions);
 
   NodeLink& link(std::uint32_t member) { return links_[member]; }
   NodeRows& rows() { return rows_; }
-  const Regions& regions() const { return *regions_; }
+  Regions& regions() const { return *regions_; }
   Waiter& waiter() { return waiter_; }
   std::size_t shared_bytes() const { return bytes_; }
 
@@ -191,7 +193,7 @@ class Node {
   std::size_t bytes_;  ///< of it
   std::vector<NodeLink> links_;
   NodeRows rows_;
-  const Regions* regions_;
+  Regions* regions_;
   Waiter waiter_;
   Broken broken_ = Broken::no;
   std::vector<pid_t> watched_;

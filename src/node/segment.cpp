@@ -11,10 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "heap/place.hpp"
 
 namespace swapmeet {
 
@@ -35,11 +36,7 @@ std::uint64_t random_number() {
 }
 
 /// What the file of a segment is called.
-std::string title(const SegmentName& name) {
-  char text[64];
-  std::snprintf(text, sizeof text, "swapmeet-%d-%016llx", name.process, static_cast<unsigned long long>(name.random));
-  return text;
-}
+std::string title(const SegmentName& name) { return heap::Title(name.process, name.random).text; }
 std::string system_name(const SegmentName& name) { return '/' + title(name); }
 
 /// What a link of /proc says; "": nothing.
@@ -49,12 +46,20 @@ std::string target_of(const std::string& link) {
   return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "";
 }
 
-/// Opens the file of its maker, if it is what that made: another process may have that number here. -1: not.
-int open_file_of(const SegmentName& name) {
-  const std::string link = "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
-  if (!target_of(link).starts_with("/memfd:" + title(name))) return errno = ENOENT, -1;
-  return ::open(link.c_str(), O_RDWR | O_CLOEXEC);
+std::string link_of(const SegmentName& name) {
+  return "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
 }
+
+/// Whether the file is what its maker made: another process may have that number here.
+bool is_that_of(const SegmentName& name) { return target_of(link_of(name)).starts_with("/memfd:" + title(name)); }
+
+/// Opens the file of its maker. -1: it is not there.
+int open_file_of(const SegmentName& name, int access) {
+  if (!is_that_of(name)) return errno = ENOENT, -1;
+  return ::open(link_of(name).c_str(), access | O_CLOEXEC);
+}
+
+std::string cannot_open() { return failed("cannot open the shared memory of another rank of the node", errno); }
 
 /// Why a file of so many bytes cannot be had; 0: it can. The limit is asked, for who exceeds it gets a signal; and the
 /// room, for others may need it while we find out.
@@ -114,8 +119,8 @@ bool Segment::create(Naming naming) {
 std::string Segment::make_private(std::size_t bytes) { return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
 std::string Segment::open(const SegmentName& name, std::size_t bytes) {
-  file_ = name.file >= 0 ? open_file_of(name) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (file_ < 0) return failed("cannot open the shared memory of another rank of the node", errno);
+  file_ = name.file >= 0 ? open_file_of(name, O_RDWR) : shm_open(system_name(name).c_str(), O_RDWR | O_CLOEXEC, 0);
+  if (file_ < 0) return cannot_open();
   struct stat status;
   if (fstat(file_, &status) != 0 || status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
     return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it said";
@@ -123,6 +128,31 @@ std::string Segment::open(const SegmentName& name, std::size_t bytes) {
   name_ = name;
   return map(bytes, MAP_SHARED);
 }
+
+std::string Segment::open_to_read(const SegmentName& name) {
+  file_ = open_file_of(name, O_RDONLY);
+  struct stat status;
+  if (file_ < 0 || fstat(file_, &status) != 0) return cannot_open();
+  name_ = name;
+  inode_ = status.st_ino;
+  bytes_ = static_cast<std::size_t>(status.st_size);
+  // not to be read at first: where memory is locked, the kernel would take all of it at once
+  void* const memory = mmap(nullptr, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (memory == MAP_FAILED) return failed("cannot map " + std::to_string(bytes_) + " B", errno);
+  memory_ = static_cast<char*>(memory);
+  if (mprotect(memory, bytes_, PROT_READ) != 0) return failed("cannot read shared memory", errno);
+  madvise(memory, bytes_, MADV_DONTDUMP);  // it is in its maker's dump
+  close_file();
+  return "";
+}
+
+Segment Segment::missing(const SegmentName& name) {
+  Segment segment;
+  segment.name_ = name;
+  return segment;
+}
+
+bool Segment::is_kept() const { return name_.file >= 0 && is_that_of(name_); }
 
 std::string Segment::map(std::size_t bytes, int flags) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file_, 0);

@@ -40,6 +40,15 @@ class Segment {
   /// Maps the segment that another process made. "", or what went wrong: it is not there, or not of this size.
   std::string open(const SegmentName& name, std::size_t bytes);
 
+  /// Maps the file of another process alone, to read: whatever size it has. "", or what went wrong.
+  std::string open_to_read(const SegmentName& name);
+
+  /// What stands for a segment that cannot be mapped: it has a name, and no memory.
+  static Segment missing(const SegmentName& name);
+
+  /// Whether its maker still has the file by which it is found.
+  bool is_kept() const;
+
   /// Reserves memory for [first, first + bytes), on this process's NUMA node: without it, a page that cannot be had
   /// would kill the process that touches it. "", or what went wrong.
   std::string reserve(std::size_t first, std::size_t bytes);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "options/heap_setting.hpp"
 #include "schedule/names.hpp"
 #include "schedule/owned_file.hpp"
 #include "schedule/text_hash.hpp"
@@ -105,6 +106,18 @@ std::string read_order_time(std::string_view text, Options& options) {
 std::string read_device(std::string_view text, Options& options) {
   if (text != "native" && text != "host") return "must be native or host";
   options.devices_through_host = text == "host";
+  return "";
+}
+
+std::string read_heap(std::string_view text, Options& options) {
+  const std::size_t bytes = least_block_bytes(std::string(text).c_str());
+  if (bytes == SIZE_MAX && text != "0" && text != "mpi")
+    return "must be 0, 1, mpi, or bytes from 4096 on, such as 65536 or 1MiB";
+  options.heap_of_malloc = bytes != SIZE_MAX;
+  options.heap_block_bytes = text == "0" ? 0
+                             : text == "mpi"
+                                 ? alloc_mem_block_bytes
+                                 : std::min<std::int64_t>(static_cast<std::int64_t>(bytes), alloc_mem_block_bytes);
   return "";
 }
 
@@ -222,6 +235,11 @@ std::vector<Option> make_table() {
        "calls go to the host MPI.",
        "keeping 128MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.unexpected_limit_bytes); }},
+      {"SWAPMEET_HEAP", "0, mpi, 1, or bytes from 4096 on, such as 65536 or 1MiB", "0",
+       "Whether programs get memory that the other ranks of the node can map, so that one plain copy moves a block "
+       "(docs/howto/heap.md). mpi: by MPI_Alloc_mem, from 16 KiB on; 1: by malloc and its siblings, too, from 256 KiB "
+       "on; bytes: from so many on. For malloc, `swapmeet run --heap` preloads libswapmeet-heap.so besides.",
+       "using ordinary memory", read_heap},
       {"SWAPMEET_DEVICE", "native or host", "native",
        "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first "
        "seen. native: all goes to the host MPI, which may know what to do with the memory of devices; host: all "

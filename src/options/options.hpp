@@ -44,7 +44,10 @@ struct Options {
   std::int64_t unexpected_limit_bytes = std::int64_t{128} << 20;  ///< that arrive before their receives, at a rank
   /// Who serves MPI's non-blocking and persistent all-to-alls.
   enum class Nonblocking : std::uint8_t { in_progress, threads, host } nonblocking = Nonblocking::in_progress;
-  double order_seconds = 2;           ///< for computing an order of the topology
+  std::int64_t heap_block_bytes =
+      0;                        ///< blocks of so many are to come from memory that the node's ranks map; 0: none is
+  bool heap_of_malloc = false;  ///< also those of malloc, not of MPI_Alloc_mem alone
+  double order_seconds = 2;     ///< for computing an order of the topology
   bool devices_through_host = false;  ///< calls are served where buffers may be memory of a device
 
   /// One ready sentence for each value that could not be used: variable, value, problem, what is done instead.

@@ -1,5 +1,6 @@
 #include "session/context.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <span>
 
 #include "buffers/device.hpp"
+#include "heap/heap.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
@@ -28,6 +30,8 @@ extern char** environ;
 namespace swapmeet {
 
 namespace {
+
+constexpr heap::Functions heap_of_alloc_mem{heap::find, nullptr};
 
 constexpr int populate_read = 22;  ///< MADV_POPULATE_READ, of Linux 5.14; earlier it does nothing
 
@@ -122,6 +126,17 @@ void rehearse(Context& all) {
   read_from(getpid(), {{&from, 1}}, {&to, 1});
 }
 
+/// What programs allocate is to be copied directly, as far as the options ask for it.
+void find_heaps(Context& all) {
+  if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;
+  all.regions.add(heap_of_alloc_mem);
+  if (!all.options.heap_of_malloc) return;
+  const auto of_malloc = reinterpret_cast<const heap::Functions* (*)()>(dlsym(RTLD_DEFAULT, heap::functions_name));
+  const char* const problem = of_malloc ? of_malloc()->problem() : "libswapmeet-heap.so is not preloaded";
+  if (!problem) all.regions.add(*of_malloc());
+  else if (all.said.world_rank == 0) warn(std::string("SWAPMEET_HEAP: ") + problem + "; malloc gives ordinary memory");
+}
+
 void begin_to_watch(Context& all) {
   const std::string problem = all.watchdog.start(
       {all.options.watchdog.seconds, all.options.watchdog.file, all.said.world_rank, all.world_ranks});
@@ -145,6 +160,7 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  find_heaps(all);
   if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
 }

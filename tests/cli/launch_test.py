@@ -184,6 +184,9 @@ def test_run_keeps_an_existing_preload_before_ours(monkeypatch: pytest.MonkeyPat
     words = launch.command(mpis.find("mpich"), 2, ["app", "x"], Path("/l/libswapmeet.so"), {"A": "b"})
     assert words[1:] == ["-n", "2", "env", "A=b", "LD_PRELOAD=libm.so.6:/l/libswapmeet.so", "app", "x"]
     assert launch.command(mpis.find("mpich"), 2, ["app"])[1:] == ["-n", "2", "app"]
+    both = [Path("/l/libswapmeet-heap.so"), Path("/l/libswapmeet.so")]
+    words = launch.command(mpis.find("mpich"), 2, ["app"], both)
+    assert words[3:] == ["env", "LD_PRELOAD=libm.so.6:/l/libswapmeet-heap.so:/l/libswapmeet.so", "app"]
     with pytest.raises(SwapmeetError, match="blanks or colons"):
         launch.command(mpis.find("mpich"), 2, ["app"], Path("/a b/libswapmeet.so"))
 

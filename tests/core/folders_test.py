@@ -22,6 +22,7 @@ WITHOUT_MPI = [
     "options",
     "choose",
     "typemap",
+    "heap",
 ]
 WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]

@@ -26,6 +26,7 @@ OTHERS = {
     for name in (
         *("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Start", "Startall", "Request_free"),
         *("Barrier", "Allreduce", "Allgather"),  # where ranks meet
+        *("Alloc_mem", "Free_mem"),
     )
 }
 FUNCTIONS = {f"swapmeet_{plan}{name}" for plan in ("", "plan_") for name in ("alltoall", "alltoallv", "alltoallw")}

@@ -91,7 +91,7 @@ Node make_node(const Settings& settings, const NodeLayout& layout, const Segment
   meeting.processes[me] = getpid();
   ++meeting.here;
   while (meeting.here < settings.members) usleep(100);
-  static const Regions none;
+  static Regions none;
   return Node(NodeMemory(std::move(segment)), layout, me, readable_processes(settings, meeting, me, dead), none);
 }
 
@@ -208,7 +208,7 @@ struct OpenedNodes {
   explicit OpenedNodes(const NodeLayout& layout, std::uint32_t opened) {
     if (const std::string problem = segment.make(layout.bytes(), Segment::Naming::of_process); !problem.empty())
       give_up(problem);
-    static const Regions none;
+    static Regions none;
     const std::vector<pid_t> processes(layout.members, 0);
     for (std::uint32_t me = 0; me < opened; ++me) {
       Segment mine;

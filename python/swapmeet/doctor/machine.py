@@ -67,6 +67,8 @@ def _single_copy(permitted: Permissions) -> Finding:
         hint = f"kernel.yama.ptrace_scope is {scope}: an administrator may set it to 0 (sysctl)"
     else:
         hint = "a container gets it by --cap-add=SYS_PTRACE, or by a seccomp profile that allows it"
+    if not permitted.memfd:
+        hint += "; `swapmeet run --heap` needs none (docs/howto/heap.md)"
     return note(matter, f"{permitted.single_copy}: large blocks are copied twice within a node", hint)
 
 

@@ -1,0 +1,199 @@
+#include "heap/page_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace swapmeet::heap {
+
+namespace {
+
+/// As much as glibc's malloc keeps at most for what comes next: larger blocks are given back at once.
+constexpr std::uint64_t most_dirty_pages = (64 << 20) / page_bytes;
+constexpr std::size_t most_kept_bytes = 32 << 20;
+constexpr std::size_t open_at_a_time = 32 << 20;
+/// Programs may close descriptors that they do not know, and expect the lowest ones to be free.
+constexpr int least_descriptor = 500;
+
+constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes; }
+
+std::uint64_t random_number(const void* salt) {
+  std::uint64_t random = 0;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+    random = reinterpret_cast<std::uintptr_t>(salt) ^ static_cast<std::uint64_t>(getpid()) << 32;
+  return random | 1;
+}
+
+void* reserve(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
+
+bool PageFile::make(std::size_t bytes) {
+  id_ = random_number(this);
+  process_ = getpid();
+  file_ = memfd_create(Title(process_, id_).text, MFD_CLOEXEC);
+  if (file_ < 0) return false;
+  if (const int higher = fcntl(file_, F_DUPFD_CLOEXEC, least_descriptor); higher >= 0) {
+    close(file_);
+    file_ = higher;
+  }
+  struct stat status;
+  table_bytes_ = bytes / page_bytes * sizeof(Extents::Entry);
+  table_ = static_cast<Extents::Entry*>(reserve(table_bytes_));
+  // not to be touched yet: where memory is locked, the kernel would take all of it at once
+  void* const base = table_ && fstat(file_, &status) == 0 && ftruncate(file_, static_cast<off_t>(bytes)) == 0
+                         ? mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0)
+                         : MAP_FAILED;
+  if (base == MAP_FAILED) {
+    if (table_) munmap(table_, table_bytes_);
+    close(file_);
+    table_ = nullptr;
+    file_ = -1;
+    return false;
+  }
+  inode_ = status.st_ino;
+  madvise(base, bytes, MADV_HUGEPAGE);  // where the kernel has huge pages for shared memory, it wants to be asked
+  extents_.begin(table_, static_cast<std::uint32_t>(bytes / page_bytes));
+  open_ = blocks_ = 0;
+  base_ = reinterpret_cast<std::uintptr_t>(base);
+  bytes_ = bytes;
+  return true;
+}
+
+void PageFile::remove() {
+  char* const memory = base();
+  const std::size_t bytes = bytes_.exchange(0);  // first: others may get these addresses as soon as they are free
+  munmap(memory, bytes);
+  munmap(table_, table_bytes_);
+  if (has_its_file()) close(file_);
+  file_ = -1;
+  table_ = nullptr;
+}
+
+/// A program may close files that it does not know, and use their numbers for its own.
+bool PageFile::has_its_file() const {
+  struct stat status;
+  return file_ >= 0 && fstat(file_, &status) == 0 && status.st_ino == inode_;
+}
+
+bool PageFile::find(Place& place) const {
+  if (parted_.load(std::memory_order_relaxed)) return false;
+  place = {id_, base_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed), process_, file_};
+  return true;
+}
+
+bool PageFile::open_up(std::size_t end) {
+  if (end <= open_) return true;
+  const std::size_t wanted =
+      std::min(bytes_.load(std::memory_order_relaxed), (end + open_at_a_time - 1) / open_at_a_time * open_at_a_time);
+  if (mprotect(base() + open_, wanted - open_, PROT_READ | PROT_WRITE) != 0) return false;
+  open_ = wanted;
+  return true;
+}
+
+void* PageFile::take(std::size_t bytes, std::size_t alignment, bool& clean) {
+  const std::size_t pages = whole_pages(bytes), apart = std::max<std::size_t>(alignment / page_bytes, 1);
+  if (pages + apart > bytes_.load(std::memory_order_relaxed) / page_bytes) return nullptr;
+  Extents::Extent block = extents_.take(static_cast<std::uint32_t>(pages + apart - 1));
+  if (block.first == Extents::none) return nullptr;
+  clean = block.clean;
+  if (!open_up((std::size_t{block.first} + block.pages) * page_bytes)) {
+    extents_.keep(block.first, 0);
+    return nullptr;
+  }
+  // (base, in pages, is no multiple of `apart`)
+  const std::size_t first_page = base_.load(std::memory_order_relaxed) / page_bytes + block.first;
+  if (const auto before = static_cast<std::uint32_t>((apart - first_page % apart) % apart); before > 0)
+    block.first = extents_.split(block.first, before);
+  extents_.keep(block.first, static_cast<std::uint32_t>(pages));
+  ++blocks_;
+  return base() + std::size_t{block.first} * page_bytes;
+}
+
+std::uint32_t PageFile::page_of(const void* block) const {
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) - base_.load(std::memory_order_relaxed);
+  const auto page = static_cast<std::uint32_t>(offset / page_bytes);
+  return offset % page_bytes == 0 && extents_.is_used(page) ? page : Extents::none;
+}
+
+/// Memory of `freed`, which pages [first, first + pages) have become part of, goes back where there is much of it.
+void PageFile::let_go(const Extents::Extent& freed, std::uint32_t first, std::uint32_t pages) {
+  if (parted_.load(std::memory_order_relaxed)) {
+    madvise(base() + std::size_t{first} * page_bytes, std::size_t{pages} * page_bytes, MADV_DONTNEED);
+    return;
+  }
+  if (extents_.dirty_pages() <= most_dirty_pages && std::size_t{pages} * page_bytes <= most_kept_bytes) return;
+  if (madvise(base() + std::size_t{freed.first} * page_bytes, std::size_t{freed.pages} * page_bytes, MADV_REMOVE) == 0)
+    extents_.cleaned(freed);
+}
+
+bool PageFile::give(void* block) {
+  const std::uint32_t first = page_of(block);
+  if (first == Extents::none) return false;
+  const std::uint32_t pages = extents_.pages_of(first);
+  let_go(extents_.keep(first, 0), first, pages);
+  --blocks_;
+  return true;
+}
+
+bool PageFile::resize(void* block, std::size_t bytes) {
+  const std::uint32_t first = page_of(block);
+  if (first == Extents::none || whole_pages(bytes) >= Extents::none) return false;
+  const std::uint32_t had = extents_.pages_of(first), pages = static_cast<std::uint32_t>(whole_pages(bytes));
+  if (pages < had) {
+    let_go(extents_.keep(first, pages), first + pages, had - pages);
+    return true;
+  }
+  if (pages == had) return true;
+  if (!extents_.extend(first, pages - had)) return false;
+  if (open_up((std::size_t{first} + pages) * page_bytes)) return true;
+  extents_.keep(first, had);
+  return false;
+}
+
+std::size_t PageFile::bytes_of(const void* block) const {
+  const std::uint32_t first = page_of(block);
+  return first == Extents::none ? 0 : std::size_t{extents_.pages_of(first)} * page_bytes;
+}
+
+bool PageFile::part() {
+  auto* const copy = static_cast<char*>(reserve(open_));
+  if (!copy || !copy_to(copy)) return false;
+  if (mremap(copy, open_, open_, MREMAP_MAYMOVE | MREMAP_FIXED, base()) == MAP_FAILED) return false;
+  parted_ = true;
+  if (has_its_file()) close(file_);
+  file_ = -1;
+  return true;
+}
+
+/// Out of the file, where pages that were never touched take no time, and those that drivers keep from children are there.
+bool PageFile::copy_to(char* copy) const {
+  if (!has_its_file()) {
+    extents_.for_used([&](std::uint32_t first, std::uint32_t pages) {
+      const std::size_t offset = std::size_t{first} * page_bytes;
+      std::memcpy(copy + offset, base() + offset, std::size_t{pages} * page_bytes);
+    });
+    return true;
+  }
+  const auto end = static_cast<off_t>(open_);
+  off_t hole = 0;
+  for (off_t data; (data = lseek(file_, hole, SEEK_DATA)) >= 0 && data < end;) {
+    hole = std::min(lseek(file_, data, SEEK_HOLE), end);
+    while (data < hole) {
+      const ssize_t some = pread(file_, copy + data, static_cast<std::size_t>(hole - data), data);
+      if (some <= 0) return false;
+      data += some;
+    }
+  }
+  return true;
+}
+
+}  // namespace swapmeet::heap

@@ -74,9 +74,9 @@ std::string take_all() {
     if (!place && missing.empty()) missing = name;
   };
   if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
-  const MpiKind* const kind = kind_here();
-  if (built_for && kind != built_for)
-    return std::string("this libswapmeet.so was built for ") + built_for->name + ", but the application uses " +
+  const MpiKind *const kind = kind_here(), *const expected = built_for;
+  if (expected && kind != expected)
+    return std::string("this libswapmeet.so was built for ") + expected->name + ", but the application uses " +
            kind->name;
 #define SWAPMEET_TAKE(name) take(PMPI_##name, "PMPI_" #name, mpi_symbol("PMPI_" #name));
   SWAPMEET_MPI_CALLS(SWAPMEET_TAKE)

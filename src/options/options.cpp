@@ -238,7 +238,7 @@ std::vector<Option> make_table() {
       {"SWAPMEET_HEAP", "0, mpi, 1, or bytes from 4096 on, such as 65536 or 1MiB", "0",
        "Whether programs get memory that the other ranks of the node can map, so that one plain copy moves a block "
        "(docs/howto/heap.md). mpi: by MPI_Alloc_mem, from 16 KiB on; 1: by malloc and its siblings, too, from 256 KiB "
-       "on; bytes: from so many on. For malloc, `swapmeet run --heap` preloads libswapmeet-heap.so besides.",
+       "on; bytes: from that size on. For malloc, `swapmeet run --heap` preloads libswapmeet-heap.so besides.",
        "using ordinary memory", read_heap},
       {"SWAPMEET_DEVICE", "native or host", "native",
        "What is done on a communicator one of whose ranks uses a device (CUDA, ROCm, Level Zero) when it is first "

@@ -53,7 +53,7 @@ def test_workloads_are_of_an_alltoallv() -> None:
         ({"budget": "soon"}, "--budget"),
         ({"budget": "0s"}, "--budget"),
         ({"nodes": "3+x"}, "--nodes"),
-        ({"ranks": "0"}, "-n"),
+        ({"ranks": "0"}, "-P"),
         ({"specs": ["no-such-thing"]}, "no-such-thing"),
         ({"mpi": "no-such-mpi"}, "no-such-mpi"),
         ({"ranks": "1000", "sizes": "1GiB"}, "choose smaller blocks or fewer ranks"),

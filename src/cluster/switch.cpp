@@ -57,7 +57,7 @@ int Switch::run(pid_t command) {
   plan_faults();
   at(settings_.limit_ns, [this] {
     status_ = timed_out;
-    end_command("the time limit (--limit) is reached");
+    end_command("the time limit (--time-limit) is reached");
   });
   while (!ended_) {
     wait();

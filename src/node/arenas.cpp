@@ -1,10 +1,10 @@
 #include "node/arenas.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
+
+#include "heap/overcommit.hpp"
 
 namespace swapmeet {
 
@@ -20,16 +20,6 @@ std::size_t most_file_bytes() {
   return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY ? most.rlim_cur : SIZE_MAX;
 }
 
-/// Whether the kernel counts the memory that it has promised: where that is all there is, touching one page more would
-/// kill the process, though memory is left (overcommit_memory in Linux's admin-guide/sysctl/vm).
-bool kernel_counts() {
-  char mode = '0';
-  const int file = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
-  const bool read_it = file >= 0 && read(file, &mode, 1) == 1;
-  if (file >= 0) close(file);
-  return !read_it || mode == '2';
-}
-
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 }  // namespace
@@ -39,7 +29,7 @@ void Arenas::make(std::size_t most_bytes) {
   most_bytes = std::min(whole_pages(most_bytes), most_file_bytes() / parts_at_a_time / page_bytes * page_bytes);
   if (most_bytes == 0 || !own_.make(parts_at_a_time * most_bytes, Segment::Naming::of_process).empty()) return;
   most_bytes_ = most_bytes;
-  counted_ = kernel_counts();
+  counted_ = heap::kernel_counts_promises();
 }
 
 /// Forgets parts that nobody needs any more.

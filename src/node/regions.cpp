@@ -52,6 +52,7 @@ bool holds(std::uint64_t base, std::uint64_t region_bytes, std::span<const Piece
 }  // namespace
 
 RegionPlace Regions::find_in_heaps(std::span<const Piece> pieces) const {
+  if (!own_heaps_.front()) return {};
   const Piece& first = pieces.front();
   const char* const begin = first.address + range_of_piece(first.bytes, first.map).begin;
   for (const heap::Functions* const heap : own_heaps_) {

@@ -58,4 +58,13 @@ Result<int> open_output(const std::string& file, int how) {
   return made;
 }
 
+Result<std::FILE*> open_output_stream(const std::string& file) {
+  const Result<int> opened = open_output(file, O_TRUNC);
+  if (!opened) return opened.problem();
+  if (std::FILE* const stream = fdopen(*opened, "w")) return stream;
+  Problem problem{std::strerror(errno)};
+  close(*opened);
+  return problem;
+}
+
 }  // namespace swapmeet

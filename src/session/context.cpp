@@ -187,8 +187,8 @@ void write_statistics(const Context& all) {
   const std::string name = statistics_file(all);
   if (name.empty()) return;
   const std::string text = all.statistics.json(all.said.world_rank, all.world_ranks);
-  const Result<int> opened = open_output(name, O_TRUNC);
-  std::FILE* const file = opened ? fdopen(*opened, "w") : nullptr;
+  const Result<std::FILE*> opened = open_output_stream(name);
+  std::FILE* const file = opened ? *opened : nullptr;
   bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file && std::fclose(file) != 0) written = false;
   if (!written)

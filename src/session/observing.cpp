@@ -1,6 +1,4 @@
 /// What a Communicator does for those who want to know of its calls.
-#include <fcntl.h>
-
 #include <cerrno>
 #include <cstring>
 
@@ -42,12 +40,11 @@ int Communicator::trace(const char* name) {
   std::FILE* file = nullptr;
   if (rank_ == 0 && !name) error = MPI_ERR_ARG;
   if (rank_ == 0 && name) {
-    const Result<int> opened = open_output(name, O_TRUNC);
-    if (opened) file = fdopen(*opened, "w");
-    if (!file) {
+    const Result<std::FILE*> opened = open_output_stream(name);
+    if (opened) file = *opened;
+    else {
       error = MPI_ERR_FILE;
-      say_once("warning: the trace cannot be written to " + std::string(name) + ": " +
-               (opened ? std::strerror(errno) : opened.problem().text()));
+      say_once("warning: the trace cannot be written to " + std::string(name) + ": " + opened.problem().text());
     }
   }
   std::unique_ptr<Trace> trace;

@@ -14,15 +14,11 @@
 #include "forbid.h"
 
 enum { MOST = 2 << 20, GUARD = 64, SMALL = 100 };
+#define PROGRAM "heap"
+#include "checked_exchange.h"
 
 static int rank, ranks, by_malloc;
 static unsigned char *send, *receive, own_send[MOST], own_receive[MOST];
-
-static void must(int right, const char *what) {
-  if (right) return;
-  fprintf(stderr, "heap: wrong: %s\n", what);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-}
 
 static void *allocate(MPI_Aint bytes) {
   void *memory = NULL;
@@ -33,24 +29,6 @@ static void *allocate(MPI_Aint bytes) {
 static void release(void *memory) {
   if (by_malloc) free(memory);
   else must(MPI_Free_mem(memory) == MPI_SUCCESS, "MPI_Free_mem");
-}
-
-static unsigned char value(int source, int destination, int bytes, int k) {
-  return (unsigned char)(17 * source + 91 * destination + bytes + k + (k >> 8) * 7);
-}
-
-static void exchange(MPI_Comm comm, unsigned char *from, unsigned char *to, int bytes) {
-  int me, size;
-  MPI_Comm_rank(comm, &me);
-  MPI_Comm_size(comm, &size);
-  for (int d = 0; d < size; ++d)
-    for (int k = 0; k < bytes; ++k) from[(size_t)d * bytes + k] = value(me, d, bytes, k);
-  memset(to, 0xa5, (size_t)size * bytes + GUARD);
-  must(MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, comm) == MPI_SUCCESS, "MPI_Alltoall");
-  memset(from, 0, (size_t)size * bytes);
-  for (int s = 0; s < size; ++s)
-    for (int k = 0; k < bytes; ++k) must(to[(size_t)s * bytes + k] == value(s, me, bytes, k), "a byte");
-  for (int k = 0; k < GUARD; ++k) must(to[(size_t)size * bytes + k] == 0xa5, "beyond the last block");
 }
 
 /* Every second byte of what is sent: a derived type. */

@@ -11,36 +11,15 @@
 
 #include "forbid.h"
 
+enum { MOST = 1 << 20, GUARD = 64 };
+#define PROGRAM "memory"
+#include "checked_exchange.h"
+
 static int rank, ranks;
 static int (*allocate)(MPI_Comm, MPI_Aint, void *);
 static int (*release)(void *);
 
-enum { MOST = 1 << 20, GUARD = 64 };
 static unsigned char *shared_send, *shared_receive, *own_send, *own_receive;
-
-static void must(int right, const char *what) {
-  if (right) return;
-  fprintf(stderr, "memory: wrong: %s\n", what);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-}
-
-static unsigned char value(int source, int destination, int bytes, int k) {
-  return (unsigned char)(17 * source + 91 * destination + bytes + k + (k >> 8) * 7);
-}
-
-static void exchange(MPI_Comm comm, unsigned char *send, unsigned char *receive, int bytes) {
-  int me, size;
-  MPI_Comm_rank(comm, &me);
-  MPI_Comm_size(comm, &size);
-  for (int d = 0; d < size; ++d)
-    for (int k = 0; k < bytes; ++k) send[(size_t)d * bytes + k] = value(me, d, bytes, k);
-  memset(receive, 0xa5, (size_t)size * bytes + GUARD);
-  must(MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm) == MPI_SUCCESS, "MPI_Alltoall");
-  memset(send, 0, (size_t)size * bytes);
-  for (int s = 0; s < size; ++s)
-    for (int k = 0; k < bytes; ++k) must(receive[(size_t)s * bytes + k] == value(s, me, bytes, k), "a byte");
-  for (int k = 0; k < GUARD; ++k) must(receive[(size_t)size * bytes + k] == 0xa5, "beyond the last block");
-}
 
 static void call(MPI_Comm comm) {
   static const int sizes[] = {1, 100, 4096, 5000, 65536, 300001};

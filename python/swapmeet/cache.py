@@ -1,4 +1,4 @@
-"""The user's folder for what can be made again; libraries and programs are loaded from it, so it must be his alone."""
+"""The user's folder for what can be made again. Libraries are loaded from it: no other user may write to it."""
 
 from __future__ import annotations
 

@@ -85,6 +85,8 @@ def model_command(
     By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
     """
     specs = specs or []
+    if block and ":" in block:
+        raise SwapmeetError(f'-S "{block}": sizes drawn from a distribution are given by --workload now')
     if bound:
         others = {
             "SPEC": specs,

@@ -116,6 +116,7 @@ def test_bad_files(tmp_path: Path) -> None:
         with pytest.raises(SwapmeetError, match=message) as problem:
             plot([path], output=tmp_path / "out")
         assert "\n" not in str(problem.value)
+        assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_cannot_be_written_to(results: Path, tmp_path: Path) -> None:

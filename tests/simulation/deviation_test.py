@@ -95,3 +95,12 @@ def test_words_of_a_deviation() -> None:
     assert one.family == "tra" and one.percent == pytest.approx(50)
     label = LABEL.fullmatch("cscs-slimfly slim-fly(q=7,hosts=5) (SimGrid 3.32)")
     assert label and label["machine"] == "cscs-slimfly" and label["topology"] == "slim-fly(q=7,hosts=5)"
+
+
+@pytest.mark.parametrize(("ranks", "expected"), [("8", True), ("512", False)])
+def test_a_part_of_a_torus_is_no_torus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ranks: str, expected: bool
+) -> None:
+    file = str(tmp_path / "estimates.jsonl")
+    output = invoke("--estimate", "--machine", "fugaku", "-P", ranks, "-S", "8", "spread-out", "-o", file)
+    assert ("ranks are on the first 8 of 512 nodes" in output + capsys.readouterr().err) == expected

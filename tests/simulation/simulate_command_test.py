@@ -138,6 +138,8 @@ def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
         (["--machine", "theta", "-n", "1000000"], "ranks at most, not 1000000"),
         (["--network", "slim-fly(q=6)"], "q"),
         (["native:fastest"], "expected native:NAME"),
+        (["native:openmpi"], "did you mean native:ompi?"),
+        (["native:brucks"], "did you mean native:bruck?"),
         (["no-such-algorithm"], "no-such-algorithm"),
         (["--native", "openmpi"], "expected ompi"),
         (["-n", "1024", "-S", "1GiB"], "GiB are available"),

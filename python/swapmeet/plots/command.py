@@ -64,11 +64,11 @@ def plot(
     wanted_ranks = tuple(parse_ranks(ranks)) if ranks is not None else ()
     require_libraries(kinds)
     _require_files(results)
-    folder = _require_place(output or _default_folder(results[0]))
     from swapmeet.plots.measured import Filter, load
 
     given = Filter(tuple(spec or ()), tuple(mpi or ()), collective or "", wanted_ranks, tuple(sizes or ()))
     data = load(results, given)
+    folder = _require_place(output or _default_folder(results[0]))
     from swapmeet.plots.pictures import Picture
 
     everything = list(_pictures(data))
@@ -130,8 +130,6 @@ def _require_files(results: Sequence[Path]) -> None:
     for path in results:
         if path.is_dir():
             raise SwapmeetError(f"{path} is a folder: give the results file of `swapmeet bench` in it")
-        if not path.exists():
-            raise SwapmeetError(f"{path}: No such file or directory: give a results file of swapmeet bench")
         if path.is_file() and path.stat().st_size == 0:
             raise SwapmeetError(f"{path} is empty: `swapmeet bench` has written nothing to it")
 

@@ -1,0 +1,45 @@
+"""Options have one name in all commands, and the help leaves no command out."""
+
+from __future__ import annotations
+
+import click
+import pytest
+import typer.main
+from cli.command import refused, swapmeet
+
+from swapmeet.cli import PARTS, RENAMED, app
+
+OLD = [
+    ("simulate", "--platform", "theta"),
+    ("simulate", "--per-node", "2"),
+    ("limits", "--platform", "theta"),
+    ("explain", "-P", "4", "--block", "8"),
+    ("goal", "tra", "-P", "4", "--size", "8"),
+    ("model", "tra", "-P", "4", "--block", "8"),
+    ("reproduce", "--limit", "10m"),
+    ("conformance", "--timeout", "60"),
+    ("cluster", "run", "--limit", "3s", "--", "true"),
+]
+
+
+@pytest.mark.parametrize("words", OLD, ids=" ".join)
+def test_an_earlier_name_is_refused_with_the_new_one(words: tuple[str, ...]) -> None:
+    (old,) = (word for word in words if word in RENAMED)
+    assert refused(*words) == f"swapmeet: {old} is called {RENAMED[old]} now"
+
+
+def test_a_workload_is_no_size_of_blocks() -> None:
+    assert "given by --workload now" in refused("model", "tra", "-P", "4", "--sizes", "uniform:max=1KiB")
+
+
+def test_every_command_is_in_one_part_of_the_help() -> None:
+    listed = [name for names in PARTS.values() for name in names.split()]
+    commands = typer.main.get_command(app).list_commands(click.Context(click.Command("swapmeet")))
+    assert sorted(listed) == sorted(commands)
+    text = swapmeet("--help").stdout
+    assert all(f"\n{part}:" in text for part in PARTS) and all(f"\n  {name} " in text for name in listed)
+
+
+@pytest.mark.parametrize("option", ["-P", "--ranks", "-n"])
+def test_the_number_of_ranks_has_three_names(option: str) -> None:
+    assert "K = 2 messages" in swapmeet("show", "tra", option, "4").stdout

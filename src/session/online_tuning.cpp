@@ -131,7 +131,7 @@ void OnlineTuning::learn() {
   if (trials_->usual() != before) communicator_.decide_anew();
   const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
   if (!others_ || (trials_->usual() == before && (told_ || !compared))) return;
-  told_ = true;
+  told_ = compared;
   explain();
 }
 

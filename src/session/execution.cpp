@@ -54,7 +54,8 @@ int Execution::stage_blocks() {
     if (!receive_staging_.reserve(receive, blocks.in, request_.from())) return MPI_ERR_NO_MEM;
     receive_.emplace(receive_staging_.blocks());
   }
-  as_they_lie_ = request_.send && request_.send->is_plain() && request_.receive.is_plain() && !may_be_on_device();
+  as_they_lie_ = request_.send && request_.send->is_plain() && request_.receive.is_plain() && !may_be_on_device() &&
+                 !stages_send(*exchange_) && !stages_receive(*exchange_);
   return MPI_SUCCESS;
 }
 

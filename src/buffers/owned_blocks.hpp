@@ -2,6 +2,7 @@
 /// types.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <variant>
 #include <vector>
@@ -44,13 +45,25 @@ class OwnedBlocks {
 
   Blocks blocks() const;
 
-  /// Whether it is this, of MPI_Alltoall, of a predefined type; and whether it is of any such: then it holds nothing of the
-  /// application's, and may lie elsewhere in memory.
-  bool is(std::int64_t count, MPI_Datatype type) const {
-    return is_plain() && std::get<0>(sizes_) == count && handles_.front() == type;
-  }
-  bool is_plain() const { return sizes_.index() == 0 && types_.front().predefined; }
+  /// Whether all types are predefined: then it holds nothing of the application's, and may lie elsewhere in memory.
+  bool is_plain() const { return copies_.empty(); }
   void lie_at(const void* base) { base_ = base; }
+
+  /// Whether it is plain and made of these arguments, but for where it lies.
+  bool is(std::int64_t count, MPI_Datatype type) const {
+    const auto* const own = std::get_if<std::int64_t>(&sizes_);
+    return is_plain() && own && *own == count && handles_.front() == type;
+  }
+  template <class Count, class Displacement>
+  bool is(const Count* counts, const Displacement* displacements, const MPI_Datatype* types, bool each,
+          int blocks) const {
+    const auto* const own = std::get_if<Arrays<Count, Displacement>>(&sizes_);
+    const auto number = static_cast<std::size_t>(blocks);
+    return is_plain() && own && each_has_type_ == each && own->counts.size() == number &&
+           std::equal(own->counts.begin(), own->counts.end(), counts) &&
+           std::equal(own->displacements.begin(), own->displacements.end(), displacements) &&
+           std::equal(handles_.begin(), handles_.end(), types);
+  }
 
   // As MPI takes them.
   void* base() const { return const_cast<void*>(base_); }

@@ -51,10 +51,9 @@ struct Equal {
   std::int64_t block_bytes(Communicator& communicator) const {
     return neighbours ? 0 : receive.count * communicator.datatypes()[receive.type].size;
   }
-  std::optional<int> start_again(StartedQueue& queue, MPI_Request* made) const {
-    if (neighbours || send.base == MPI_IN_PLACE) return std::nullopt;
-    return queue.start_again(send.base, send.count, send.type, const_cast<void*>(receive.base), receive.count,
-                             receive.type, made);
+  bool is(const Request& one) const {
+    return one.collective == collective && one.send->is(send.count, send.type) &&
+           one.receive.is(receive.count, receive.type);
   }
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
@@ -70,7 +69,13 @@ struct Unequal {
   }
   Request request(const Degrees& blocks) const { return swapmeet::request_of(collective, send, receive, blocks); }
   std::int64_t block_bytes(Communicator&) const { return 0; }
-  std::optional<int> start_again(StartedQueue&, MPI_Request*) const { return std::nullopt; }
+  bool is(const Request& one) const {
+    return one.collective == collective && is(*one.send, send, one.blocks.out) &&
+           is(one.receive, receive, one.blocks.in);
+  }
+  static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
+    return owned.is(side.counts, side.displacements, side.types, each, blocks);
+  }
   static constexpr Collective collective = neighbours
                                                ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
                                            : each ? Collective::alltoallw
@@ -158,7 +163,11 @@ bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Ca
   const std::int64_t block_bytes = call.block_bytes(*communicator);
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
-  if (const std::optional<int> again = call.start_again(*queue, request)) return error = *again, true;
+  if (!of_neighbours(Call::collective) && call.send.base != MPI_IN_PLACE) {
+    const auto alike = [&call](const Request& one) { return call.is(one); };
+    if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
+      return error = *again, true;
+  }
   if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
   error = queue->start(request_of(call, *communicator, *blocks), request);
   return true;

@@ -60,14 +60,10 @@ struct StartedQueue::Idle {
     return error;
   }
 
-  std::unique_ptr<One> take(std::int64_t send_count, MPI_Datatype send_type, std::int64_t receive_count,
-                            MPI_Datatype receive_type) {
+  std::unique_ptr<One> take(const std::function<bool(const Request&)>& alike) {
     const std::lock_guard lock(baton);
-    const auto alike = [&](const std::unique_ptr<One>& one) {
-      const Request& request = one->execution.request();
-      return request.send->is(send_count, send_type) && request.receive.is(receive_count, receive_type);
-    };
-    const auto found = std::ranges::find_if(all, alike);
+    const auto found =
+        std::ranges::find_if(all, [&](const std::unique_ptr<One>& one) { return alike(one->execution.request()); });
     if (found == all.end()) return nullptr;
     std::unique_ptr<One> one = std::move(*found);
     all.erase(found);
@@ -77,8 +73,7 @@ struct StartedQueue::Idle {
   /// What would hold types of the application is not kept, nor what the host MPI does.
   void give(std::unique_ptr<One> one) {
     const Request& request = one->execution.request();
-    if (request.collective != Collective::alltoall || !request.send || !request.send->is_plain() ||
-        !request.receive.is_plain())
+    if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
       return;
     const std::lock_guard lock(baton);
     if (closed || !one->decision || !one->decision->plan) return;
@@ -139,10 +134,9 @@ int StartedQueue::start(Request what, MPI_Request* request) {
   return begin(std::make_unique<One>(std::move(what), idle_), request);
 }
 
-std::optional<int> StartedQueue::start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type,
-                                             void* receive, std::int64_t receive_count, MPI_Datatype receive_type,
-                                             MPI_Request* request) {
-  std::unique_ptr<One> one = idle_->take(send_count, send_type, receive_count, receive_type);
+std::optional<int> StartedQueue::start_again(const std::function<bool(const Request&)>& alike, const void* send,
+                                             const void* receive, MPI_Request* request) {
+  std::unique_ptr<One> one = idle_->take(alike);
   if (!one) return std::nullopt;
   one->execution.lie_at(send, receive);
   return begin(std::move(one), request);

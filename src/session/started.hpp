@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,9 +30,10 @@ class StartedQueue final : public Ongoing {
   /// Starts an exchange, and makes the application's request. Local. Returns an error of MPI.
   int start(Request what, MPI_Request* request);
 
-  /// The same for an MPI_Alltoall of predefined types that is like one before, whose memory serves again; nothing: none is.
-  std::optional<int> start_again(const void* send, std::int64_t send_count, MPI_Datatype send_type, void* receive,
-                                 std::int64_t receive_count, MPI_Datatype receive_type, MPI_Request* request);
+  /// The same for an exchange of predefined types, not in place nor among neighbours, that is one before but for where its
+  /// buffers lie, whose memory serves again: one that is `alike`, if any.
+  std::optional<int> start_again(const std::function<bool(const Request&)>& alike, const void* send,
+                                 const void* receive, MPI_Request* request);
 
   /// Whether such an exchange is to be started by the host MPI at once: on this communicator.
   std::optional<MPI_Comm> goes_to_host(Collective collective, std::int64_t block_bytes);

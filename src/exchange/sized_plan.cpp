@@ -1,9 +1,6 @@
 #include "exchange/sized_plan.hpp"
 
 #include <algorithm>
-#include <array>
-
-#include "mpi/agreement.hpp"
 
 namespace swapmeet {
 
@@ -34,46 +31,38 @@ SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& 
 
 SizedPlan::~SizedPlan() = default;
 
-int SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes,
-                                 SizeClasses& mine) {
+std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, SizeClasses& mine) {
   const Rank ranks = state_.flow.ranks, rank = state_.flow.rank;
-  bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   if (spec_.direct_bytes == Direct::automatic) {
     SizeClasses received{};
+    mine = {};
     for (Rank i = 0; i < ranks; ++i) {
       if (i == rank) continue;
       ++mine[size_class(send.bytes(i))];
       ++received[size_class(receive.bytes(i))];
     }
     std::ranges::transform(mine, received, mine.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-    return size_classes;
+    return mine;
   }
   agreed_ = agreed_without(spec_, bound_bytes_);
-  if (agreement_bytes() == 0) return 0;
+  if (agreement_bytes() == 0) return {};
+  mine[0] = 0;
   for (Rank i = 0; i < ranks; ++i)
     if (i != rank && send.bytes(i) <= agreed_.direct_bytes) mine[0] = std::max(mine[0], send.bytes(i));
-  return 1;
+  return {mine.data(), 1};
 }
 
 bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, const Invocation& call) {
-  SizeClasses mine{}, most{};
+  SizeClasses sizes;
+  bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   agreement_error_ = MPI_SUCCESS;
-  if (const int numbers = prepare_agreement(send, receive, limit_bytes, mine)) {
+  if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, sizes); !numbers.empty()) {
     const auto phase = Watch(call.clock).during(CallPhase::metadata);
-    // with the number of the call, from above and from below: ranks in different calls learn of it
-    std::array<std::int64_t, size_classes + 2> all{call.number, -std::int64_t{call.number}};
-    std::ranges::copy(mine, all.begin() + 2);
-    agreement_error_ =
-        reduce(std::span(all).first(static_cast<std::size_t>(numbers) + 2), MPI_INT64_T, MPI_MAX, call.comm);
-    if (agreement_error_ || all[0] != -all[1]) {
-      agreement_error_ = agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
-      broken_ = true;
-      return true;
-    }
-    std::copy_n(all.begin() + 2, numbers, most.begin());
+    agreement_error_ = largest_.settle(numbers, tags_, call);
+    if (agreement_error_) return broken_ = true;
   }
-  if (spec_.direct_bytes == Direct::automatic) agreed_ = agreed_by(most, forwarding_, bound_bytes_);
-  else if (agreement_bytes() > 0) agreed_.largest = most[0];
+  if (spec_.direct_bytes == Direct::automatic) agreed_ = agreed_by(sizes, forwarding_, bound_bytes_);
+  else if (agreement_bytes() > 0) agreed_.largest = sizes[0];
   if (!within(agreed_, spec_, bound_bytes_)) return false;
   return !padded_ || padded_->reserve(agreed_.largest, call.comm);
 }

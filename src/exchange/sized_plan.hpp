@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "exchange/exchange.hpp"
+#include "exchange/largest_of_all.hpp"
 #include "exchange/plan.hpp"
 #include "exchange/sized.hpp"
 #include "model/threshold.hpp"
@@ -85,8 +86,8 @@ class SizedPlan final : public Exchange {
   struct Pass;
   struct UnderWay;
 
-  /// Writes this rank's part of the agreement to `mine`. Returns how many numbers that are; 0: there is none.
-  int prepare_agreement(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, SizeClasses& mine);
+  /// This rank's part of the agreement, in `mine`; empty: there is none.
+  std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, SizeClasses& mine);
   int ended(int error, bool broken);
 
   SizedState state_;
@@ -95,6 +96,7 @@ class SizedPlan final : public Exchange {
   std::optional<Padded> padded_;
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;
+  LargestOfAll largest_;
   Agreed agreed_;
   std::int64_t bound_bytes_ = 0;  ///< of a block, that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;

@@ -14,6 +14,7 @@ enum class Kind : std::uint8_t {
   direct,      ///< a block that is sent directly while others are passed on
   sparse,      ///< a message of a sparse exchange, whose calls are counted apart
   sparse_hop,  ///< what is passed on in one
+  agreement,   ///< what ranks agree on before an exchange
 };
 
 class Tags {

@@ -50,7 +50,7 @@ KINDS = [*ALLOCATIONS, *MESSAGES, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" f
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
     "tra": ["malloc:4096", "Sendrecv", "Isend", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c"],
-    "two-phase-bruck": ["malloc:1", "Sendrecv", "Allreduce", "Waitall"],
+    "two-phase-bruck": ["malloc:1", "Isend", "Irecv", "Sendrecv", "Waitall"],
     "shared-memory": ["malloc:4096", "Waitall", "Testany", "Comm_create+"],
     "spread-out": ["Isend", "Irecv", "Waitall", "Testall"],
     "leaders": ["malloc:1", "Isend"],

@@ -72,6 +72,12 @@ class Estimate:
         """Half of the interval, relative to the value; inf while there are too few samples for an interval."""
         return (self.high - self.low) / 2 / self.value if math.isfinite(self.high) else math.inf
 
+    def record(self) -> dict[str, float | int | None]:
+        """For other programs; null where the interval is not known."""
+        known = math.isfinite(self.high)
+        low, high = (self.low, self.high) if known else (None, None)
+        return {"value": self.value, "low": low, "high": high, "samples": self.samples, "launches": self.launches}
+
     def chance(self, tie: float = 0.0) -> float:
         """The chance (p-value) of so large an effect, if in truth it were `tie` or less, as in 0.01."""
         beyond = abs(math.log(self.value)) - math.log1p(tie)

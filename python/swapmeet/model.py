@@ -14,6 +14,8 @@ from swapmeet.prices import PARTS, Pricing, parts, text, time_fields
 from swapmeet.specs import parse_range, parse_spec
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
+KEYS = ("spec", "P", "grid", "radices")
+ROUND = ("dimension", "digit", "weight", "z", "messages", "blocks")
 MOST_RADICES = 1 << 22  #: that are looked at at all
 
 
@@ -188,7 +190,7 @@ def tables(
 def records(points: Iterable[Point], block_bytes: int | None) -> Iterator[dict[str, object]]:
     """The tables for other programs: a record for each point, or for each round where rounds were counted."""
     for point in points:
-        key = {"spec": str(point.spec), "P": point.ranks, "grid": point.grid, "radices": point.radices}
+        key = dict(zip(KEYS, (str(point.spec), point.ranks, point.grid, point.radices), strict=True))
         if point.with_rounds:
             yield from (key | _round(row, block_bytes) for row in point.rounds)
         else:
@@ -196,7 +198,7 @@ def records(points: Iterable[Point], block_bytes: int | None) -> Iterator[dict[s
 
 
 def _round(row: tuple[int, int, int, int, int, int], block_bytes: int | None) -> dict[str, object]:
-    found: dict[str, object] = dict(zip(("dimension", "digit", "weight", "z", "messages", "blocks"), row, strict=True))
+    found: dict[str, object] = dict(zip(ROUND, row, strict=True))
     return found if block_bytes is None else found | {"block_bytes": block_bytes, "bytes_sent": row[5] * block_bytes}
 
 

@@ -153,7 +153,8 @@ def model_command(
     exact = None if rounds or plot is not None else radix is None and len(served) <= MOST_CERTIFIED
     points = (model.count(spec, p, nodes, rounds, pricing, block_bytes, exact) for spec, p in swept)
     if form != TABLE:
-        output.print_records("model", model.records(points, block_bytes), form)
+        columns = (*model.KEYS, *model.ROUND) if rounds else ()
+        output.print_records("model", model.records(points, block_bytes), form, columns)
     else:
         tables_console().print(*model.tables(list(points), block_bytes, rounds, pricing), sep="\n")
 

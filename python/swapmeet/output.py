@@ -50,10 +50,13 @@ def print_json(command: str, **fields: object) -> None:
     print(json.dumps(plain(page), indent=1, allow_nan=False), flush=True)
 
 
-def print_records(command: str, records: Iterable[Record], wanted: str, **fields: object) -> None:
-    """Print records as CSV, or as JSON with more fields beside them."""
+def print_records(
+    command: str, records: Iterable[Record], wanted: str, columns: Iterable[str] = (), **fields: object
+) -> None:
+    """Print records as CSV (`columns` if there are none), or as JSON with more fields beside them."""
     if wanted == CSV:
-        sys.stdout.writelines(csv_lines(records))
+        lines = list(csv_lines(records))
+        sys.stdout.writelines(lines or ([_line(columns)] if columns else []))
     else:
         print_json(command, **fields, rows=list(records))
 

@@ -64,8 +64,8 @@ def plot(
     if collective not in (None, *COLLECTIVES):
         raise SwapmeetError(f'--collective "{collective}": expected {" or ".join(COLLECTIVES)}')
     wanted_ranks = tuple(parse_ranks(ranks)) if ranks is not None else ()
-    require_libraries(kinds)
     _require_files(results)
+    require_libraries(kinds)
     from swapmeet.plots.measured import Filter, load
 
     given = Filter(tuple(spec or ()), tuple(mpi or ()), collective or "", wanted_ranks, tuple(sizes or ()))
@@ -136,6 +136,8 @@ def _require_files(results: Sequence[Path]) -> None:
     for path in results:
         if path.is_dir():
             raise SwapmeetError(f"{path} is a folder: give the results file of `swapmeet bench` in it")
+        if not path.exists():
+            raise SwapmeetError(f"{path}: no such file: give a results file of `swapmeet bench`")
         if path.is_file() and path.stat().st_size == 0:
             raise SwapmeetError(f"{path} is empty: `swapmeet bench` has written nothing to it")
 

@@ -135,7 +135,9 @@ def topology(
     if compare and slots is not None:
         rows.append(comparing.conflict_free(slots))
     if form != TABLE:
-        fields = {"network": comparing.facts(placed), "link_bound": comparing.link_bound_facts(placed)}
+        fields = {"network": comparing.facts(placed)}
+        if bound:
+            fields["link_bound"] = comparing.link_bound_facts(placed)
         if slots is not None:
             fields["conflict_free"] = {"slots": slots.slots, "bound": slots.bound}
         output.print_records("topology", comparing.records(rows), form, **fields)

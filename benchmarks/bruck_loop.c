@@ -1,5 +1,5 @@
 /* Bruck's algorithm in radix r without a final rotation, written by hand as the papers `radix` and `nonuniform` do:
- * beside.h says what is measured, benchmarks/beside.py makes the table.
+ * beside.h says what is measured, benchmarks/beside makes the table.
  *
  *   bruck_loop RADIX [MAX_BYTES [SAMPLES]]
  *

@@ -1,4 +1,4 @@
-/* Direct exchanges, written by hand: beside.h says what is measured, benchmarks/beside.py makes the table.
+/* Direct exchanges, written by hand: beside.h says what is measured, benchmarks/beside makes the table.
  *
  *   direct_loop spread-out|pairwise [MAX_BYTES [SAMPLES]]
  *

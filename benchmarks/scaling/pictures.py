@@ -12,6 +12,7 @@ from swapmeet.plots.panels import Panels
 from swapmeet.plots.style import digits, dress, duration, line_style, plain_numbers, save, seconds_scale
 
 PANEL = (2.5, 2.0)  #: inches
+NEAR = 0.98  #: speed-ups below are counted
 BEGIN, END = "<!-- made by `benchmarks/scaling --document`: begin -->\n", "<!-- end -->\n"
 
 
@@ -64,7 +65,7 @@ def _panel(axes: object, points: Sequence[Point], specs: Sequence[str]) -> None:
 
 
 def tables(points: Sequence[Point]) -> str:
-    """For each place: the time by `native` on the fewest and the most ranks, and what the others take of it."""
+    """For each place: the time by `native` on some numbers of ranks, and the speed-ups of the others over it."""
     parts = []
     for where in ordered([point.where for point in points]):
         here = [point for point in points if point.where == where]
@@ -81,23 +82,38 @@ def tables(points: Sequence[Point]) -> str:
                 by = {point.spec: point for point in rows if point.ranks == number}
                 if "native" in by:
                     lines.append(_row(f"`{program}`, {scaling}", number, by, others))
-        parts.append("\n".join(lines) + "\n")
+        parts.append("\n".join([*lines, "", *_beside_native(here)]) + "\n")
     return "\n".join(parts)
+
+
+def _beside_native(here: Sequence[Point]) -> list[str]:
+    """In how many points of a place `auto` is slower than `native`; nothing if it was not run there."""
+    plain = {point.key[:4]: point for point in here if point.spec == "native"}
+    found = [median(_speedups(point, plain[point.key[:4]])) for point in here if point.spec == "auto"]
+    if not found:
+        return []
+    slower = sum(speedup < NEAR for speedup in found)
+    return [f"`auto` is below {NEAR} in {slower} of {len(found)} points; the least is {digits(min(found))}."]
 
 
 def _row(name: str, ranks: int, by: dict[str, Point], others: Sequence[str]) -> str:
     plain = by["native"]
     cells = [name, str(ranks), duration(plain.seconds), f"{plain.share:.0%}"]
-    cells += [_over(by[spec], plain) if spec in by else "" for spec in others]
+    cells += [_speedup(by[spec], plain) if spec in by else "" for spec in others]
     return "| " + " | ".join(cells) + " |"
 
 
-def _over(one: Point, plain: Point) -> str:
-    """A point's time over another's: of rounds the median of the ratios, and the least and the greatest."""
-    if not one.rounds:
-        return digits(one.seconds / plain.seconds)
-    ratios = [above / below for above, below in zip(one.rounds, plain.rounds, strict=True)]
-    return f"{digits(median(ratios))} ({digits(min(ratios))}-{digits(max(ratios))})"
+def _speedups(one: Point, plain: Point) -> list[float]:
+    """The time by `native` over that of a point: of each round, or of the only run."""
+    pairs = zip(plain.rounds, one.rounds, strict=True) if one.rounds else [(plain.seconds, one.seconds)]
+    return [above / below for above, below in pairs]
+
+
+def _speedup(one: Point, plain: Point) -> str:
+    """Of rounds the median, the least and the greatest."""
+    found = _speedups(one, plain)
+    value = digits(median(found))
+    return f"{value} ({digits(min(found))}-{digits(max(found))})" if one.rounds else value
 
 
 def document(page: str, points: Sequence[Point]) -> str:

@@ -1,12 +1,10 @@
-"""What several commands share: options, what a shell completes them with, and where tables go."""
+"""What several commands share: options, and what a shell completes them with."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from swapmeet import _core, discovery
 
@@ -56,8 +54,3 @@ Watchdog = Annotated[
 ]
 Heap = Annotated[bool, typer.Option("--heap", help="Allocate large blocks where the node's ranks can map them.")]
 Launcher = Annotated[str | None, typer.Option(metavar="WORDS", help="As in 'srun -n {ranks}', for the MPI's own.")]
-
-
-def tables_console() -> Console:
-    """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False, emoji=False)

@@ -20,6 +20,12 @@ def options_table() -> Table:
     return _table(("variable", "value", "default", "meaning"), _core.option_table())
 
 
+def option_records() -> list[dict[str, str]]:
+    """The same for other programs."""
+    names = ("variable", "value", "default", "meaning")
+    return [dict(zip(names, row, strict=True)) for row in _core.option_table()]
+
+
 def options_markdown() -> str:
     """Every option of the library, as a table in Markdown."""
     rows = [(f"`{name}`", kind, f"`{standard}`", meaning) for name, kind, standard, meaning in _core.option_table()]
@@ -52,6 +58,21 @@ def algorithm_tables() -> tuple[Table, ...]:
     return families, aliases, bounds.of_aliases(ranks=64, per_node=8), parameters
 
 
+def algorithm_records() -> dict[str, list[dict[str, object]]]:
+    """Families, aliases and parameters for other programs."""
+    return {
+        "families": [{"family": name, "spec": str(_core.parse_spec(name))} for name in _core.families()],
+        "aliases": [
+            {"alias": name, "spec": str(_core.parse_spec(name)), "meaning": meaning, "source": source}
+            for name, _, meaning, source in _core.aliases()
+        ],
+        "parameters": [
+            {"parameter": key, "synonym": synonym, "values": values, "meaning": meaning}
+            for key, synonym, values, meaning, _ in _core.parameters()
+        ],
+    }
+
+
 def alias_names(sparse: bool = True) -> list[str]:
     """Every named algorithm of ours; if not `sparse`, without those that are others but for sparse exchanges."""
     return [name for name, *_ in _core.aliases() if sparse or "sparse=" not in str(_core.parse_spec(name))]
@@ -63,6 +84,12 @@ def mpi_table(mpis: Sequence[Mpi]) -> Table:
         (mpi.name, mpi.kind, mpi.version, mpi.abi, str(mpi.mpicc), str(built(mpi) or "not built yet")) for mpi in mpis
     ]
     return _table(("name", "kind", "version", "ABI", "mpicc", "libswapmeet"), rows)
+
+
+def mpi_record(mpi: Mpi) -> dict[str, object]:
+    """An MPI for other programs; its library is null if it is not built yet."""
+    fields = {name: getattr(mpi, name) for name in FIELDS if name not in ("library", "build")}
+    return {**fields, "library": built(mpi)}
 
 
 def mpi_field(mpi: Mpi, field: str) -> str:

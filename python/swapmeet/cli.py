@@ -23,7 +23,7 @@ from swapmeet import (
     verification,
 )
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, PASSING, RANKS, Nodes, mpi_names, tables_console
+from swapmeet.arguments import FINDINGS, PASSING, RANKS, Nodes, mpi_names
 from swapmeet.bench.command import bench, compare_command
 from swapmeet.calibration.command import calibrate
 from swapmeet.cluster.command import cluster
@@ -36,6 +36,7 @@ from swapmeet.library import built, library, source_tree
 from swapmeet.limits.command import limits
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
+from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
 from swapmeet.reproduction.command import reproduce
@@ -159,8 +160,11 @@ def show_command(
     rank: Annotated[int | None, typer.Option(min=0, help="Only this rank, with its blocks.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="The text form, which parses back.")] = False,
     nodes: Nodes = "",
+    as_json: AsJson = False,
 ) -> None:
     """Print a schedule."""
+    if plain and as_json:
+        raise SwapmeetError("--plain and --json are two forms of the same: leave one out")
     point = parse_spec(spec, "SPEC")
     require_schedule(point, spec)
     require_nodes(point, nodes, [ranks])
@@ -170,7 +174,9 @@ def show_command(
         raise SwapmeetError(f"-P {ranks}: a schedule of more than {MOST_RANKS_SHOWN} ranks is too long to print")
     if rank is not None and rank >= ranks:
         raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
-    if plain:
+    if as_json:
+        print_json("show", **show.record(point, ranks, rank, nodes))
+    elif plain:
         for text in show.plain(point, ranks, rank, nodes):
             sys.stdout.write(text)
     elif rank is None:
@@ -184,6 +190,7 @@ def verify(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to verify: see `swapmeet algorithms`.")],
     ranks: Ranks,
     nodes: Nodes = "",
+    as_json: AsJson = False,
 ) -> None:
     """Prove schedules correct and free of deadlock.
 
@@ -200,7 +207,10 @@ def verify(
     for point in points:
         with _progress(str(point), values) as progress:
             reports.append(verification.verify(point, values, progress, nodes))
-        print("\n".join(reports[-1].lines()), flush=True)
+        if not as_json:
+            print("\n".join(reports[-1].lines()), flush=True)
+    if as_json:
+        print_json("verify", reports=[report.record() for report in reports])
     if any(report.findings for report in reports):
         raise typer.Exit(FINDINGS)
     if not any(report.proved for report in reports):
@@ -269,12 +279,21 @@ def lib(
         print(site.deploy(to) if every else library(mpis.find(mpi)))
 
 
+def _one_form(markdown: bool, as_json: bool) -> None:
+    if markdown and as_json:
+        raise SwapmeetError("--markdown and --json are two forms of the same: leave one out")
+
+
 @app.command()
 def options(
     markdown: Annotated[bool, typer.Option("--markdown", help="As a page of the documentation has it.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the options (environment variables) of the library."""
-    if markdown:
+    _one_form(markdown, as_json)
+    if as_json:
+        print_json("options", options=catalogue.option_records())
+    elif markdown:
         print(catalogue.options_markdown())
     else:
         tables_console().print(catalogue.options_table())
@@ -285,9 +304,13 @@ def algorithms(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="The aliases, as a page of the documentation has them.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List what a spec can contain: families, aliases and parameters."""
-    if markdown:
+    _one_form(markdown, as_json)
+    if as_json:
+        print_json("algorithms", **catalogue.algorithm_records())
+    elif markdown:
         print(catalogue.aliases_markdown())
     else:
         tables_console().print(*catalogue.algorithm_tables(), sep="\n")
@@ -297,8 +320,15 @@ def algorithms(
 def info(
     mpi: Annotated[str | None, typer.Option(help="A name of this list, or the path of an mpicc.")] = None,
     field: Annotated[str | None, typer.Option(help=f"Only this: {', '.join(catalogue.FIELDS)}.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List the MPIs that were found, or describe one."""
+    if as_json:
+        if field is not None:
+            raise SwapmeetError("--field prints one word: leave it or --json out")
+        usable, problems = mpis.found() if mpi is None else ([mpis.find(mpi)], [])
+        print_json("info", mpis=[catalogue.mpi_record(one) for one in usable], problems=[str(why) for why in problems])
+        return
     if mpi is None and field is None:
         usable, problems = mpis.found()
         tables_console().print(catalogue.mpi_table(usable))
@@ -327,6 +357,7 @@ def conformance_command(
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[ARGS]...", help="For the suite, behind `--`.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run the conformance suite with an MPI.
 
@@ -347,6 +378,9 @@ def conformance_command(
         print(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}", file=sys.stderr, flush=True)
         if outcome.details:
             print(outcome.details, file=sys.stderr, flush=True)
-    tables_console().print(conformance.table(outcomes))
+    if as_json:
+        print_json("conformance", runs=[conformance.record(outcome) for outcome in outcomes])
+    else:
+        tables_console().print(conformance.table(outcomes))
     if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(FINDINGS)

@@ -97,6 +97,12 @@ def _shortened(text: str) -> str:
     return "\n".join(lines if len(lines) <= SHOWN_LINES else [*lines[:SHOWN_LINES], f"… ({len(lines)} lines)"])
 
 
+def record(outcome: Outcome) -> dict[str, object]:
+    """For other programs."""
+    names = ("algorithm", "ranks", "passed", "summary")
+    return {name: getattr(outcome, name) for name in names}
+
+
 def table(outcomes: Sequence[Outcome]) -> Table:
     """A row for each algorithm, a column for each number of ranks."""
     ranks = sorted({outcome.ranks for outcome in outcomes})

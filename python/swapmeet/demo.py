@@ -17,10 +17,10 @@ from pathlib import Path
 from rich.table import Table
 
 from swapmeet import launch, mpi
-from swapmeet.arguments import tables_console
 from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import library, program, source_tree
+from swapmeet.output import tables_console
 
 RANKS = 2
 TURNS = 5  #: from the least to the greatest of five ratios holds the median with a chance of 94 %
@@ -157,7 +157,7 @@ def _time(seconds: float) -> str:
     for unit, factor in (("s", 1.0), ("ms", 1e3)):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+    return f"{seconds * 1e6:.3g} µs"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,9 @@ import typer
 
 from swapmeet import __version__, _core, bounds, machines, prices
 from swapmeet import mpi as mpis
-from swapmeet.arguments import RANKS, tables_console
+from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.specs import parse_bytes
 from swapmeet.tuning import native
 from swapmeet.tuning.foreign import Call
@@ -39,6 +42,7 @@ def explain(
     machine: Annotated[
         str | None, typer.Option(help="Also the expected times there: a name or file of `swapmeet model --machine`.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print what the library would do with a call, and why.
 
@@ -51,6 +55,91 @@ def explain(
     size = parse_bytes(block, "-S")
     target = mpis.find(mpi) if mpi else mpis.default()
     theirs = native.chosen(target, Call(collective, ranks, size, per_node), imported)
+    pricing = None if machine is None else prices.Pricing(machines.load(machine))
+    nodes = "" if per_node is None or per_node >= ranks else str(per_node)
+    found = _explained(target, collective, ranks, size, nodes)
+    expected = None if pricing is None else prices.best(found.priced, ranks, [size], pricing, nodes)
+    if as_json:
+        fields = found.record() | {"native": theirs}
+        print_json("explain", **fields, expected=list(prices.records(expected)) if expected else None)
+        return
+    print(*found.lines(), sep="\n")
+    if theirs is not None:
+        like = f", which sends what {theirs.spec} does" if theirs.spec else ""
+        print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
+    elif imported is not None:
+        print(f"native is: the MPI's own choice; {imported} has no rule for it")
+    print(f"the MPI is {target}{'' if mpi else ', the default; --mpi names another'}")
+    if expected is not None and pricing is not None:
+        tables_console().print(*prices.best_tables(expected, pricing), sep="\n")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A call, the choice for it, and what that rests on."""
+
+    mpi: str  #: kind and version
+    collective: str
+    ranks: int
+    block_bytes: int
+    ranks_per_node: int | None  #: None: all share one node
+    spec: _core.Spec
+    reason: str
+    most_bytes: int | None  #: the choice holds for blocks up to this size; None: for all
+    tuning_file: str  #: or empty
+    warnings: list[str]
+    remembered: list[_core.Evidence]
+    tried: list[_core.Expectation]  #: by the running application, besides the choice
+
+    @property
+    def nodes(self) -> str:
+        """The node map; empty if all ranks share a node."""
+        return "" if self.ranks_per_node is None else str(self.ranks_per_node)
+
+    @property
+    def priced(self) -> list[_core.Spec]:
+        """The choice, if the models know it: they know nothing of the host MPI."""
+        return [] if self.spec.family == "native" else [self.spec]
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        yield from (f"warning: {warning}" for warning in self.warnings)
+        yield f"tuning file for {self.mpi}: {self.tuning_file or 'none'}"
+        where = "" if self.ranks_per_node is None else f", {self.ranks_per_node} on a node"
+        until = "" if self.most_bytes is None else f", up to {self.most_bytes} B"
+        yield f"{self.collective} on {self.ranks} ranks{where}, blocks of {self.block_bytes} B: {self.spec}{until}"
+        yield f"because: {self.reason}"
+        for one in self.remembered:
+            times = f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us"
+            yield f"remembered: {times}, {one.calls} calls: {one.spec}"
+        if self.priced:
+            size = self.block_bytes if self.collective == "alltoall" else None
+            yield bounds.sentences(bounds.certificate(self.spec, self.ranks, self.nodes), size)
+        for other in self.tried:
+            yield f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})"
+
+    def record(self) -> dict[str, object]:
+        """For other programs."""
+        names = ("mpi", "collective", "ranks", "block_bytes", "ranks_per_node", "spec", "reason", "most_bytes")
+        fields = {name: getattr(self, name) for name in (*names, "tuning_file", "warnings")}
+        fields["remembered"] = [
+            {
+                "spec": one.spec,
+                "mean_us": 1e6 * one.mean_s,
+                "spread_us": 1e6 * one.spread_s,
+                "calls": one.calls,
+                "by": one.by,
+            }
+            for one in self.remembered
+        ]
+        fields["may_be_tried"] = [
+            {"spec": one.spec, "expected_us": 1e6 * one.seconds, "basis": one.basis} for one in self.tried
+        ]
+        return fields
+
+
+def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: str) -> Explained:
+    """What the library does here, with the variables that are set."""
     name = f"{target.kind} {target.version}"
     environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
     options = _core.read_options(environment, ranks, name)
@@ -58,35 +147,22 @@ def explain(
     memory.begin(options, name, __version__)
     recalled = [] if options.algorithm else memory.recall(ranks)
     knowledge = _core.Knowledge(evidence=_core.conclusive(recalled))
-    for problem in filter(None, [*options.problems, memory.take_problem()]):
-        print(f"warning: {problem}")
-    print(f"tuning file for {name}: {options.tuning.file or 'none'}")
-    nodes = "" if per_node is None or per_node >= ranks else str(per_node)
-    spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge)
-    until = "" if collective != "alltoall" or most == 2**63 - 1 else f", up to {most} B"
-    print(
-        f"{collective} on {ranks} ranks{f', {per_node} on a node' if nodes else ''}, blocks of {size} B: {spec}{until}"
+    warnings = list(filter(None, [*options.problems, memory.take_problem()]))
+    spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge, warnings)
+    return Explained(
+        mpi=name,
+        collective=collective,
+        ranks=ranks,
+        block_bytes=size,
+        ranks_per_node=int(nodes) if nodes else None,
+        spec=spec,
+        reason=reason,
+        most_bytes=None if collective != "alltoall" or most == 2**63 - 1 else most,
+        tuning_file=options.tuning.file,
+        warnings=warnings,
+        remembered=_measured(recalled, collective, ranks, size, nodes),
+        tried=[one for one in _tried(collective, ranks, size, options, nodes, knowledge) if one.spec != spec],
     )
-    print(f"because: {reason}")
-    for one in _measured(recalled, collective, ranks, size, nodes):
-        print(f"remembered: {1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us, {one.calls} calls: {one.spec}")
-    if spec.family != "native":
-        print(bounds.sentences(bounds.certificate(spec, ranks, nodes), size if collective == "alltoall" else None))
-    for other in _tried(collective, ranks, size, options, nodes, knowledge):
-        if other.spec != spec:
-            print(f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})")
-    if theirs is not None:
-        like = f", which sends what {theirs.spec} does" if theirs.spec else ""
-        print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
-    elif imported is not None:
-        print(f"native is: the MPI's own choice; {imported} has no rule for it")
-    print(f"the MPI is {target}{'' if mpi else ', the default; --mpi names another'}")
-    if machine is not None:
-        pricing = prices.Pricing(machines.load(machine))
-        priced = [] if spec.family == "native" else [spec]  # the models know nothing of the host MPI
-        tables_console().print(
-            *prices.best_tables(prices.best(priced, ranks, [size], pricing, nodes), pricing), sep="\n"
-        )
 
 
 def _measured(
@@ -115,9 +191,15 @@ def _tried(
 
 
 def _choose(
-    collective: str, ranks: int, size: int, options: _core.Options, nodes: str, knowledge: _core.Knowledge
+    collective: str,
+    ranks: int,
+    size: int,
+    options: _core.Options,
+    nodes: str,
+    knowledge: _core.Knowledge,
+    warnings: list[str],
 ) -> tuple[_core.Spec, str, int]:
-    """The choice, as the library finds it: without orders of the topology that cannot be had, of which it warns."""
+    """The choice, as the library finds it: without orders of the topology that are not available, of which it warns."""
     while True:
         shared = 0 if collective != "alltoall" else size
         call = COLLECTIVES[collective]
@@ -126,4 +208,4 @@ def _choose(
         problem = spec.unsuitable(ranks, nodes) if ordered else ""
         if not problem:
             return spec, reason, most
-        print(f"warning: {_core.give_up_order(spec, problem, options)}")
+        warnings.append(str(_core.give_up_order(spec, problem, options)))

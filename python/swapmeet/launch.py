@@ -20,6 +20,7 @@ GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 PR_SET_PDEATHSIG = 1  #: of Linux's prctl()
 LIBC = ctypes.CDLL(None)
+STDERR = 2  #: its file descriptor
 
 
 def command(
@@ -128,8 +129,10 @@ def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
 
 
-def attend(words: Sequence[str], variables: Mapping[str, str]) -> int:
+def attend(words: Sequence[str], variables: Mapping[str, str], to_stderr: bool = False) -> int:
     """Run the launcher with our input and output until it ends; its exit status, as shells have it.
+
+    With `to_stderr` all of its output goes to standard error.
 
     Ctrl-C reaches it as well as us, and a SIGTERM is passed on. It does not survive us.
 
@@ -139,7 +142,8 @@ def attend(words: Sequence[str], variables: Mapping[str, str]) -> int:
         If it cannot be started.
     """
     try:
-        process = subprocess.Popen(words, env={**os.environ, **variables}, preexec_fn=end_with_parent)
+        environment, output = {**os.environ, **variables}, STDERR if to_stderr else None
+        process = subprocess.Popen(words, env=environment, stdout=output, preexec_fn=end_with_parent)
     except OSError as problem:
         raise SwapmeetError(f"cannot start {words[0]}: {problem.strerror}") from None
     before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())

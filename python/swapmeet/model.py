@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +10,12 @@ from rich.table import Table
 
 from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
-from swapmeet.prices import PARTS, Pricing, parts, text
+from swapmeet.prices import PARTS, Pricing, parts, text, time_fields
 from swapmeet.specs import parse_range, parse_spec
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
+KEYS = ("spec", "P", "grid", "radices")
+ROUND = ("dimension", "digit", "weight", "z", "messages", "blocks")
 MOST_RADICES = 1 << 22  #: that are looked at at all
 
 
@@ -131,7 +131,7 @@ def special_radices(ranks: int) -> dict[int, str]:
 def price_table(points: Iterable[Point]) -> Table:
     """The expected time of each point, and its parts."""
     listing = Table("spec", "P")
-    for column in ("time (us)", *PARTS):
+    for column in ("time (µs)", *PARTS):
         listing.add_column(column, justify="right")
     for point in points:
         if point.price is not None:
@@ -187,41 +187,29 @@ def tables(
         yield pricing.sentence()
 
 
-def csv_text(points: Iterable[Point], block_bytes: int | None) -> Iterator[str]:
-    """The tables for other programs: a line for each point, or for each round where rounds were counted."""
-    header = ["spec", "P", "grid", "radices"]
-    for i, point in enumerate(points):
-        key = [str(point.spec), point.ranks, point.grid, point.radices]
-        columns, rows = _rows(point, block_bytes)
-        if i == 0:
-            yield _line([*header, *columns])
-        yield from (_line([*key, *row]) for row in rows)
+def records(points: Iterable[Point], block_bytes: int | None) -> Iterator[dict[str, object]]:
+    """The tables for other programs: a record for each point, or for each round where rounds were counted."""
+    for point in points:
+        key = dict(zip(KEYS, (str(point.spec), point.ranks, point.grid, point.radices), strict=True))
+        if point.with_rounds:
+            yield from (key | _round(row, block_bytes) for row in point.rounds)
+        else:
+            yield key | _totals(point, block_bytes)
 
 
-def _rows(point: Point, block_bytes: int | None) -> tuple[list[str], Iterable[Sequence[float]]]:
-    counts, size = point.counts, block_bytes or 0
-    rows: list[tuple[float, ...]]
-    if point.with_rounds:
-        columns = ["dimension", "digit", "weight", "z", "messages", "blocks", "block_bytes", "bytes_sent"]
-        rows = [(*row, size, row[5] * size) for row in point.rounds]
-    else:
-        columns = ["K", "D", "batches", "scratch_blocks", "block_bytes", "bytes_sent", "scratch_bytes"]
-        numbers: tuple[int, ...] = (counts.messages, counts.blocks, counts.batches, counts.scratch_blocks)
-        if point.certificate is not None:
-            most = point.certificate
-            columns[4:4] = ["requests", "peers", "early_messages", "early_blocks", "bounds_exact"]
-            numbers = (*numbers, *bounds.numbers(most.rank)[:4], int(most.exact))
-        rows = [(*numbers, size, counts.blocks * size, counts.scratch_blocks * size)]
-        if point.price is not None:
-            columns += ["time_us", *(f"{part}_us" for part in PARTS)]
-            rows = [(*rows[0], *parts(point.price))]
+def _round(row: tuple[int, int, int, int, int, int], block_bytes: int | None) -> dict[str, object]:
+    found: dict[str, object] = dict(zip(ROUND, row, strict=True))
+    return found if block_bytes is None else found | {"block_bytes": block_bytes, "bytes_sent": row[5] * block_bytes}
+
+
+def _totals(point: Point, block_bytes: int | None) -> dict[str, object]:
+    counts, most = point.counts, point.certificate
+    found: dict[str, object] = {"K": counts.messages, "D": counts.blocks, "batches": counts.batches}
+    found["scratch_blocks"] = counts.scratch_blocks
+    if most is not None:
+        names = ("requests", "peers", "early_messages", "early_blocks")
+        found |= dict(zip(names, bounds.numbers(most.rank), strict=False)) | {"bounds_exact": most.exact}
     if block_bytes is not None:
-        return columns, rows
-    known = columns.index("block_bytes")
-    return columns[:known], [row[:known] for row in rows]
-
-
-def _line(cells: Sequence[object]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+        found |= {"block_bytes": block_bytes, "bytes_sent": counts.blocks * block_bytes}
+        found["scratch_bytes"] = counts.scratch_blocks * block_bytes
+    return found if point.price is None else found | time_fields(point.price)

@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core, machines, model, plots, prices, varying_model
+from swapmeet import _core, machines, model, output, plots, prices, varying_model
 from swapmeet import regret as regrets
-from swapmeet.arguments import RANKS, Nodes, tables_console
+from swapmeet.arguments import RANKS, Nodes
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
+from swapmeet.output import TABLE, AsJson, tables_console
 from swapmeet.prices import STANDARD_MODEL, Pricing
 from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
 
@@ -38,7 +39,8 @@ def model_command(
     ] = None,
     nodes: Nodes = "",
     rounds: Annotated[bool, typer.Option("--rounds", help="Round by round.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="For other programs.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="For other programs.")] = False,
+    as_json: AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -85,6 +87,7 @@ def model_command(
     By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
     """
     specs = specs or []
+    form = output.form(as_json, as_csv)
     if block and ":" in block:
         raise SwapmeetError(f'-S "{block}": sizes drawn from a distribution are given by --workload now')
     if bound:
@@ -99,26 +102,26 @@ def model_command(
         others |= {"--model": model_name, "--best": best, "--regret": regret}
         if unwanted := [option for option, given in others.items() if given]:
             raise SwapmeetError(f"--bound is of every exchange, by estimates: leave {unwanted[0]} out")
-        _bound(machine_name, ranks, block, ports, csv)
+        _bound(machine_name, ranks, block, ports, form)
         return
     if ports:
         raise SwapmeetError("--ports says nothing without --bound")
     priced = _Priced(machine_name, model_name, best, regret)
     priced.require(specs, ranks, block, {"--workload": workload, "--plot": plot, "--radix": radix, "--rounds": rounds})
     if regret:
-        _regret(specs, ranks, block, nodes, priced, csv)
+        _regret(specs, ranks, block, nodes, priced, form)
         return
     wanted = [parse_spec(spec, "SPEC") for spec in specs]
     assert ranks is not None
     if best:
-        _best(wanted, specs, ranks, block or "", nodes, priced, csv)
+        _best(wanted, specs, ranks, block or "", nodes, priced, form)
         return
     if workload is not None:
         if block is not None or rounds:
             raise SwapmeetError(f"--workload counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
         standard = Machine()
         machine = Machine(standard.alpha_us if alpha is None else alpha, standard.beta_ns if beta is None else beta)
-        _unequal(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, workload, seed or 0, machine, csv, plot)
+        _unequal(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, workload, seed or 0, machine, form, plot)
         return
     for option, given in (("--seed", seed), ("--alpha", alpha), ("--beta", beta)):
         if given is not None:
@@ -141,7 +144,7 @@ def model_command(
         lines = model.curves(served, radix or "2:P", nodes)
         plots.plot_radices(lines, block_bytes, plot)
         print(f"{plot}: K and D over the radix for {'; '.join(lines)}", file=sys.stderr)
-        radix = radix if csv else "2,root,all"
+        radix = "2,root,all" if form == TABLE else radix
     swept = (
         (model.with_radix(spec, r) if radix else spec, p)
         for spec, p in served
@@ -149,8 +152,9 @@ def model_command(
     )
     exact = None if rounds or plot is not None else radix is None and len(served) <= MOST_CERTIFIED
     points = (model.count(spec, p, nodes, rounds, pricing, block_bytes, exact) for spec, p in swept)
-    if csv:
-        sys.stdout.writelines(model.csv_text(points, block_bytes))
+    if form != TABLE:
+        columns = (*model.KEYS, *model.ROUND) if rounds else ()
+        output.print_records("model", model.records(points, block_bytes), form, columns)
     else:
         tables_console().print(*model.tables(list(points), block_bytes, rounds, pricing), sep="\n")
 
@@ -191,7 +195,7 @@ def _parse_sizes(text: str) -> list[int]:
 
 
 def _best(
-    wanted: Sequence[_core.Spec], texts: Sequence[str], ranks: str, block: str, nodes: str, priced: _Priced, csv: bool
+    wanted: Sequence[_core.Spec], texts: Sequence[str], ranks: str, block: str, nodes: str, priced: _Priced, form: str
 ) -> None:
     """`swapmeet model --best`."""
     pricing = priced.pricing()
@@ -202,13 +206,13 @@ def _best(
     for spec in wanted or [_core.parse_spec("direct")]:
         require_nodes(spec, nodes, values)
     lists = (ranked for p in values for ranked in prices.best(wanted, p, sizes, pricing, nodes))
-    if csv:
-        sys.stdout.writelines(prices.best_csv(lists))
+    if form != TABLE:
+        output.print_records("model", prices.records(lists), form)
     else:
         tables_console().print(*prices.best_tables(lists, pricing), sep="\n")
 
 
-def _bound(machine: str | None, ranks: str | None, block: str | None, ports: int, csv: bool) -> None:
+def _bound(machine: str | None, ranks: str | None, block: str | None, ports: int, form: str) -> None:
     """`swapmeet model --bound`."""
     if machine is None or ranks is None or block is None:
         raise SwapmeetError(
@@ -219,13 +223,13 @@ def _bound(machine: str | None, ranks: str | None, block: str | None, ports: int
 
     bounds = [bounding.Bounds(platform(machine, p)) for p in parse_ranks(ranks)]
     found = [one.of(size, ports) for one in bounds for size in _parse_sizes(block)]
-    if csv:
-        sys.stdout.writelines(bounding.csv_text(found))
+    if form != TABLE:
+        output.print_records("model", bounding.records(found), form)
     else:
         tables_console().print(bounding.table(found), bounding.MEANING, sep="\n")
 
 
-def _regret(texts: Sequence[str], ranks: str | None, block: str | None, nodes: str, priced: _Priced, csv: bool) -> None:
+def _regret(texts: Sequence[str], ranks: str | None, block: str | None, nodes: str, priced: _Priced, form: str) -> None:
     """`swapmeet model --regret`."""
     if len(texts) > 1 or nodes:
         raise SwapmeetError("--regret looks at one SPEC on the nodes of each machine: leave others and --nodes out")
@@ -240,8 +244,8 @@ def _regret(texts: Sequence[str], ranks: str | None, block: str | None, nodes: s
     sizes = regrets.SIZES if block is None else _parse_sizes(block)
     name = priced.model or STANDARD_MODEL
     found = list(regrets.cells(spec, wanted, values, sizes, name))
-    if csv:
-        sys.stdout.writelines(regrets.csv_text(found))
+    if form != TABLE:
+        output.print_records("model", regrets.records(found), form)
     else:
         tables_console().print(*regrets.tables(found, spec, name), sep="\n")
 
@@ -256,7 +260,7 @@ def _unequal(
     sizes: str,
     seed: int,
     machine: Machine,
-    csv: bool,
+    form: str,
     plot: Path | None,
 ) -> None:
     """`swapmeet model --workload`."""
@@ -276,8 +280,8 @@ def _unequal(
         plots.plot_times(varying_model.curves(named, workload, seed, machine, nodes), str(workload), machine, plot)
         print(f"{plot}: time over the mean block for {'; '.join(name for name, *_ in named)}", file=sys.stderr)
     points = varying_model.count(((spec, p) for _, spec, p in named), workload, seed, machine, nodes)
-    if csv:
-        sys.stdout.writelines(varying_model.csv_text(points))
+    if form != TABLE:
+        output.print_records("model", varying_model.records(points), form)
     else:
         tables_console().print(*varying_model.tables(list(points), workload, seed), sep="\n")
 

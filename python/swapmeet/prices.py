@@ -5,8 +5,6 @@ The core prices (src/model/price.hpp); here prices are asked for, ordered and li
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -151,7 +149,7 @@ def best_tables(lists: Iterable[Sequence[Ranked]], pricing: Pricing) -> Iterator
         first = ranked[0]
         yield f"P = {first.ranks:,}, S = {first.block_bytes:,} B: the best of {len(ranked)} candidates"
         listing = Table("spec")
-        for column in ("time (us)", "x best", *PARTS):
+        for column in ("time (µs)", "x best", *PARTS):
             listing.add_column(column, justify="right")
         for one in ranked[: RUNNERS_UP + 1]:
             total, *split = parts(one.price)
@@ -161,15 +159,14 @@ def best_tables(lists: Iterable[Sequence[Ranked]], pricing: Pricing) -> Iterator
     yield pricing.sentence()
 
 
-def best_csv(lists: Iterable[Sequence[Ranked]]) -> Iterator[str]:
+def time_fields(price: _core.Price) -> dict[str, float]:
+    """The total and its parts, for records."""
+    return dict(zip(("time_us", *(f"{part}_us" for part in PARTS)), parts(price), strict=True))
+
+
+def records(lists: Iterable[Sequence[Ranked]]) -> Iterator[dict[str, object]]:
     """The same for other programs, with all candidates."""
-    yield _line(["P", "block_bytes", "place", "spec", "time_us", *(f"{part}_us" for part in PARTS)])
     for ranked in lists:
         for place, one in enumerate(ranked, 1):
-            yield _line([one.ranks, one.block_bytes, place, one.spec, *parts(one.price)])
-
-
-def _line(cells: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+            where = {"P": one.ranks, "block_bytes": one.block_bytes, "place": place, "spec": one.spec}
+            yield where | time_fields(one.price)

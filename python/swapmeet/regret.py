@@ -6,8 +6,6 @@ time of the best that it offers over the time of the best of all, less one.
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -114,17 +112,15 @@ def tables(found: Sequence[Cell], spec: _core.Spec, model_name: str) -> Iterator
     yield f"Of all radices {near:.1%} are within 5 % of the best, on average."
 
 
-def csv_text(found: Sequence[Cell]) -> Iterator[str]:
+def records(found: Sequence[Cell]) -> Iterator[dict[str, object]]:
     """Cell by cell, for other programs."""
-    yield _line(["machine", "P", "block_bytes", "best_radix", "best_us", "near_share", *(f"regret {r}" for r in RULES)])
     for cell in found:
-        yield _line(
-            [cell.machine, cell.ranks, cell.block_bytes, cell.best_radix, cell.best_us, cell.near]
-            + [cell.regret[name] for name in RULES]
-        )
-
-
-def _line(values: Sequence[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
+        yield {
+            "machine": cell.machine,
+            "P": cell.ranks,
+            "block_bytes": cell.block_bytes,
+            "best_radix": cell.best_radix,
+            "best_us": cell.best_us,
+            "near_share": cell.near,
+            "regret": {name: cell.regret[name] for name in RULES},
+        }

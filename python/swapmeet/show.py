@@ -20,6 +20,33 @@ def plain(spec: _core.Spec, ranks: int, rank: int | None, nodes: str = "") -> It
         yield str(_core.generate(spec, ranks, r, nodes))
 
 
+def record(spec: _core.Spec, ranks: int, rank: int | None, nodes: str = "") -> dict[str, object]:
+    """The schedule of one rank or of all, for other programs."""
+    wanted = range(ranks) if rank is None else [rank]
+    found = {"spec": str(spec), "ranks": ranks, "nodes": nodes}
+    return found | {"schedules": [{"rank": r} | _record(_core.generate(spec, ranks, r, nodes)) for r in wanted]}
+
+
+def _record(schedule: _core.Schedule) -> dict[str, object]:
+    return {
+        "messages": schedule.messages,
+        "blocks": schedule.blocks,
+        "scratch_blocks": schedule.scratch_blocks,
+        "segment_bytes": schedule.segment_bytes,
+        "steps": [
+            {
+                "window": window,
+                "complete": completion,
+                "post": posting,
+                "copies": [{"from": source, "to": target} for source, target in copies],
+                "sends": [{"rank": peer, "blocks": runs} for peer, runs in sends],
+                "receives": [{"rank": peer, "blocks": runs} for peer, runs in receives],
+            }
+            for window, completion, posting, copies, sends, receives in schedule.steps
+        ],
+    }
+
+
 def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> RenderableType:
     """What the rank copies, sends and receives in each step, messages in the order of starting."""
     schedule = _core.generate(spec, ranks, rank, nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
 import re
@@ -14,6 +15,8 @@ MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
 MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
 BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
+LIKE_BYTES = re.compile(r"(\d+) *([kmg]) *i?b?(?:ytes?)?", re.IGNORECASE)
+NEAR_NAME = 0.75  #: of difflib
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
 
@@ -28,14 +31,32 @@ def parse_spec(text: str, option: str = "") -> _core.Spec:
     try:
         return _core.parse_spec(text)
     except ValueError as problem:
-        raise SwapmeetError(f'{option + " " if option else ""}"{text}": {problem}') from None
+        name = text.strip().partition("(")[0]
+        raise SwapmeetError(f'{option + " " if option else ""}"{text}": {_corrected(name, str(problem))}') from None
+
+
+def _corrected(name: str, problem: str) -> str:
+    """The core's message; where that lists all names, as none is near, what else the name may be."""
+    short, listed, rest = problem.partition(" (known: ")
+    if not listed:
+        return problem
+    networks = [network for network, *_ in _core.network_names()]
+    if near := difflib.get_close_matches(name, networks, 1, NEAR_NAME):
+        hint = f"{near[0]} is a network, for `swapmeet topology` and --network"
+    elif name.startswith("native:"):
+        hint = "algorithms of MPIs are for `swapmeet simulate`; native is the host MPI"
+    else:
+        hint = "`swapmeet algorithms` lists all"
+    return f"{short}; {hint}{rest.partition(')')[2]}"
 
 
 def parse_bytes(text: str, option: str) -> int:
     """A size such as 64, 8KiB or 1M, in bytes."""
     match = BYTES.fullmatch(text.strip())
     if match is None:
-        raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB')
+        near = LIKE_BYTES.fullmatch(text.strip())
+        hint = f"; did you mean {near[1]}{near[2].upper()}iB?" if near else ""
+        raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB{hint}')
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +16,8 @@ UNKNOWN = "?"
 LARGEST_MEAN = 1 << 16  #: bytes; curves go from a mean block of 1 byte to this, or 4 times the workload's own
 MOST_BLOCK = 1 << 40  #: bytes, as of workloads
 
-PAPER_COLUMNS = ("largest_bytes", "mean_bytes", "paper_padded_us", "paper_two_phase_us", "paper_faster")
+#: Fields of what `Point.cells()` gives.
+COLUMNS = ("messages", "bytes_sent", "size_bytes", "working_bytes", "bound_bytes", "agreement_bytes", "time_us")
 
 
 def parse_workload(text: str, option: str = "--workload") -> _core.Workload:
@@ -164,7 +163,7 @@ def table(points: Iterable[Point]) -> Table:
     listing.add_column("spec", overflow="fold")
     for column in ("P", "sizes", "direct"):
         listing.add_column(column)
-    for column in ("messages", "bytes", "for sizes", "working memory", "its bound", "agreement", "time (us)"):
+    for column in ("messages", "bytes", "for sizes", "working memory", "its bound", "agreement", "time (µs)"):
         listing.add_column(column, justify="right", no_wrap=True)
     for point in points:
         counts = point.counts
@@ -179,7 +178,7 @@ def table(points: Iterable[Point]) -> Table:
 def papers_table(points: Sequence[Point]) -> Table:
     """The paper's prices for each number of ranks, and with the K and D of each schedule that passes blocks on."""
     listing = Table("schedule")
-    for column in ("P", "K", "D", "largest N", "mean", "padded (us)", "two-phase (us)"):
+    for column in ("P", "K", "D", "largest N", "mean", "padded (µs)", "two-phase (µs)"):
         listing.add_column(column, justify="right")
     listing.add_column("faster")
     seen = set()
@@ -207,7 +206,7 @@ def tables(points: Sequence[Point], workload: _core.Workload, seed: int) -> Iter
     yield f"One Alltoallv of {workload}, seed {seed}: the most of any rank; memory and agreement in bytes"
     yield table(points)
     yield (
-        f"time = alpha * messages + beta * bytes sent by the rank with the most, alpha = {machine.alpha_us:g} us, "
+        f"time = alpha * messages + beta * bytes sent by the rank with the most, alpha = {machine.alpha_us:g} µs, "
         f"beta = {machine.beta_ns:g} ns/B; without the agreement (bytes of an allreduce)."
     )
     if any(point.counts.declined for point in points):
@@ -218,24 +217,23 @@ def tables(points: Sequence[Point], workload: _core.Workload, seed: int) -> Iter
     yield papers_table(points)
 
 
-def csv_text(points: Iterable[Point]) -> Iterator[str]:
-    """The first table for other programs, the paper's prices beside it. What is not known is empty."""
-    yield _line(
-        ["spec", "P", "sizes", "direct_above", "messages", "bytes_sent", "size_bytes", "working_bytes", "bound_bytes"]
-        + ["agreement_bytes", "time_us", *PAPER_COLUMNS]
-    )
+def records(points: Iterable[Point]) -> Iterator[dict[str, object]]:
+    """The first table for other programs, the paper's prices beside it; None where it is not known."""
     for point in points:
         counts, prices = point.counts, papers_prices(point)
-        threshold = "" if counts.direct_bytes is None else counts.direct_bytes
-        cells = ["" if cell == UNKNOWN else cell for cell in point.cells()]
-        paper = [counts.largest_bytes, counts.mean_bytes, prices.padded_us, prices.two_phase_us, prices.faster]
-        yield _line([str(point.spec), point.ranks, counts.sizes, threshold, *cells, *paper])
-
-
-def _line(cells: Sequence[object]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+        cells = [None if cell == UNKNOWN else cell for cell in point.cells()]
+        yield {
+            "spec": str(point.spec),
+            "P": point.ranks,
+            "sizes": counts.sizes,
+            "direct_above": counts.direct_bytes,
+            **dict(zip(COLUMNS, cells, strict=True)),
+            "largest_bytes": counts.largest_bytes,
+            "mean_bytes": counts.mean_bytes,
+            "paper_padded_us": prices.padded_us,
+            "paper_two_phase_us": prices.two_phase_us,
+            "paper_faster": prices.faster,
+        }
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,18 @@ class Report:
         lines += [f"  skipped P = {ranges_text(ranks)}: {reason}" for reason, ranks in self.skipped.items()]
         return lines
 
+    def record(self) -> dict[str, object]:
+        """The same for other programs."""
+        return {
+            "spec": str(self.spec),
+            "nodes": self.nodes,
+            "proved_ranks": self.proved,
+            "not_proved": [{"ranks": ranks, "findings": findings} for ranks, findings in self.findings],
+            "skipped": [{"reason": reason, "ranks": ranks} for reason, ranks in self.skipped.items()],
+            "messages": self.messages,
+            "seconds": self.seconds,
+        }
+
 
 def require_memory(ranks: int) -> None:
     """Refuse a verification that would not fit into memory.

@@ -82,7 +82,7 @@ def test_what_changed_is_found(measure: Measure) -> None:
     assert found.changed_for_worse
     assert not found.warnings
     (worse,) = (change for change in found.changes if change.verdict == "slower")
-    assert worse.ratio.low < 1.3 < worse.ratio.high
+    assert worse.speedup.low < 1 / 1.3 < worse.speedup.high
     assert worse.before.value == pytest.approx(1e-5, rel=0.05)
     text = screen(found)
     assert text.count("tra(r=16)") == 1
@@ -113,13 +113,13 @@ def test_changes_below_the_threshold_do_not_count(measure: Measure) -> None:
     assert not compare(before, after, tie=0.5).changed_for_worse
     overall = compare(before, after).overall
     assert overall is not None
-    assert overall.low < 1.3 < overall.high
+    assert overall.low < 1 / 1.3 < overall.high
 
 
 def test_the_same_file_twice(measure: Measure) -> None:
     results = measure(1)
     found = compare(results, results)
-    assert {change.ratio.value for change in found.changes} == {1.0}
+    assert {change.speedup.value for change in found.changes} == {1.0}
     assert not found.changed_for_worse
 
 
@@ -174,10 +174,10 @@ def test_for_machines(measure: Measure) -> None:
     found = compare(measure(1, launches=1), measure(2, {(CELLS[3], "native"): 3.0}, launches=1))
     data = json.loads(json.dumps(as_json(found), allow_nan=False))
     assert data["changed_for_worse"] is False
-    assert data["changes"][0]["ratio"]["high"] is None
+    assert data["changes"][0]["speedup"]["high"] is None
     assert data["changes"][0]["cell"]["ranks"] == 8
     header, *lines = plain(found)
-    assert header.startswith("# verdict\tratio")
+    assert header.startswith("# verdict\tspeedup")
     assert len(lines) == 30
     assert all(len(line.split("\t")) == 8 for line in lines)
 

@@ -98,7 +98,7 @@ def test_a_rule_with_a_bad_topology_file_is_no_choice(tmp_path: Path) -> None:
     head = f"swapmeet-tuning 1\nmpi: openmpi 5.0.11\nmachine: {_core.machine_signature()}\n"
     file.write_text(head + "".join(rules) + "end\n")
     lines = said("explain", "-P", "32", "-S", "64", SWAPMEET_TUNING_FILE=str(file)).splitlines()
-    assert lines[1].startswith(f'warning: tuning file "{file}": use="{_core.parse_spec(bad)}": ')
+    assert lines[0].startswith(f'warning: tuning file "{file}": use="{_core.parse_spec(bad)}": ')
     assert lines[3].startswith("because: expected: ")
     large = said("explain", "-P", "32", "-S", "1KiB", SWAPMEET_TUNING_FILE=str(file))
     assert "warning" not in large and f"because: rule: {file}, line 5" in large

@@ -67,11 +67,11 @@ def test_what_is_remembered_is_shown(folder: Path, tmp_path: Path) -> None:
     text = said("show")
     (used,) = [line for line in text.splitlines() if line.rstrip().endswith("used")]
     words = used.split()
-    assert words[:4] == ["alltoall", "16", "2", "8"] and "64 B" in used and "12 ± 0.12 us" in used and "9" in words
+    assert words[:4] == ["alltoall", "16", "2", "8"] and "64 B" in used and "12 ± 0.12 µs" in used and "9" in words
     assert str(_core.parse_spec("shared-memory")) in used
     assert f"of {key().mpi} on {key().machine}, by Swapmeet {__version__}" in text
     assert "of mpich 4.0 on elsewhere (not this one), by Swapmeet 0.0.9" in text
-    assert "(of the site)" in text and "1e+06 ± 1e+04 us" in text and "any" in text
+    assert "(of the site)" in text and "1e+06 ± 1e+04 µs" in text and "any" in text
     assert "elsewhere" not in said("show", "--mpi", "openmpi")
 
 

@@ -113,7 +113,8 @@ def test_verdicts_follow_numbers() -> None:
 def test_a_figure_goes_to_a_folder(tmp_path: Path) -> None:
     done = swapmeet("reproduce", "radix:fig1", "radix:fig2a", "-o", str(tmp_path / "made"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["radix:fig1: 1 partly", "radix:fig2a: 1 confirmed"]
+    pages = [tmp_path / "made" / f"radix-{name}.md" for name in ("fig1", "fig2a")]
+    assert done.stdout.splitlines() == [f"radix:fig1: 1 partly: {pages[0]}", f"radix:fig2a: 1 confirmed: {pages[1]}"]
     written = {path.name for path in (tmp_path / "made").iterdir()}
     assert written == {f"radix-{name}.{kind}" for name in ("fig1", "fig2a") for kind in ("jsonl", "md")}
     assert "K(4) = 4 (paper: 5)" in (tmp_path / "made" / "radix-fig1.md").read_text()

@@ -24,7 +24,7 @@ def case(*turns: tuple[float, float], answers: tuple[str, str] = ("a", "a")) -> 
 def test_a_speed_up_is_taken_within_a_turn() -> None:
     cells = case((2.0, 1.0), (3e-3, 1e-3), (1.2, 1.0)).cells()
     assert cells == ["x", "7 Alltoall", "1.2 s", "1 s", "2.00 (1.20-3.00)", "identical"]
-    assert case((4e-3, 2e-6)).cells()[2:4] == ["4 ms", "2 us"]
+    assert case((4e-3, 2e-6)).cells()[2:4] == ["4 ms", "2 µs"]
 
 
 def test_one_other_answer_is_enough() -> None:

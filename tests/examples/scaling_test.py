@@ -59,8 +59,8 @@ def test_tables_and_pictures(tmp_path: Path) -> None:
     points = [point(ranks=ranks, spec=spec, seconds=seconds) for ranks, spec, seconds in
               [(4, "native", 2.0), (4, "tra", 3.0), (8, "native", 1.0), (8, "tra", 0.5)]]  # fmt: skip
     table = pictures.tables(points)
-    assert "| `fft1d`, strong | 4 | 2.00 s | 50% | 1.50 |" in table
-    assert "| `fft1d`, strong | 8 | 1.00 s | 100% | 0.500 |" in table
+    assert "| `fft1d`, strong | 4 | 2.00 s | 50% | 0.667 |" in table
+    assert "| `fft1d`, strong | 8 | 1.00 s | 100% | 2.00 |" in table
     file = tmp_path / "points.jsonl"
     records.append(file, points)
     assert records.read(file) == points

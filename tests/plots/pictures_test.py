@@ -299,3 +299,35 @@ def test_empty_blocks_are_not_on_the_scale(tmp_path: Path) -> None:
     assert [x for x, _, _ in found.lines[0].points] == [64, 128]
     empty = latency.latency(measured(tmp_path, sizes=(0,)), data.settings()[0], 4, EQUAL)
     assert list(empty.categories) == ["0 B"]
+
+
+def test_panels_of_samples_share_one_kind_of_scale(tmp_path: Path) -> None:
+    wide = lambda spec, ranks, size: 1e-5 * (40 if (spec, size) == ("pairwise", 64) else 1)  # noqa: E731
+    data = measured(tmp_path, specs=("pairwise",), sizes=(64, 1024), law=wide)
+    figure = samples.draw(samples.groups(data, data.settings()[0], 4))
+    assert {axes.get_xscale() for axes in figure.axes} == {"log"}
+    data = measured(tmp_path, specs=("pairwise",), sizes=(64, 1024))
+    figure = samples.draw(samples.groups(data, data.settings()[0], 4))
+    assert {axes.get_xscale() for axes in figure.axes} == {"linear"}
+
+
+def test_samples_that_are_all_the_same_are_not_drawn(tmp_path: Path) -> None:
+    (left,) = samples.pictures(measured(tmp_path, noise=0.0, specs=("pairwise",)))
+    assert isinstance(left, LeftOut) and "the same" in left.why
+    assert all(isinstance(one, Picture) for one in samples.pictures(measured(tmp_path, specs=("pairwise",))))
+
+
+def test_the_best_has_a_mean_over_sizes(tmp_path: Path) -> None:
+    data = measured(tmp_path, specs=("pairwise", "spread-out"), law=speed({"pairwise": 0.5, "spread-out": 2.0}))
+    maps = heat.heat(data, data.settings()[0])
+    best, pairwise = maps.panels[:2]
+    assert best.cells[heat.ALL_SIZES, 4].value == pairwise.cells[heat.ALL_SIZES, 4].value == pytest.approx(2, rel=0.1)
+
+
+@pytest.mark.parametrize("spec", ["pairwise", LONG])
+def test_the_legend_of_latencies_ends_where_the_picture_does(tmp_path: Path, spec: str) -> None:
+    data = measured(tmp_path, specs=(spec,), sizes=(64, 1024, 4096, 16384))
+    figure = latency.draw(latency.latency(data, data.settings()[0], 4, EQUAL))
+    figure.canvas.draw()
+    box = figure.legends[0].get_window_extent()
+    assert 0.85 * figure.bbox.width < box.x1 <= figure.bbox.width

@@ -12,6 +12,7 @@ import typer
 
 from swapmeet.arguments import FINDINGS, RANKS, Launcher
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import JSON, AsJson, form
 
 
 def bench(
@@ -78,6 +79,7 @@ def bench(
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Measure nothing: print these results.")] = None,
     as_osu: Annotated[bool, typer.Option("--osu", help="Print what the OSU micro-benchmarks print.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure all-to-alls beside those of the host MPI.
 
@@ -86,6 +88,8 @@ def bench(
     """
     if not as_osu and (full or percentiles):
         raise SwapmeetError(f"{'-f' if full else '-z'} says nothing without --osu")
+    if as_osu and as_json:
+        raise SwapmeetError("--osu and --json are two forms of the same: leave one out")
     if resume is not None and output is not None:
         raise SwapmeetError("--resume goes on in its file: leave --output out")
     with _needs_numpy("bench"):
@@ -98,11 +102,11 @@ def bench(
     )  # fmt: skip
     columns = osu.Columns(full, validate, osu.PERCENTILES if percentiles else ()) if as_osu else None
     if report is not None:
-        if not running.report(report, columns):
+        if not running.report(report, columns, form(as_json)):
             raise typer.Exit(FINDINGS)
         return
     file = resume or output or Path(f"bench-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
-    if not running.measure(request, file, resume is not None, columns):
+    if not running.measure(request, file, resume is not None, columns, form(as_json)):
         raise typer.Exit(FINDINGS)
 
 
@@ -112,7 +116,7 @@ def compare_command(
     everything: Annotated[bool, typer.Option("--all", help="Also what has not changed.")] = False,
     tie: Annotated[float, typer.Option(metavar="PERCENT", help="Changes of less do not count.")] = 1,
     plain: Annotated[bool, typer.Option("--plain", help="Lines with tabs, for other programs.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for other programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print which cells of two results files differ beyond noise.
 
@@ -122,8 +126,10 @@ def compare_command(
         raise SwapmeetError(f"--tie {tie:g}: expected a percentage from 0 to below 100")
     with _needs_numpy("compare"):
         from swapmeet.bench import running
-    form = "json" if as_json else "plain" if plain else "table"
-    if not running.compare(before, after, tie / 100, everything, form):
+    if plain and as_json:
+        raise SwapmeetError("--plain and --json are two forms of the same: leave one out")
+    wanted = JSON if as_json else "plain" if plain else "table"
+    if not running.compare(before, after, tie / 100, everything, wanted):
         raise typer.Exit(FINDINGS)
 
 

@@ -28,7 +28,7 @@ class Change:
     spec: str
     before: Estimate  #: seconds
     after: Estimate  #: seconds
-    ratio: Estimate  #: of the times, after over before: above 1, it became slower
+    speedup: Estimate  #: the time before over that after: above 1, it became faster
     verdict: str  #: SLOWER, FASTER, SAME or UNKNOWN
 
 
@@ -49,8 +49,8 @@ class Comparison:
 
     @property
     def overall(self) -> Estimate | None:
-        """The geometric mean of all ratios; None if there are none."""
-        return statistics.geometric_mean([change.ratio for change in self.changes]) if self.changes else None
+        """The geometric mean of all speed-ups; None if there are none."""
+        return statistics.geometric_mean([change.speedup for change in self.changes]) if self.changes else None
 
 
 def compare(before: Results, after: Results, tie: float = statistics.TIE) -> Comparison:
@@ -63,15 +63,15 @@ def compare(before: Results, after: Results, tie: float = statistics.TIE) -> Com
     renamed = _same_kind(before, after)
     new = {(replace(cell, mpi=renamed.get(cell.mpi, cell.mpi)), spec): (cell, spec) for cell, spec in _keys(after)}
     common = [key for key in old if key in new]
-    ratios = [statistics.unpaired_ratio(after.samples(*new[key]), before.samples(*key)) for key in common]
-    known = [ratio for ratio in ratios if math.isfinite(ratio.high)]
+    speedups = [statistics.unpaired_ratio(before.samples(*key), after.samples(*new[key])) for key in common]
+    known = [speedup for speedup in speedups if math.isfinite(speedup.high)]
     certain = iter(statistics.changed(known, tie))
     changes = []
-    for (cell, spec), ratio in zip(common, ratios, strict=True):
+    for (cell, spec), speedup in zip(common, speedups, strict=True):
         was = statistics.median([run.longest for run in before.samples(cell, spec)])
         became = statistics.median([run.longest for run in after.samples(*new[cell, spec])])
-        is_certain = math.isfinite(ratio.high) and next(certain)
-        changes.append(Change(cell, spec, was, became, ratio, _verdict(ratio, is_certain)))
+        is_certain = math.isfinite(speedup.high) and next(certain)
+        changes.append(Change(cell, spec, was, became, speedup, _verdict(speedup, is_certain)))
     only_before = [key for key in old if key not in new]
     return Comparison(changes, _warnings(before, after), only_before, [new[key] for key in new if key not in old], tie)
 
@@ -91,10 +91,10 @@ def _keys(results: Results) -> list[tuple[Cell, str]]:
     return [(cell, spec) for cell in results.cells() for spec in results.specs(cell)]
 
 
-def _verdict(ratio: Estimate, certain: bool) -> str:
-    if not math.isfinite(ratio.high):
+def _verdict(speedup: Estimate, certain: bool) -> str:
+    if not math.isfinite(speedup.high):
         return UNKNOWN
-    return (SLOWER if ratio.value > 1 else FASTER) if certain else SAME
+    return (FASTER if speedup.value > 1 else SLOWER) if certain else SAME
 
 
 _MACHINE = {"host": "host", "processor": "processor", "cores": "cores", "memory_bytes": "memory", "kernel": "kernel"}
@@ -151,14 +151,14 @@ def table(comparison: Comparison, everything: bool = False) -> Iterator[Renderab
 
 def _table(changes: Sequence[Change]) -> Table:
     listing = Table("size", "spec")
-    for column in ("before (µs)", "after (µs)", "ratio", "95 % interval"):
+    for column in ("before (µs)", "after (µs)", "speed-up", "95 % interval"):
         listing.add_column(column, justify="right", no_wrap=True)
     listing.add_column("verdict", no_wrap=True)
     order = {SLOWER: 0, FASTER: 1, SAME: 2, UNKNOWN: 2}
-    for change in sorted(changes, key=lambda c: (order[c.verdict], -abs(math.log(c.ratio.value)))):
+    for change in sorted(changes, key=lambda c: (order[c.verdict], -abs(math.log(c.speedup.value)))):
         style = {SLOWER: "bold red", FASTER: "green"}.get(change.verdict, "")
         numbers = [f"{each.value * 1e6:,.2f}" for each in (change.before, change.after)]
-        row = [*numbers, f"{change.ratio.value:.3f}", interval(change.ratio)]
+        row = [*numbers, f"{change.speedup.value:.3f}", interval(change.speedup)]
         listing.add_row(*(Text(word) for word in [size(change.cell), change.spec, *row]), Text(change.verdict, style))
     return listing
 
@@ -183,9 +183,9 @@ def summary(comparison: Comparison) -> str:
             f"{counts[UNKNOWN]} cannot be judged: one launch in each file does not tell how launches differ; "
             "measure with more launches."
         )
-    known = [c.ratio.half_width for c in comparison.changes if math.isfinite(c.ratio.high)]
+    known = [c.speedup.half_width for c in comparison.changes if math.isfinite(c.speedup.high)]
     if known:
-        lines.append(f"Geometric mean of the ratios, after over before: {overall.value:.3f} ({interval(overall)}).")
+        lines.append(f"Geometric mean of the speed-ups, before over after: {overall.value:.3f} ({interval(overall)}).")
         lines.append(
             f"Half of the intervals are narrower than ± {float(np.median(known)):.1%}: smaller changes go unseen."
         )
@@ -196,20 +196,20 @@ def summary(comparison: Comparison) -> str:
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Everything, for `json.dumps`; times in seconds, null where a bound is not known."""
+    """Everything, for other programs; null where a bound is not known."""
     return {
         "changed_for_worse": comparison.changed_for_worse,
         "tie": comparison.tie,
         "warnings": list(comparison.warnings),
-        "overall": _estimate(comparison.overall) if comparison.overall else None,
+        "overall_speedup": comparison.overall.record() if comparison.overall else None,
         "changes": [
             {
                 "cell": asdict(change.cell),
                 "spec": change.spec,
                 "verdict": change.verdict,
-                "before": _estimate(change.before),
-                "after": _estimate(change.after),
-                "ratio": _estimate(change.ratio),
+                "before_seconds": change.before.record(),
+                "after_seconds": change.after.record(),
+                "speedup": change.speedup.record(),
             }
             for change in comparison.changes
         ],
@@ -218,22 +218,11 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    known = math.isfinite(estimate.high)
-    return {
-        "value": estimate.value,
-        "low": estimate.low if known else None,
-        "high": estimate.high if known else None,
-        "samples": estimate.samples,
-        "launches": estimate.launches,
-    }
-
-
 def plain(comparison: Comparison) -> Iterator[str]:
     """Tab-separated lines, one for each cell and spec, with a header that begins with #."""
     yield from (f"# warning: {warning}" for warning in comparison.warnings)
-    columns = ["verdict", "ratio", "low", "high", "before_us", "after_us", "spec", "cell"]
+    columns = ["verdict", "speedup", "low", "high", "before_us", "after_us", "spec", "cell"]
     yield "# " + "\t".join(columns)
     for c in comparison.changes:
-        numbers = [c.ratio.value, c.ratio.low, c.ratio.high, c.before.value * 1e6, c.after.value * 1e6]
+        numbers = [c.speedup.value, c.speedup.low, c.speedup.high, c.before.value * 1e6, c.after.value * 1e6]
         yield "\t".join([c.verdict, *(f"{number:.6g}" for number in numbers), c.spec, name(c.cell)])

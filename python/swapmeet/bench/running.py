@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +13,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from swapmeet.bench import compare as comparing
-from swapmeet.bench import machine, osu, table
+from swapmeet.bench import machine, osu, summary, table
 from swapmeet.bench.campaign import WRONG, Campaign, Watch
 from swapmeet.bench.cells import Cell, name
 from swapmeet.bench.request import Request
 from swapmeet.bench.results import Results, Writer, read
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import JSON, TABLE, print_json, tables_console
 
 
-def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | None) -> bool:
-    """Measure into `file` and print the results, as OSU's benchmarks do if `columns` are given.
+def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | None = None, form: str = TABLE) -> bool:
+    """Measure into `file` and print the results: as OSU's benchmarks do if `columns` are given, or in a form.
 
     Returns
     -------
@@ -34,10 +34,10 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
         campaign(request, file, resume)
     except KeyboardInterrupt:
         with suppress(SwapmeetError):  # there may be nothing yet
-            report(file, columns)
+            report(file, columns, form)
         print(f"swapmeet: go on by `swapmeet bench --resume {file}`", file=sys.stderr)
         raise
-    return report(file, columns)
+    return report(file, columns, form)
 
 
 def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1) -> None:
@@ -84,13 +84,13 @@ def compare(before: Path, after: Path, tie: float, everything: bool, form: str) 
         Whether nothing became slower.
     """
     comparison = comparing.compare(read(before), read(after), tie)
-    if form == "json":
-        print(json.dumps(comparing.as_json(comparison), indent=1))
+    if form == JSON:
+        print_json("compare", **comparing.as_json(comparison))
     elif form == "plain":
         print(*comparing.plain(comparison), sep="\n")
     else:
         for part in comparing.table(comparison, everything):
-            console().print(part)
+            tables_console(markup=True).print(part)
     return not comparison.changed_for_worse
 
 
@@ -103,8 +103,14 @@ def _resumed(request: Request, before: Results) -> Request:
     return request.after(before.header.get("options", {}))
 
 
-def report(file: Path, columns: osu.Columns | None) -> bool:
-    """Print results, as OSU's benchmarks do if `columns` are given.
+def report(
+    file: Path,
+    columns: osu.Columns | None = None,
+    form: str = TABLE,
+    command: str = "bench",
+    more: Mapping[str, object] | None = None,
+) -> bool:
+    """Print results: as OSU's benchmarks do if `columns` are given, or as a table, or as JSON with `more` fields.
 
     Returns
     -------
@@ -120,10 +126,12 @@ def report(file: Path, columns: osu.Columns | None) -> bool:
     if not results.cells():
         why = f": {results.problems[0].message}" if results.problems else ""
         raise SwapmeetError(f"nothing was measured{why}")
-    if columns:
+    if form == JSON:
+        print_json(command, **summary.record(results), **(more or {}))
+    elif columns:
         print(*osu.text(results, columns), sep="\n", flush=True)
     else:
-        console().print(*table.tables(results), sep="\n")
+        tables_console(markup=True).print(*table.tables(results), sep="\n")
     print(f"swapmeet: {file} has all samples: `swapmeet plot {file}`", file=sys.stderr, flush=True)
     return not any(problem.message.startswith(WRONG) for problem in results.problems)
 
@@ -163,8 +171,3 @@ def _progress() -> Iterator[Watch]:
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield _Bar(bar)
-
-
-def console() -> Console:
-    """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, emoji=False)

@@ -22,13 +22,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TypeAlias
+from importlib.util import find_spec
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
 
 from swapmeet.bench.results import Run
+
+if find_spec("scipy") is None:  # imported late, missed at once
+    raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
 
 Samples: TypeAlias = NDArray[np.float64]  #: (samples,) array, seconds, in the order taken
 
@@ -72,6 +75,12 @@ class Estimate:
         """Half of the interval, relative to the value; inf while there are too few samples for an interval."""
         return (self.high - self.low) / 2 / self.value if math.isfinite(self.high) else math.inf
 
+    def record(self) -> dict[str, float | int | None]:
+        """For other programs; null where the interval is not known."""
+        known = math.isfinite(self.high)
+        low, high = (self.low, self.high) if known else (None, None)
+        return {"value": self.value, "low": low, "high": high, "samples": self.samples, "launches": self.launches}
+
     def chance(self, tie: float = 0.0) -> float:
         """The chance (p-value) of so large an effect, if in truth it were `tie` or less, as in 0.01."""
         beyond = abs(math.log(self.value)) - math.log1p(tie)
@@ -81,11 +90,18 @@ class Estimate:
         return max(by_launches, _tail(beyond, self.floor, math.inf))
 
 
+def _special() -> Any:
+    """Of SciPy; importing it takes a quarter of a second, which mistakes in options need not wait for."""
+    from scipy import special  # type: ignore[import-untyped]
+
+    return special
+
+
 def _tail(beyond: float, error: float, freedom: float) -> float:
     if error <= 0:
         return 0.0
     score = -beyond / error
-    return float(2 * (special.ndtr(score) if math.isinf(freedom) else special.stdtr(freedom, score)))
+    return float(2 * (_special().ndtr(score) if math.isinf(freedom) else _special().stdtr(freedom, score)))
 
 
 def median(runs: Sequence[Samples]) -> Estimate:
@@ -246,8 +262,8 @@ def drift(runs: Sequence[Samples]) -> Estimate:
 @lru_cache(maxsize=4096)
 def _rank(samples: int) -> int:
     """The order statistics of this rank from below and from above hold the median with a chance of 95 % or more."""
-    least = int(special.bdtrik(0.025, samples, 0.5))
-    return least if special.bdtr(least, samples, 0.5) >= 0.025 else least + 1
+    least = int(_special().bdtrik(0.025, samples, 0.5))
+    return least if _special().bdtr(least, samples, 0.5) >= 0.025 else least + 1
 
 
 def _order_interval(run: Samples) -> tuple[float, float]:
@@ -339,7 +355,7 @@ def _combine(parts: Sequence[Part], samples: int) -> Estimate:
     variances = [spread.get(i, other) / len(part.logs) for i, part in enumerate(parts)]
     error = math.sqrt(sum(variances))
     freedom = _welch(variances, [len(part.logs) - 1 for part in parts])
-    half = max(float(special.stdtrit(freedom, 0.975)) * error, NORMAL * floor)
+    half = max(float(_special().stdtrit(freedom, 0.975)) * error, NORMAL * floor)
     low, high = _exp(center - half), _exp(center + half)
     return Estimate(math.exp(center), low, high, samples, launches, error, freedom, floor, tuple(parts))
 

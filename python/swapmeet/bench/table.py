@@ -33,12 +33,14 @@ def tables(results: Results) -> Iterator[Table | str]:
         limits = {limit.cell: limit.seconds for limit in results.limits}
         columns = ["block", "spec", "µs a call (95 %)", "speed-up (95 %)", "", "samples"]
         columns = columns if results.measured else ["block", "spec", "µs a call", "speed-up", ""]
+        beside = any(results.samples(cell, NATIVE) for cell in cells)  # estimates have nothing to compare with
+        columns = columns if beside else [*columns[:3], *columns[5:]]
         columns += [*LIMITS, "over limit"] if any(cell in limits for cell in cells) else []
         for column in columns:
             table.add_column(column, justify="left" if column in ("spec", "") else "right", no_wrap=column != "spec")
         for cell in cells:
             for row in _rows(results, cell, ratios, limits.get(cell)):
-                table.add_row(*row)
+                table.add_row(*(row if beside else [*row[:3], *row[5:]]))
                 if MARK in row[2]:
                     table.caption = f"{MARK} times changed by more than {DRIFT:.0%} within launches"
             table.add_section()

@@ -149,7 +149,7 @@ def order(found: Sequence[Prediction]) -> dict[str, float]:
 def table(found: Sequence[Prediction]) -> Table:
     """One line for each exchange."""
     listing = Table("held out", "block")
-    for column in ("measured (us)", "expected (us)", "error"):
+    for column in ("measured (µs)", "expected (µs)", "error"):
         listing.add_column(column, justify="right")
     for one in found:
         times = (text(1e6 * one.measured), text(1e6 * one.expected))

@@ -12,7 +12,6 @@ from typing import Any
 from rich.table import Table
 
 from swapmeet import __version__, _core, machines
-from swapmeet.arguments import tables_console
 from swapmeet.bench.session import Session
 from swapmeet.calibration import fit, held_out, parts
 from swapmeet.calibration.description import Measured, document, node_map
@@ -22,6 +21,7 @@ from swapmeet.launch import launcher_words
 from swapmeet.library import library
 from swapmeet.machines import Number
 from swapmeet.mpi import Mpi
+from swapmeet.output import tables_console
 from swapmeet.prices import Pricing
 from swapmeet.tuning.file import require_place, write
 

@@ -70,11 +70,24 @@ def _measure(words: list[str], pair: tuple[str, int, int, float, float], mpi: Mp
     return Measured(name, latency, least * 1e-6, median * 1e-6, rate, measured)
 
 
+def record(one: Measured) -> dict[str, object]:
+    """For other programs."""
+    return {
+        "between": one.name,
+        "latency_set_us": 1e6 * one.latency_set,
+        "latency_least_us": 1e6 * one.latency_least,
+        "latency_median_us": 1e6 * one.latency_median,
+        "rate_set_bytes_per_s": one.rate_set,
+        "rate_bytes_per_s": one.rate,
+        "too_fast": one.too_fast,
+    }
+
+
 def table(found: list[Measured]) -> Table:
     """What was set beside what is there."""
     result = Table("between two nodes", "latency set", "least", "median", "rate set", "measured", "")
     for one in found:
-        times = (f"{seconds * 1e6:.1f} us" for seconds in (one.latency_set, one.latency_least, one.latency_median))
+        times = (f"{seconds * 1e6:.1f} µs" for seconds in (one.latency_set, one.latency_least, one.latency_median))
         rates = (f"{rate * 8e-6:.1f} Mbit/s" for rate in (one.rate_set, one.rate))
         result.add_row(one.name, *times, *rates, "TOO FAST" if one.too_fast else "")
     return result

@@ -8,9 +8,10 @@ import typer
 
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, PASSING, RANKS, Algorithm, Explain, MpiOfApp, Stats, Trace, tables_console
+from swapmeet.arguments import FINDINGS, PASSING, RANKS, Algorithm, Explain, MpiOfApp, Stats, Trace
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
+from swapmeet.output import AsJson, print_json, tables_console
 
 STANDARD = Network()
 
@@ -98,6 +99,7 @@ def check(
     limit: Limit = STANDARD.limit,
     counts: Counts = False,
     mpi: Annotated[str | None, typer.Option(help="With whose library the programs were built; not used.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the network of such a cluster, without an MPI: what was set, what is there.
 
@@ -105,6 +107,9 @@ def check(
     """
     network = Network(latency, rate, topology, queue, mtu, limit=limit, counts=counts)
     found = checking.check(network, nodes, mpis.find(mpi) if mpi else mpis.default())
-    tables_console().print(checking.table(found))
+    if as_json:
+        print_json("cluster check", links=list(map(checking.record, found)))
+    else:
+        tables_console().print(checking.table(found))
     if any(one.too_fast for one in found):
         raise typer.Exit(FINDINGS)

@@ -11,10 +11,11 @@ from rich.table import Table
 
 from swapmeet import application, launch
 from swapmeet import mpi as mpis
-from swapmeet.arguments import FINDINGS, RANKS, Launcher, MpiOfApp, tables_console
+from swapmeet.arguments import FINDINGS, RANKS, Launcher, MpiOfApp
 from swapmeet.doctor import kernel, machine, with_mpi
 from swapmeet.doctor.finding import NOTE, WRONG, Finding, note, wrong
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json, tables_console
 
 
 def doctor(
@@ -24,6 +25,7 @@ def doctor(
     ranks: Annotated[int, typer.Option(*RANKS, min=2, help="Number of ranks that are launched.")] = 2,
     mpi: MpiOfApp = None,
     launcher: Launcher = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check whether Swapmeet works here, and what prevents it.
 
@@ -35,8 +37,14 @@ def doctor(
     if mpi is not None:
         mpis.find(mpi)
     found = list(_all(argv or [], ranks, mpi, launcher))
-    tables_console().print(page(found))
     problems = [finding.matter for finding in found if finding.state == WRONG]
+    if as_json:
+        rows = [{**vars(finding), "state": finding.state.lower()} for finding in found]
+        print_json("doctor", works=not problems, findings=rows)
+        if problems:
+            raise typer.Exit(FINDINGS)
+        return
+    tables_console().print(page(found))
     if problems:
         print("Swapmeet does not work here:", ", ".join(problems))
         raise typer.Exit(FINDINGS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -68,8 +66,8 @@ def table(bounds: Iterable[Bounded]) -> Table:
     """A line for each."""
     listing = Table("P", "block")
     for column in (
-        "bound (us)",
-        "balanced (us)",
+        "bound (µs)",
+        "balanced (µs)",
         "most",
         *LIMITS,
         "rounds",
@@ -96,19 +94,19 @@ def table(bounds: Iterable[Bounded]) -> Table:
     return listing
 
 
-def csv_text(bounds: Iterable[Bounded]) -> Iterator[str]:
+def records(bounds: Iterable[Bounded]) -> Iterator[dict[str, object]]:
     """The same for other programs."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    parts, alone = ([f"{name}{kind}_us" for name in LIMITS] for kind in ("", "_alone"))
-    writer.writerow(
-        ["P", "block_bytes", "bound_us", "balanced_us", "binding", *parts, "rounds", "messages", "blocks", *alone]
-    )
     for one in bounds:
         found = one.bound
-        parts_us, alone_us = ([kind[name] for name in LIMITS] for kind in (found.parts_us, found.alone_us))
-        counts = [found.rounds, found.messages, found.blocks]
-        writer.writerow(
-            [one.ranks, one.block_bytes, found.us, one.balanced.us, found.binding, *parts_us, *counts, *alone_us]
-        )
-    yield text.getvalue()
+        yield {
+            "P": one.ranks,
+            "block_bytes": one.block_bytes,
+            "bound_us": found.us,
+            "balanced_us": one.balanced.us,
+            "binding": found.binding,
+            **{f"{name}_us": found.parts_us[name] for name in LIMITS},
+            "rounds": found.rounds,
+            "messages": found.messages,
+            "blocks": found.blocks,
+            **{f"{name}_alone_us": found.alone_us[name] for name in LIMITS},
+        }

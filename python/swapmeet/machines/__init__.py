@@ -116,9 +116,10 @@ class Machine:
 _amendments: list[Callable[[Machine], None]] = []  #: those that `amended` applies now
 
 
-def names() -> list[str]:
-    """Of the machines that are built in."""
-    return sorted(entry.name[:-5] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
+def names(network: bool = False) -> list[str]:
+    """Of the machines that are built in; if so wanted, of those whose network is described."""
+    found = sorted(entry.name[:-5] for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
+    return [name for name in found if load(name).network is not None] if network else found
 
 
 def load(name_or_file: str, option: str = "--machine") -> Machine:

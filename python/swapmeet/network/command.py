@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core
-from swapmeet.arguments import RANKS, tables_console
+from swapmeet import _core, output
+from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.network import comparing, picture, reading, weights
+from swapmeet.output import JSON, TABLE, AsJson, tables_console
 from swapmeet.plots.model import require_plotting
 from swapmeet.specs import parse_spec, require_schedule
 
@@ -83,8 +84,12 @@ def topology(
     bound: Annotated[
         bool, typer.Option("--bound", help="What links carry at least if ranks may forward blocks: docs/limits.md.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
+    form = output.form(as_json, csv)
+    if as_json and text:
+        raise SwapmeetError("--text and --json are two forms of the same: leave one out")
     if bound and (csv or sizes or check):
         raise SwapmeetError("--bound is a text about equal blocks: leave --csv, --check-slots and the sizes out")
     if (csv or specs or drawn) and not compare and not (sizes and not drawn):
@@ -103,7 +108,7 @@ def topology(
     given = weights.read(sizes, ranks) if sizes else None
     placed = reading.place(fabric, routing, placement, ranks or (weights.ranks_of(given) if given else 0))
     if check is not None:
-        _check(check, placed)
+        _check(check, placed, form)
         return
     if compare or write or given is not None:
         comparing.require_orders(placed)
@@ -111,7 +116,7 @@ def topology(
     orders += zip(points, specs or [], strict=True)
     if given is not None:
         bytes_of = weights.for_ranks(given, seed, len(placed.placement))
-        _by_bytes(placed, bytes_of, orders, (seed, moves, seconds), write, csv)
+        _by_bytes(placed, bytes_of, orders, (seed, moves, seconds), write, form)
         return
     if drawn is not None:
         picture.require_drawable(placed, len(orders) + 1)
@@ -127,16 +132,21 @@ def topology(
         loads, notes = picture.fitting(loads, slots.bound)
         print(*notes, sep="\n", end="\n" if notes else "", file=sys.stderr)
         picture.draw(loads, slots.bound, f"{network}, {len(placed.placement)} ranks: an all-to-all", drawn)
-    if not csv:
-        print("\n".join(comparing.description(placed)))
-    if bound:
-        print(*comparing.bound_description(placed), sep="\n")
     if compare and slots is not None:
         rows.append(comparing.conflict_free(slots))
-        if csv:
-            sys.stdout.writelines(comparing.csv_text(rows))
-        else:
-            tables_console().print(comparing.table(rows))
+    if form != TABLE:
+        fields = {"network": comparing.facts(placed)}
+        if bound:
+            fields["link_bound"] = comparing.link_bound_facts(placed)
+        if slots is not None:
+            fields["conflict_free"] = {"slots": slots.slots, "bound": slots.bound}
+        output.print_records("topology", comparing.records(rows), form, **fields)
+        return
+    print("\n".join(comparing.description(placed)))
+    if bound:
+        print(*comparing.bound_description(placed), sep="\n")
+    if compare:
+        tables_console().print(comparing.table(rows))
     elif slots is not None:
         print(f"conflict-free: {slots.slots} slots, {slots.slots / max(1, slots.bound):.3f} of the bound")
 
@@ -147,7 +157,7 @@ def _by_bytes(
     orders: list[tuple[_core.Spec, str]],
     effort: tuple[int, int, float],
     write: Path | None,
-    csv: bool,
+    form: str,
 ) -> None:
     """`swapmeet topology --weights`."""
     rows = [comparing.measure(placed, spec, name, sizes) for spec, name in orders]
@@ -157,8 +167,9 @@ def _by_bytes(
     rows.append(comparing.weighted(placed, slots, sizes, comparing.BY_BYTES))
     if write is not None:
         _write(slots, write)
-    if csv:
-        sys.stdout.writelines(comparing.csv_text(rows, in_bytes=True))
+    if form != TABLE:
+        fields = {"network": comparing.facts(placed)}
+        output.print_records("topology", comparing.records(rows, in_bytes=True), form, **fields)
         return
     print("\n".join(comparing.description(placed) + comparing.weights_description(placed, sizes)))
     tables_console().print(comparing.table(rows, in_bytes=True))
@@ -171,9 +182,17 @@ def _write(slots: _core.Slots, path: Path) -> None:
         raise SwapmeetError(f"--slots {path}: cannot be written: {problem.strerror}") from None
 
 
-def _check(path: Path, placed: _core.PlacedNetwork) -> None:
+def _check(path: Path, placed: _core.PlacedNetwork, form: str) -> None:
     slots = reading.read_slots(path)
-    if slots.key != placed.key:
-        print(f"{path}: made for another network, routing or placement (key {slots.key:016x}, not {placed.key:016x})")
+    fits = slots.key == placed.key
+    if form == JSON:
+        numbers = {"ranks": slots.ranks, "slots": slots.slots, "bound": slots.bound}
+        output.print_json("topology", slots_file=path, made_for_this=fits, **numbers)
+    elif fits:
+        found = f"{slots.ranks} ranks, {slots.slots} slots, bound {slots.bound}"
+        print(f"{path}: {found}: made for this network and placement")
+    else:
+        keys = f"key {slots.key:016x}, not {placed.key:016x}"
+        print(f"{path}: made for another network, routing or placement ({keys})")
+    if not fits:
         raise typer.Exit(STALE)
-    print(f"{path}: {slots.ranks} ranks, {slots.slots} slots, bound {slots.bound}: made for this network and placement")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.table import Table
 
@@ -105,12 +106,11 @@ def table(rows: Iterable[Row], in_bytes: bool = False) -> Table:
     return listing
 
 
-def csv_text(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[str]:
+def records(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[dict[str, object]]:
     """The same for other programs."""
-    yield f"order,rounds,largest,{'bytes' if in_bytes else 'slots'},bound,ratio\n"
     for row in rows:
-        name = f'"{row.name}"' if "," in row.name else row.name
-        yield f"{name},{row.rounds},{row.largest},{row.slots},{row.bound},{row.ratio:.6f}\n"
+        numbers = {"largest": row.largest, "bytes" if in_bytes else "slots": row.slots, "bound": row.bound}
+        yield {"order": row.name, "rounds": row.rounds, **numbers, "ratio": round(row.ratio, 6)}
 
 
 def bound_description(placed: _core.PlacedNetwork) -> list[str]:
@@ -131,25 +131,49 @@ def bound_description(placed: _core.PlacedNetwork) -> list[str]:
     return lines
 
 
-def description(placed: _core.PlacedNetwork) -> list[str]:
-    """What there is to know of a network without any order."""
-    network = placed.network
-    names, links = network.names, network.links
-    between = [(a, b, capacity) for a, b, capacity in links if min(a, b) >= network.hosts]
-    slots, link, injection, ejection, busiest = placed.bound()
+def link_bound_facts(placed: _core.PlacedNetwork) -> dict[str, object]:
+    """What links between switches carry at least: if all blocks are sent directly, and if ranks may pass them on."""
+    return {"direct_blocks": placed.bound()[1], "forwarded_blocks": placed.link_bound().blocks}
+
+
+def facts(placed: _core.PlacedNetwork) -> dict[str, Any]:
+    """What there is to know of a network without any order, for other programs."""
+    network, (slots, link, injection, ejection, busiest) = placed.network, placed.bound()
+    between = [capacity for a, b, capacity in network.links if min(a, b) >= network.hosts]
     ranks_of = _ranks_of_hosts(placed)
+    return {
+        "hosts": network.hosts,
+        "switches": len(network.names) - network.hosts,
+        "links": len(between),
+        "link_capacities": [min(between, default=0), max(between, default=0)],
+        "diameter_links": network.diameter(),
+        "ranks": len(placed.placement),
+        "hosts_with_ranks": len(ranks_of),
+        "ranks_per_host": [min(ranks_of, default=0), max(ranks_of, default=0)],
+        "routes_given": network.routes,
+        "bound_slots": slots,
+        "bound_slots_by": {"links": link, "injection": injection, "ejection": ejection},
+        "busiest_link": [network.names[end] for end in network.links[busiest][:2]] if busiest >= 0 else None,
+        "key": f"{placed.key:016x}",
+    }
+
+
+def description(placed: _core.PlacedNetwork) -> list[str]:
+    """The same for people."""
+    known = facts(placed)
     lines = [
-        f"hosts {network.hosts}, switches {len(names) - network.hosts}, "
-        f"links between switches {len(between)} (directed), of capacity {_range([c for *_, c in between])}",
-        f"diameter {network.diameter()} (links between switches)",
-        f"ranks {len(placed.placement)} on {len(ranks_of)} hosts, {_range(ranks_of)} a host",
+        f"hosts {known['hosts']}, switches {known['switches']}, "
+        f"links between switches {known['links']} (directed), of capacity {_range(known['link_capacities'])}",
+        f"diameter {known['diameter_links']} (links between switches)",
+        f"ranks {known['ranks']} on {known['hosts_with_ranks']} hosts, {_range(known['ranks_per_host'])} a host",
     ]
-    if network.routes:
-        lines.append(f"routes given {network.routes}")
-    lines.append(f"all-to-all: at least {slots} slots (links {link}, injection {injection}, ejection {ejection})")
-    if busiest >= 0:
-        lines.append(f"busiest link: {names[links[busiest][0]]} to {names[links[busiest][1]]}")
-    lines.append(f"key {placed.key:016x}")
+    if known["routes_given"]:
+        lines.append(f"routes given {known['routes_given']}")
+    parts = ", ".join(f"{name} {number}" for name, number in known["bound_slots_by"].items())
+    lines.append(f"all-to-all: at least {known['bound_slots']} slots ({parts})")
+    if ends := known["busiest_link"]:
+        lines.append(f"busiest link: {' to '.join(ends)}")
+    lines.append(f"key {known['key']}")
     return lines
 
 
@@ -176,5 +200,5 @@ def _ranks_of_hosts(placed: _core.PlacedNetwork) -> list[int]:
 
 
 def _range(values: Sequence[int]) -> str:
-    low, high = min(values, default=0), max(values, default=0)
+    low, high = values
     return str(low) if low == high else f"{low} to {high}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from pathlib import Path
 
@@ -27,7 +28,10 @@ def read_network(text: str) -> _core.Network:
         try:
             return _core.named_network(text)
         except ValueError as problem:
-            raise SwapmeetError(f'"{text}" is no file, and no network: {problem}') from None
+            names = [name for name, *_ in _core.network_names()]
+            near = difflib.get_close_matches(text.partition("(")[0], names, 1)
+            hint = f"; did you mean {near[0]}?" if near and not text.startswith(near[0]) else ""
+            raise SwapmeetError(f'"{text}" is no file, and no network: {problem}{hint}') from None
     content = text_of(path, MOST_BYTES)
     try:
         return _core.parse_network(content)

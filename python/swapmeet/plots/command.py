@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json
 from swapmeet.specs import parse_ranks
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def plot(
     sizes: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Draw what was measured: pictures (PNG and SVG) and a report (HTML).
 
@@ -62,8 +64,8 @@ def plot(
     if collective not in (None, *COLLECTIVES):
         raise SwapmeetError(f'--collective "{collective}": expected {" or ".join(COLLECTIVES)}')
     wanted_ranks = tuple(parse_ranks(ranks)) if ranks is not None else ()
-    require_libraries(kinds)
     _require_files(results)
+    require_libraries(kinds)
     from swapmeet.plots.measured import Filter, load
 
     given = Filter(tuple(spec or ()), tuple(mpi or ()), collective or "", wanted_ranks, tuple(sizes or ()))
@@ -74,16 +76,20 @@ def plot(
     everything = list(_pictures(data))
     pictures = [one for one in everything if isinstance(one, Picture)]
     left_out = [one for one in everything if not isinstance(one, Picture)]
+    files: list[Path] = []
     if folder is None:
         assert output is not None
         _write_one(data, pictures, left_out, kinds, output)
-        print(output)
+        files.append(output)
     else:
-        for file in _write_all(data, pictures, left_out, kinds, folder):
-            print(file)
-    for one in left_out:
-        if one.kind in kinds and folder is not None:
-            print(f"swapmeet: left out: {one.kind}: {one.why}", file=sys.stderr)
+        files += _write_all(data, pictures, left_out, kinds, folder)
+    missing = [one for one in left_out if one.kind in kinds and folder is not None]
+    if as_json:
+        print_json("plot", files=files, left_out=[{"kind": one.kind, "why": one.why} for one in missing])
+        return
+    print(*files, sep="\n")
+    for one in missing:
+        print(f"swapmeet: left out: {one.kind}: {one.why}", file=sys.stderr)
 
 
 def _kinds(given: Sequence[str] | None, output: Path | None) -> list[str]:
@@ -130,6 +136,8 @@ def _require_files(results: Sequence[Path]) -> None:
     for path in results:
         if path.is_dir():
             raise SwapmeetError(f"{path} is a folder: give the results file of `swapmeet bench` in it")
+        if not path.exists():
+            raise SwapmeetError(f"{path}: no such file: give a results file of `swapmeet bench`")
         if path.is_file() and path.stat().st_size == 0:
             raise SwapmeetError(f"{path} is empty: `swapmeet bench` has written nothing to it")
 

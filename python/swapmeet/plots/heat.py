@@ -107,7 +107,7 @@ def _best(panels: Sequence[Panel]) -> Panel:
 def _add_means(panel: Panel, sizes: Sequence[str], ranks: Sequence[int]) -> None:
     for p in ranks:
         column = [panel.cells[size, p] for size in sizes if (size, p) in panel.cells]
-        if panel.spec and len(column) == len(sizes) and all(map(interval, column)):
+        if len(column) == len(sizes) and all(map(interval, column)):
             panel.cells[ALL_SIZES, p] = statistics.geometric_mean(column)
 
 

@@ -147,7 +147,9 @@ def table(latency: Latency) -> Table | None:
 
 # matplotlib
 
-LEGEND_WIDTH = 4.9  #: inches
+LEGEND_LEFT, LEGEND_SIDES = 7.3, 0.75  #: inches: where it begins, and all that is not text
+CHARACTER = 0.078  #: of the legend, inches
+NOTE_CHARACTERS = 15.5  #: of the note in an inch
 
 
 def draw(latency: Latency) -> Any:
@@ -158,7 +160,7 @@ def draw(latency: Latency) -> Any:
     legend_height = 0.5 + 0.175 * sum(label.count("\n") + 1.35 for label in labels)
     tall = 1.7 if latency.categories else 1.3
     height = max(4.4 + tall, legend_height + 0.9)
-    width = 7.4 + LEGEND_WIDTH
+    width = LEGEND_LEFT + LEGEND_SIDES + CHARACTER * max(len(text) for label in labels for text in label.split("\n"))
     figure = new_figure(width, height)
     axes = figure.add_axes((0.95 / width, tall / height, 6.2 / width, (height - tall - 0.55) / height))
     axes.set_yscale("log")
@@ -178,13 +180,14 @@ def draw(latency: Latency) -> Any:
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(7.3 / width, 1 - 0.5 / height),
+        bbox_to_anchor=(LEGEND_LEFT / width, 1 - 0.5 / height),
         frameon=False,
         fontsize=8.5,
         handlelength=2.6,
         labelspacing=0.6,
     )
-    figure.text(0.95 / width, 0.12 / height, _note(latency), fontsize=8, color="0.3")
+    note = wrapped(_note(latency), int((width - 1.1) * NOTE_CHARACTERS))
+    figure.text(0.95 / width, 0.12 / height, note, fontsize=8, color="0.3")
     return figure
 
 

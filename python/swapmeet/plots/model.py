@@ -101,7 +101,7 @@ def plot_times(curves: Curves, workload: str, machine: Machine, file: Path) -> N
     axes.tick_params(axis="x", rotation=45)
     dress(axes)
     axes.set_xlabel(f"mean block in bytes: {workload}, all blocks scaled alike   (line: as given)")
-    axes.set_ylabel(f"predicted time in us (alpha = {machine.alpha_us:g} us, beta = {machine.beta_ns:g} ns/B)")
+    axes.set_ylabel(f"predicted time in µs (alpha = {machine.alpha_us:g} µs, beta = {machine.beta_ns:g} ns/B)")
     axes.legend(frameon=False, fontsize=9)
     save(figure, file, "--plot")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swapmeet.bench.statistics import Estimate
+from swapmeet.bench.statistics import SMALLEST, Estimate
 from swapmeet.plots.measured import Measurements, Place, Setting, interval
 from swapmeet.plots.panels import Panels
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture
@@ -45,6 +45,9 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
     """A picture for each setting and number of ranks."""
     for setting in data.settings():
         for ranks in sorted({place.cell.ranks for place in data.places(setting)}):
+            if _all_the_same(data, data.places(setting, ranks)):
+                yield LeftOut(KIND, f"{setting.title}, P = {ranks}: all samples of a spec are the same, as simulated")
+                continue
 
             def made(setting: Setting = setting, ranks: int = ranks) -> list[Group]:
                 return groups(data, setting, ranks)
@@ -55,6 +58,12 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
                 lambda made=made: draw(made()),  # type: ignore[misc]
                 lambda made=made: [interactive(group) for group in made()],  # type: ignore[misc]
             )
+
+
+def _all_the_same(data: Measurements, places: Sequence[Place]) -> bool:
+    """Whether no spec has two times that differ: points then show nothing."""
+    runs = (data.runs(place, spec) for place in places for spec in data.specs([place]))
+    return all(float(np.ptp(np.concatenate([run.longest for run in some]))) == 0 for some in runs if some)
 
 
 def groups(data: Measurements, setting: Setting, ranks: int) -> list[Group]:
@@ -90,18 +99,28 @@ def draw(groups: Sequence[Group]) -> Any:
         left=0.35 + 0.073 * max(len(line) for name in names for line in name.split("\n")),
         shared=True,
     )
+    logarithmic = any(map(_is_wide, groups))  # all or none, so that panels can be compared
     for i, (axes, group) in enumerate(zip(panels.axes, groups, strict=True)):
-        _draw_group(axes, group, specs)
+        _draw_group(axes, group, specs, logarithmic)
         axes.set_yticks(range(len(specs)), names if panels.first_column(i) else [""] * len(specs), fontsize=8)
     panels.label("time of a call")
     return panels.figure
 
 
-def _draw_group(axes: Any, group: Group, specs: Sequence[str]) -> None:
-    low = min(float(values[0]) for values in group.samples.values())
-    high = max(float(np.quantile(values, SHOWN)) for values in group.samples.values())
-    logarithmic = low > 0 and high / low > WIDE_SPREAD
-    margin = (high / low) ** 0.06 if logarithmic else 0.06 * (high - low) or 0.05 * (high or 1e-9)
+def _ends(group: Group) -> tuple[float, float]:
+    """The least time, and that which most samples of each spec are below."""
+    low = max(min(float(values[0]) for values in group.samples.values()), SMALLEST)
+    return low, max(low, *(float(np.quantile(values, SHOWN)) for values in group.samples.values()))
+
+
+def _is_wide(group: Group) -> bool:
+    low, high = _ends(group)
+    return high / low > WIDE_SPREAD
+
+
+def _draw_group(axes: Any, group: Group, specs: Sequence[str], logarithmic: bool) -> None:
+    low, high = _ends(group)
+    margin = max(high / low, 1.5) ** 0.06 if logarithmic else 0.06 * (high - low) or 0.05 * (high or 1e-9)
     left, right = (low / margin, high * margin**2) if logarithmic else (max(0.0, low - margin), high + 1.5 * margin)
     for spec, values in group.samples.items():
         shade, _, _ = line_style(spec, specs)
@@ -129,7 +148,7 @@ def _draw_group(axes: Any, group: Group, specs: Sequence[str]) -> None:
 def _violin(axes: Any, values: NDArray[np.float64], y: int, shade: str, logarithmic: bool) -> None:
     from scipy import stats  # type: ignore[import-untyped]
 
-    scaled = np.log(values) if logarithmic else values
+    scaled = np.log(np.maximum(values, SMALLEST)) if logarithmic else values
     spread = float(np.ptp(scaled))
     if len(values) < LEAST_OF_VIOLIN or spread <= 1e-9 * float(np.max(np.abs(scaled))):
         axes.plot(values, np.full(len(values), y), ".", color=shade, markersize=5, alpha=0.6)

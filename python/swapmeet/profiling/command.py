@@ -10,6 +10,7 @@ import typer
 from swapmeet import mpi as mpis
 from swapmeet.arguments import RANKS, Launcher, MpiOfApp
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, form
 
 
 def profile(
@@ -33,6 +34,7 @@ def profile(
         Path | None, typer.Option(metavar="FOLDER", help="Keep the recording and the samples of the replay there.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write all as JSON.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show which all-to-alls an application makes, and what Swapmeet would save.
 
@@ -51,6 +53,6 @@ def profile(
     target = None if mpi is None else mpis.find(mpi)
     wanted = None if no_replay else running.Wanted(target, patterns, budget_s, launcher)
     program = running.Program(argv or [], ranks, mpi, launcher)
-    status = running.profile(program, recorded or [], wanted, keep, output)
+    status = running.profile(program, recorded or [], wanted, keep, output, form(as_json))
     if status:
         raise typer.Exit(status)

@@ -254,11 +254,11 @@ def as_json(recording: Recording, found: Found, rows: list[Row], replay: Replay 
         page["replayed"] = [
             {
                 **_exchange_json(one.exchange),
-                "native": _estimate_json(one.native),
+                "native": one.native.record(),
                 "candidates": {
                     spec: {
-                        "seconds": _estimate_json(takes),
-                        "times_faster": _estimate_json(faster),
+                        "seconds": takes.record(),
+                        "times_faster": faster.record(),
                         "saves": _gain_json(one.gain(spec)),
                     }
                     for spec, (takes, faster) in one.candidates.items()
@@ -313,10 +313,6 @@ def _exchange_json(one: Distinct) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _estimate_json(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "low": estimate.low, "high": _finite(estimate.high), "samples": estimate.samples}
 
 
 def _gain_json(gain: Gain) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.launch import INTERRUPTED
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
+from swapmeet.output import JSON, TABLE, plain, print_json, tables_console
 from swapmeet.profiling import report, summary
 from swapmeet.profiling.exchanges import Found, distinct
 from swapmeet.profiling.recording import Recording, read
@@ -51,7 +52,12 @@ class Wanted:
 
 
 def profile(
-    program: Program, recorded: list[str], wanted: Wanted | None, keep: Path | None, output: Path | None
+    program: Program,
+    recorded: list[str],
+    wanted: Wanted | None,
+    keep: Path | None,
+    output: Path | None,
+    form: str = TABLE,
 ) -> int:
     """Run `program`, or take what is `recorded`, and print what was found. Returns the program's exit status."""
     if program.launcher:
@@ -69,14 +75,19 @@ def profile(
             launch.require_program(program.argv[0])
             target = application.choose_mpi(program.argv, program.mpi)
             wanted = wanted and replace(wanted, mpi=target)
-            status = run_recorded(target, program.ranks, program.argv, program.launcher, folder)
+            status = run_recorded(target, program.ranks, program.argv, program.launcher, folder, form == JSON)
             recording = _read_run(folder / RECORDING, program.argv[0], status)
-        _analyse(recording, None if status == INTERRUPTED else wanted, folder, output)
+        _analyse(recording, None if status == INTERRUPTED else wanted, folder, output, form)
     return status
 
 
-def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | None, folder: Path) -> int:
-    """Run an application with the all-to-alls of its MPI, recorded into `folder`. Returns its exit status."""
+def run_recorded(
+    target: Mpi, ranks: int, argv: Sequence[str], launcher: str | None, folder: Path, to_stderr: bool = False
+) -> int:
+    """Run an application with the all-to-alls of its MPI, recorded into `folder`. Returns its exit status.
+
+    With `to_stderr` its output goes to standard error.
+    """
     variables = {
         **launch.library_variables(NATIVE),
         "SWAPMEET_RECORD": str(folder / RECORDING / "%r.jsonl"),
@@ -85,7 +96,7 @@ def run_recorded(target: Mpi, ranks: int, argv: Sequence[str], launcher: str | N
     }
     (folder / RECORDING).mkdir()
     words = launch.command(target, ranks, argv, library(target), variables, launcher)
-    status = launch.attend(words, mpis.environment(target, ranks))
+    status = launch.attend(words, mpis.environment(target, ranks), to_stderr)
     if status not in (0, INTERRUPTED):
         print(f"swapmeet: {argv[0]} ended with status {status}; what was recorded follows", file=sys.stderr, flush=True)
     return status
@@ -103,28 +114,37 @@ def _read_run(folder: Path, program: str, status: int) -> Recording:
     )
 
 
-def _analyse(recording: Recording, wanted: Wanted | None, folder: Path, output: Path | None) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False, emoji=False)
+def _analyse(recording: Recording, wanted: Wanted | None, folder: Path, output: Path | None, form: str) -> None:
     found = distinct(recording)
     rows = summary.rows(recording, found)
+    if form == TABLE:
+        _print_recorded(recording, found, rows)
     replayed: Replay | None = None
+    if rows and wanted:
+        target = wanted.mpi or _same_mpi(recording)
+        request = Request(target, wanted.candidates, wanted.budget_s, wanted.launcher)
+        with _progress() as watch:
+            replayed = replay(found, recording.ranks, request, folder, watch)
+        if form == TABLE:
+            _print_replay(tables_console(markup=True), recording, found, replayed)
+    page = report.as_json(recording, found, rows, replayed)
+    if form == JSON:
+        print_json("profile", **page)
+    if output is not None:
+        output.write_text(json.dumps(plain(page), indent=1) + "\n")
+
+
+def _print_recorded(recording: Recording, found: Found, rows: list[summary.Row]) -> None:
     if not rows:
         many = len(recording.unused)
         print(f"No all-to-all was called{f' by {many} processes that used MPI' if many else ''}: nothing to gain.")
-    else:
-        print(*report.heading(recording, found), sep="\n")
-        console.print(report.summary_table(rows, recording))
-        if any(len(row.sizes) > 1 for row in rows):
-            console.print(report.histogram_table(rows))
-        sys.stdout.flush()
-        if wanted:
-            target = wanted.mpi or _same_mpi(recording)
-            request = Request(target, wanted.candidates, wanted.budget_s, wanted.launcher)
-            with _progress() as watch:
-                replayed = replay(found, recording.ranks, request, folder, watch)
-            _print_replay(console, recording, found, replayed)
-    if output is not None:
-        output.write_text(json.dumps(report.as_json(recording, found, rows, replayed), indent=1) + "\n")
+        return
+    console = tables_console(markup=True)
+    print(*report.heading(recording, found), sep="\n")
+    console.print(report.summary_table(rows, recording))
+    if any(len(row.sizes) > 1 for row in rows):
+        console.print(report.histogram_table(rows))
+    sys.stdout.flush()
 
 
 def _print_replay(console: Console, recording: Recording, found: Found, replayed: Replay) -> None:

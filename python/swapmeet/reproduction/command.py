@@ -8,13 +8,13 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json, tables_console
 
 if TYPE_CHECKING:
     from swapmeet.reproduction.figure import Figure, Row
@@ -42,6 +42,7 @@ def reproduce(
         int | None, typer.Option("-j", "--jobs", min=1, help="Simulations side by side. Default: the cores.")
     ] = None,
     limit: Annotated[str, typer.Option("--time-limit", metavar="TIME", help="For each simulation: 90s, 15m.")] = "10m",
+    as_json: AsJson = False,
 ) -> None:
     """Reproduce figures and claims of the papers, and judge them (docs/reproduction.md).
 
@@ -65,13 +66,21 @@ def reproduce(
         return
     limit_s = parse_duration(limit, "--time-limit")
     if not wanted and not everything:
-        tables_console().print(_list(registry.FIGURES))
+        if as_json:
+            print_json("reproduce", figures=list(map(_record, registry.FIGURES)))
+        else:
+            tables_console().print(_list(registry.FIGURES))
         return
     some = wanted or registry.FIGURES
     simulator = None if quick else _simulator(limit_s, some)
+    results = []
     for figure in some:
         rows = _kept_and_computed(figure, output) if quick else _all(figure, simulator, jobs)
-        _write(figure, rows, output)
+        results.append(_write(figure, rows, output))
+        if not as_json:
+            print(_sentence(results[-1]), flush=True)
+    if as_json:
+        print_json("reproduce", figures=results)
 
 
 def _simulator(limit_s: float, figures: Sequence[Figure]) -> Simulator | None:
@@ -99,6 +108,15 @@ def _list(figures: Sequence[Figure]) -> Table:
     return table
 
 
+def _record(figure: Figure) -> dict[str, object]:
+    """A line of the list for other programs."""
+    from swapmeet.reproduction import running
+
+    number, seconds = running.takes(figure)
+    what = {"figure": figure.key, "of": figure.title, "place": figure.place}
+    return what | {"simulations": number, "simulations_seconds": seconds}
+
+
 def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
@@ -123,7 +141,8 @@ def _kept_and_computed(figure: Figure, folder: Path) -> list[Row]:
     return [*running.computed(figure), *(before.rows.where(by=SIMULATION) if before else ())]
 
 
-def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
+def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> dict[str, Any]:
+    """Write results, picture and page of a figure; what they are, and how it was judged."""
     from swapmeet.plots.style import save
     from swapmeet.reproduction import page, running, store
     from swapmeet.reproduction.drawing import compact
@@ -138,9 +157,21 @@ def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> None:
         save(figure.draw(results.rows), picture, "-o")
         compact(picture)
     text = "\n".join(page.section(figure, results, picture.name if picture.exists() else ""))
-    (folder / f"{figure.stem}.md").write_text(text + "\n", encoding="utf-8")
-    verdicts = Counter(judgement.verdict for judgement in page.judged(figure, results))
-    told = (
-        [f"{count} {verdict}" for verdict, count in verdicts.items()] if rows or not figure.sources else ["not run yet"]
+    written = folder / f"{figure.stem}.md"
+    written.write_text(text + "\n", encoding="utf-8")
+    return {
+        "figure": figure.key,
+        "run": bool(rows or not figure.sources),
+        "verdicts": dict(Counter(judgement.verdict for judgement in page.judged(figure, results))),
+        "page": written,
+        "picture": picture if picture.exists() else None,
+    }
+
+
+def _sentence(result: dict[str, Any]) -> str:
+    """How a figure was judged, and the files that show it."""
+    verdicts = (
+        [f"{count} {verdict}" for verdict, count in result["verdicts"].items()] if result["run"] else ["not run yet"]
     )
-    print(f"{figure.key}: {', '.join(told)}", flush=True)
+    files = [str(file) for file in (result["page"], result["picture"]) if file]
+    return f"{result['figure']}: {', '.join(verdicts)}: {', '.join(files)}"

@@ -14,6 +14,7 @@ from swapmeet import machines
 from swapmeet.arguments import FINDINGS, RANKS
 from swapmeet.bench.candidates import AUTO
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import JSON, AsJson, form, print_records, tables_console
 from swapmeet.simulation import peers
 
 SIZES = "8,64,512,4KiB"
@@ -80,12 +81,15 @@ def simulate(
         bool, typer.Option("--dry-run", help="Only print what would be simulated, and what that takes.")
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run the library, and the algorithms of production MPIs, on simulated machines.
 
     Results are those of `swapmeet bench`, but the same every time. What has been simulated once is remembered
     (docs/simulation.md).
     """
+    if dry and as_json:
+        raise SwapmeetError("--dry-run has no results: leave --json out")
     if native not in peers.SELECTORS:
         raise SwapmeetError(f'--native "{native}": expected {", ".join(peers.SELECTORS)}')
     application = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
@@ -105,7 +109,7 @@ def simulate(
         raise SwapmeetError(f"swapmeet simulate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     if against:
         _require_nothing_else(specs, estimated, score)
-        _compare(against)
+        _compare(against, as_json)
         return
     chosen = running.Chosen(
         platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter, tuning
@@ -114,11 +118,11 @@ def simulate(
         wrong = "a program" if application else "--scoreboard" if score else "the automatic choice"
         raise SwapmeetError(f"--estimate: {wrong} can only be simulated; give other SPECs")
     if application:
-        running.application(chosen, application, patterns)
+        running.application(chosen, application, patterns, form(as_json))
         return
     exchanges = running.exchanges(collective, sizes or (None if workload else SIZES), workload, seeds, datatype)
     file = output or Path(f"simulated-{platform_stem(platform)}-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
-    if not running.measure(chosen, patterns, exchanges, None if dry else file, score, estimated):
+    if not running.measure(chosen, patterns, exchanges, None if dry else file, score, estimated, form(as_json)):
         raise typer.Exit(FINDINGS)
 
 
@@ -127,11 +131,14 @@ def _require_nothing_else(specs: list[str] | None, estimated: bool, score: bool)
         raise SwapmeetError("--against FILE: what is estimated, and on what, is what FILE has: give nothing else")
 
 
-def _compare(files: list[Path]) -> None:
-    from swapmeet.arguments import tables_console
+def _compare(files: list[Path], as_json: bool) -> None:
     from swapmeet.simulation import deviation
 
-    tables_console().print(*deviation.tables(deviation.deviations(files)), sep="\n")
+    found = deviation.deviations(files)
+    if as_json:
+        print_records("simulate", deviation.records(found), JSON)
+    else:
+        tables_console().print(*deviation.tables(found), sep="\n")
 
 
 def scoreboard_specs() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
@@ -79,9 +79,16 @@ def deviations(files: Sequence[Path]) -> list[Deviation]:
     return found
 
 
+def records(found: Sequence[Deviation]) -> Iterator[dict[str, object]]:
+    """A record for each, for other programs."""
+    for one in found:
+        times = {"simulated_seconds": one.simulated, "estimated_seconds": one.estimated}
+        yield asdict(one.cell) | {"spec": one.spec} | times | {"error_percent": one.percent}
+
+
 def tables(found: Sequence[Deviation]) -> Iterator[Table]:
     """A row for each, and one for each family and platform."""
-    listing = Table("where", "block", "spec", *(_right("us, simulated", "us, estimated", "off by")))
+    listing = Table("where", "block", "spec", *(_right("µs, simulated", "µs, estimated", "off by")))
     for one in found:
         times = [f"{1e6 * time:,.4g}" for time in (one.simulated, one.estimated)]
         listing.add_row(place(one.cell), size(one.cell), one.spec, *times, f"{one.percent:+.0f} %")

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from swapmeet import _core, machines
@@ -184,10 +185,14 @@ def platform(
     SwapmeetError
         If the description is malformed or has no network, or the machine is too small for the ranks.
     """
+    if machine is None and name not in machines.names() and not Path(name).exists():
+        known = ", ".join(machines.names(network=topology is None))
+        raise SwapmeetError(f'--machine "{name}": no such file, and no built-in machine with a network ({known})')
     machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
         raise SwapmeetError(
-            f'--machine "{name}" says nothing of its network: add "network" (docs/models.md), or give --network'
+            f'--machine "{name}" says nothing of its network: add "network" (docs/models.md), or give --network, or a '
+            f"machine that has one: {', '.join(machines.names(network=True))}"
         )
     text = topology or (machine.network.topology if machine.network else "")
     try:

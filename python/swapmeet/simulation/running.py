@@ -17,8 +17,9 @@ from swapmeet.bench.candidates import require_candidates
 from swapmeet.bench.cells import NATIVE, name
 from swapmeet.bench.request import Request, parse_duration
 from swapmeet.bench.results import Writer, read
-from swapmeet.bench.running import console, report
+from swapmeet.bench.running import report
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import JSON, TABLE, print_json, tables_console
 from swapmeet.simulation import application as applications
 from swapmeet.simulation import estimate, peers, scoreboard, simgrid, tuned
 from swapmeet.simulation.campaign import Campaign, Settings, require_memory
@@ -80,6 +81,7 @@ def measure(
     file: Path | None,
     score: bool,
     estimated: bool = False,
+    form: str = TABLE,
 ) -> bool:
     """Simulate into `file` and print the results, and a scoreboard; only tell what that takes if there is no file.
 
@@ -119,9 +121,11 @@ def measure(
     except BaseException:  # the same command then goes on: what was simulated is remembered
         file.unlink(missing_ok=True)
         raise
-    right = report(file, None)
-    if score:
-        console().print(scoreboard.table(scoreboard.scores(read(file))))
+    scores = scoreboard.scores(read(file)) if score else []
+    more = {"scoreboard": list(map(scoreboard.record, scores))} if score else {}
+    right = report(file, form=form, command="simulate", more=more)
+    if score and form == TABLE:
+        tables_console(markup=True).print(scoreboard.table(scores))
     return right
 
 
@@ -187,8 +191,12 @@ class _progress:  # noqa: N801
             print(f"swapmeet: {name(job.cell)}: {job.spec}: {outcome.problem}", file=sys.stderr, flush=True)
 
 
-def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str]) -> None:
-    """Simulate a program by each of the specs, and print what it prints and how long it takes."""
+def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str], form: str = TABLE) -> None:
+    """Simulate a program by each of the specs, and print what it prints and how long it takes.
+
+    As JSON, only the times are on standard output: what the program prints goes to standard error.
+    """
+    runs: list[dict[str, object]] = []
     for spec in specs:
         if spec != "auto" and not peers.is_peer(spec):
             parse_spec(spec, "SPEC")
@@ -197,8 +205,11 @@ def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str]) -> N
         for where in platforms:
             for spec in specs:
                 output, errors, seconds = applications.run(simulator, where, program, words[1:], spec, chosen.native)
-                sys.stdout.write(output)
+                (sys.stderr if form == JSON else sys.stdout).write(output)
                 sys.stderr.write(errors and errors + "\n")
-                print(
-                    f"swapmeet: {where.name}, P = {where.ranks}, {spec}: {seconds:.9g} s of simulated time", flush=True
-                )
+                runs.append({"machine": where.name, "ranks": where.ranks, "spec": spec, "simulated_seconds": seconds})
+                if form != JSON:
+                    what = f"{where.name}, P = {where.ranks}, {spec}"
+                    print(f"swapmeet: {what}: {seconds:.9g} s of simulated time", flush=True)
+    if form == JSON:
+        print_json("simulate", runs=runs)

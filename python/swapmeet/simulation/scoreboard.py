@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from rich.table import Table
 
@@ -41,6 +41,12 @@ def scores(results: Results) -> list[Score]:
             peer = min(peers, key=lambda spec: peers[spec])
             found.append(Score(cell, float(times[AUTO]), float(peers[peer]), peer.removeprefix(PREFIX)))
     return found
+
+
+def record(score: Score) -> dict[str, object]:
+    """For other programs."""
+    times = {"auto_seconds": score.ours, "best_seconds": score.best}
+    return asdict(score.cell) | times | {"best": score.peer, "speedup": score.speedup}
 
 
 def mean(found: Sequence[Score]) -> float:

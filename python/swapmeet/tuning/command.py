@@ -12,6 +12,7 @@ import typer
 from swapmeet import mpi as mpis
 from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import tables_console
 from swapmeet.specs import parse_ranks
 
 SIZES = "8,64,512,2KiB,8KiB,32KiB,128KiB,512KiB"
@@ -73,7 +74,6 @@ def tune(
     follows the tuning file (docs/tuning.md).
     """
     try:
-        from swapmeet.bench import running
         from swapmeet.tuning import exporting, file, measuring, pruning
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
@@ -105,6 +105,6 @@ def tune(
         return
     page, table = measuring.fitted(sources, target)
     file.write(place, page)
-    running.console().print(table)
+    tables_console(markup=True).print(table)
     when = "where SWAPMEET_TUNING_FILE names it" if output else "from now on (SWAPMEET_TUNING_FILE=none: not)"
     print(f"swapmeet: the library follows {place} {when}")

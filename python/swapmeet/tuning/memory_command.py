@@ -15,8 +15,9 @@ from rich.table import Table
 
 from swapmeet import _core
 from swapmeet import mpi as mpis
-from swapmeet.arguments import RANKS, mpi_names, tables_console
+from swapmeet.arguments import RANKS, mpi_names
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.tuning import file, memory
 
 tuning = typer.Typer(
@@ -33,20 +34,72 @@ MpiHere = Annotated[
 
 
 @tuning.command()
-def show(files: Files = None, mpi: MpiHere = None) -> None:
+def show(files: Files = None, mpi: MpiHere = None, as_json: AsJson = False) -> None:
     """Print what is remembered, and what programs use because of it."""
     paths = _chosen(files, mpi)
+    records: list[dict[str, object]] = []
     for path in paths:
         try:
             store = memory.read(path, memory.is_site(path))
         except SwapmeetError as problem:
             if files:
                 raise
-            print(f"{problem}\n")
+            records.append({"file": path, "problem": str(problem)})
+            if not as_json:
+                print(f"{problem}\n")
             continue
-        _show(store)
-    if not paths:
+        records.append(_record(store))
+        if not as_json:
+            _show(store)
+    if as_json:
+        print_json("tuning show", folder=_core.memory_folder() or None, files=records)
+    elif not paths:
         print("nothing is remembered yet" if _core.memory_folder() else "neither HOME nor XDG_STATE_HOME is set")
+
+
+def _record(store: memory.Store) -> dict[str, object]:
+    """A file for other programs."""
+    key, used = store.key, _used(store)
+    return {
+        "file": store.path,
+        "site": store.site,
+        "mpi": key.mpi,
+        "machine": key.machine,
+        "this_machine": key.machine == _core.cluster_signature(),
+        "library": key.library,
+        "lines": store.remembered.lines,
+        "unusable_lines": store.remembered.unusable,
+        "times": [
+            {
+                "collective": one.collective.name,
+                "ranks": one.ranks,
+                "nodes": one.nodes,
+                "ranks_per_node": list(one.per_node),
+                "block_bytes": None if one.size_class < 0 else 1 << one.size_class,
+                "spec": one.spec,
+                "mean_us": 1e6 * one.mean_s,
+                "spread_us": 1e6 * one.spread_s,
+                "calls": one.calls,
+                "by": one.by,
+                "last": f"{datetime.datetime.fromtimestamp(one.date, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
+                "used": _as_rule(one) in used,
+            }
+            for one in store.evidence
+        ],
+    }
+
+
+def _used(store: memory.Store) -> set[tuple[object, ...]]:
+    """What rules follow, in the form of `_as_rule`."""
+    return {
+        (rule.collective, rule.ranks[0], rule.nodes[0], rule.per_node[0], rule.bytes, str(rule.spec))
+        for rule in _core.rules_of(store.evidence)
+    }
+
+
+def _as_rule(one: _core.Evidence) -> tuple[object, ...]:
+    sizes = _core.bytes_of_class(one.size_class)
+    return one.collective, one.ranks, one.nodes, one.per_node[0], sizes, str(one.spec)
 
 
 def _show(store: memory.Store) -> None:
@@ -62,17 +115,8 @@ def _show(store: memory.Store) -> None:
     for column in ("call", "ranks", "nodes", "on each", "block", "spec", "mean", "calls", "by", "last", ""):
         right = column in ("ranks", "nodes", "on each", "block", "mean", "calls")
         table.add_column(column, justify="right" if right else "left", no_wrap=column != "spec")
-    used = {(rule.collective, rule.ranks[0], rule.nodes[0], rule.per_node[0], rule.bytes, str(rule.spec))
-            for rule in _core.rules_of(store.evidence)}  # fmt: skip
+    used = _used(store)
     for one in store.evidence:
-        rule = (
-            one.collective,
-            one.ranks,
-            one.nodes,
-            one.per_node[0],
-            _core.bytes_of_class(one.size_class),
-            str(one.spec),
-        )
         least, most = one.per_node
         table.add_row(
             one.collective.name,
@@ -81,11 +125,11 @@ def _show(store: memory.Store) -> None:
             str(least) if least == most else f"{least} to {most}",
             "any" if one.size_class < 0 else _size(1 << one.size_class),
             str(one.spec),
-            f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us",
+            f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} µs",
             str(one.calls),
             one.by,
             f"{datetime.datetime.fromtimestamp(one.date, datetime.timezone.utc):%Y-%m-%d}",
-            "used" if rule in used else "",
+            "used" if _as_rule(one) in used else "",
         )
     tables_console().print(table)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import statistics
 import sys
 from collections.abc import Sequence
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from swapmeet.arguments import tables_console
+from swapmeet import output
 from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import TABLE, AsJson, tables_console
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
@@ -38,11 +38,13 @@ def regret(
     machine: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="With --data: the description of the systems in it.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show what choices lose against the fastest of all that was measured, those of `swapmeet tune` in cells held out.
 
     Beside them what the library does without a file, the papers' rules, and the MPIs' own choices (docs/tuning.md).
     """
+    form = output.form(as_json, as_csv)
     if bool(files) == bool(data):
         raise SwapmeetError("give either RESULTS or --data FILE")
     if machine and not data:
@@ -55,7 +57,7 @@ def regret(
     if data:
         if mpi is not None:
             raise SwapmeetError("--mpi is for RESULTS: published measurements do not say their MPI")
-        _regret_of_data(data, machine, as_csv)
+        _regret_of_data(data, machine, form)
         return
     results = [read(path) for path in dict.fromkeys(path.resolve() for path in files or ())]
     known = sorted({cell.mpi for one in results for cell in one.cells() if cell.collective == "alltoall"})
@@ -64,20 +66,30 @@ def regret(
     found = {name: held_out.losses(results, name) for name in ([mpi] if mpi else known)}
     if not any(found.values()):
         raise SwapmeetError("nothing to choose: no MPI_Alltoall was measured by native and by another spec")
-    if as_csv:
-        writer = csv.writer(sys.stdout)
-        writer.writerow(["mpi", "choice", "ranks", "nodes", "bytes", "takes", "fastest", "regret", "surely"])
-        for name, losses in found.items():
-            for loss in losses:
-                cell = loss.cell
-                where = [cell.ranks, cell.nodes, cell.sizes]
-                writer.writerow([name, loss.choice, *where, loss.spec, loss.fastest, loss.regret, loss.surely])
+    if form != TABLE:
+        rows = ({"mpi": name} | _record(loss) for name, losses in found.items() for loss in losses)
+        output.print_records("regret", rows, form)
         return
     for name, losses in found.items():
         tables_console().print(table(name, losses))
 
 
-def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> None:
+def _record(loss: Loss) -> dict[str, object]:
+    """For other programs; the regret is a share of the time of the fastest."""
+    cell = loss.cell
+    return {
+        "choice": loss.choice,
+        "ranks": cell.ranks,
+        "nodes": cell.nodes,
+        "bytes": cell.block_bytes,
+        "takes": loss.spec,
+        "fastest": loss.fastest,
+        "regret": loss.regret,
+        "surely": loss.surely,
+    }
+
+
+def _regret_of_data(data: Sequence[Path], machine: str | None, form: str) -> None:
     from swapmeet import machines
     from swapmeet.validation import algorithms, computing, judging, measurements
 
@@ -96,15 +108,8 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> 
         print(f"swapmeet: {line}", file=sys.stderr)
     if not losses:
         raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
-    if as_csv:
-        writer = csv.writer(sys.stdout)
-        writer.writerow(
-            ["choice", "system", "nodes", "ranks", "bytes", "takes", "fastest", "regret", "low", "high", "surely"]
-        )
-        for loss in losses:
-            surely = "" if loss.surely is None else int(loss.surely)
-            numbers = [loss.regret, loss.low, loss.high, surely]
-            writer.writerow([loss.choice, *loss.cell, loss.takes, loss.fastest, *numbers])
+    if form != TABLE:
+        output.print_records("regret", map(_record_of_data, losses), form)
         return
     common = judging.in_common(losses)
     for system in systems:
@@ -115,6 +120,13 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, as_csv: bool) -> 
         if same:
             tables_console().print(_table_of_data(f"{system}: time lost in the same {many} cells", same))
         tables_console().print(_table_of_data(f"{system}: time lost in all cells of each", some))
+
+
+def _record_of_data(loss: judging.Loss) -> dict[str, object]:
+    system, nodes, ranks, size = loss.cell
+    where = {"choice": loss.choice, "system": system, "nodes": nodes, "ranks": ranks, "bytes": size}
+    regrets = {"regret": loss.regret, "low": loss.low, "high": loss.high, "surely": loss.surely}
+    return where | {"takes": loss.takes, "fastest": loss.fastest} | regrets
 
 
 def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:

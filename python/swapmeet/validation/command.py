@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from swapmeet.arguments import tables_console
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json, tables_console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from swapmeet.validation.measurements import Measured
     from swapmeet.validation.predicting import Prediction
@@ -45,6 +45,7 @@ def validate(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="With -o: compute nothing, print the page of the results there.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare models and estimates with measurements of real machines (docs/validation.md).
 
@@ -56,6 +57,8 @@ def validate(
         from swapmeet.validation.predicting import ESTIMATE, MODEL
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet validate needs {problem.name}: `pip install 'swapmeet[bench,plot]'`") from None
+    if as_json and (output is not None or fit is not None):
+        raise SwapmeetError(f"{'-o' if output is not None else '--fit'} writes a form of its own: leave --json out")
     if output is not None and (data or machine or fit):
         raise SwapmeetError("-o is for what was published: leave DATA, --machine and --fit out")
     if output is None and (markdown or simulated):
@@ -86,7 +89,33 @@ def validate(
         found = [computing.predictions(by, cells, known) for by in (MODEL, ESTIMATE)]
         for line in [line for predictor in known.values() for line in predictor.told()]:
             print(f"swapmeet: {line}", file=sys.stderr)
-        _print(found)
+        if not any(found):
+            raise SwapmeetError("nothing to predict: no algorithm that was measured is a point of our family")
+        if as_json:
+            print_json("validate", predictions=[_record(one) for some in found for one in some], errors=_errors(found))
+        else:
+            _print(found)
+
+
+def _record(one: Prediction) -> dict[str, object]:
+    cell = one.measured
+    where = {"system": cell.system, "nodes": cell.nodes, "ranks": cell.ranks, "algorithm": cell.algorithm}
+    times = {"block_bytes": cell.block_bytes, "measured_us": cell.us, "by": one.by, "predicted_us": one.us}
+    return where | {"spec": one.spec} | times | {"fitted": one.fitted, "twin": one.twin}
+
+
+def _errors(found: Sequence[Sequence[Prediction]]) -> list[dict[str, object]]:
+    """For each system and way to predict, of cells that are neither fitted nor twins."""
+    from swapmeet.validation.judging import errors
+
+    return [{"system": system, "by": held[0].by, **vars(errors(held))} for system, held in _held_out(found)]
+
+
+def _held_out(found: Sequence[Sequence[Prediction]]) -> Iterator[tuple[str, list[Prediction]]]:
+    for some in found:
+        for system in dict.fromkeys(one.measured.system for one in some):
+            if held := [one for one in some if one.measured.system == system and one.held_out]:
+                yield system, held
 
 
 def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
@@ -114,11 +143,9 @@ def _print(found: Sequence[Sequence[Prediction]]) -> None:
     from swapmeet.validation.judging import NEAR_FACTOR, errors
     from swapmeet.validation.predicting import ESTIMATE, MODEL
 
-    if not any(found):
-        raise SwapmeetError("nothing to predict: no algorithm that was measured is a point of our family")
     times = {(*one.measured.cell, one.measured.algorithm, one.by): one for some in found for one in some}
     table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
-    for column in ("measured (us)", "model", "x", "estimate", "x", "fitted"):
+    for column in ("measured (µs)", "model", "x", "estimate", "x", "fitted"):
         table.add_column(column, justify="right")
     for key in dict.fromkeys(key[:-1] for key in times):
         both = [times.get((*key, by)) for by in (MODEL, ESTIMATE)]
@@ -128,13 +155,10 @@ def _print(found: Sequence[Sequence[Prediction]]) -> None:
         numbers = [text for some in both for text in ((f"{some.us:,.1f}", f"{some.ratio:.2f}") if some else ("", ""))]
         table.add_row(*where, *numbers, "yes" if one.fitted else "twin" if one.twin else "")
     tables_console().print(table)
-    for some in found:
-        for system in dict.fromkeys(one.measured.system for one in some):
-            held = [one for one in some if one.measured.system == system and one.held_out]
-            if held:
-                of = errors(held)
-                error = f"median error {of.median:.1%}, {of.near:.0%} within a factor of {NEAR_FACTOR}"
-                print(
-                    f"{system}, {held[0].by}: {of.cells} cells neither fitted nor twins, {error}, "
-                    f"x {of.low:.2f} to {of.high:.2f}"
-                )
+    for system, held in _held_out(found):
+        of = errors(held)
+        error = f"median error {of.median:.1%}, {of.near:.0%} within a factor of {NEAR_FACTOR}"
+        print(
+            f"{system}, {held[0].by}: {of.cells} cells neither fitted nor twins, {error}, "
+            f"x {of.low:.2f} to {of.high:.2f}"
+        )

@@ -1,0 +1,44 @@
+"""A mistake in what was typed gets one line with the nearest thing that is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from swapmeet.cli import app
+
+CASES = [
+    (["show", "prwise", "-P", "4"], 'did you mean "pairwise"?'),
+    (["show", "slimfly(q=5)", "-P", "4"], "slim-fly is a network, for `swapmeet topology` and --network"),
+    (["show", "native:openmpi", "-P", "4"], "algorithms of MPIs are for `swapmeet simulate`"),
+    (["show", "xyzzyplugh", "-P", "4"], "`swapmeet algorithms` lists all"),
+    (["topology", "slimfly(q=5)"], "did you mean slim-fly?"),
+    (["model", "tra", "-P", "4", "-S", "8kb"], "did you mean 8KiB?"),
+    (["model", "tra", "-P", "4", "-S", "2 mbytes"], "did you mean 2MiB?"),
+    (["model", "tra", "-P", "4", "-S", "much"], "such as 64, 8KiB or 1MiB"),
+    (["simulate", "--estimate", "tra", "-n", "4", "--machine", "nothing"], "with a network (cluster, "),
+    (["simulate", "--estimate", "tra", "-n", "4", "--machine", "hockney"], "says nothing of its network"),
+]
+
+
+@pytest.mark.parametrize("words, hint", CASES, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_the_nearest_is_named(words: list[str], hint: str) -> None:
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("swapmeet: ") and hint in line
+    assert "known:" not in line and "theta-fit" not in line
+
+
+def test_estimates_have_no_empty_columns(tmp_path: Path) -> None:
+    words = ["simulate", "--estimate", "tra", "pairwise", "-n", "8", "-S", "8", "-o", str(tmp_path / "e.jsonl")]
+    text = CliRunner().invoke(app, words).stdout
+    assert "µs a call" in text and "pairwise" in text and "speed-up" not in text
+
+
+def test_a_missing_file_is_found_missing_before_anything_is_made(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "missing.jsonl")])
+    assert done.exit_code == 2 and "no such file" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@
  *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
  *     one-buffer=R                        an Alltoallv in which rank R's blocks, in and out, take turns in one buffer
  *     cycles=N                            so many times: a communicator of another shape, two calls, freed
+ *     freed=N                             so many times: an MPI_Ialltoall on a duplicate that is freed before it is complete
  *     no-finalize                         leave main without MPI_Finalize
  *     die=R                               rank R aborts (a signal, not MPI_Abort) */
 #include <mpi.h>
@@ -134,6 +135,26 @@ static void recycle(int cycles, int n) {
   }
 }
 
+/* On a duplicate that is freed while the exchange is under way, after a non-blocking and a blocking one. */
+static void exchange_while_freed(int n) {
+  MPI_Comm comm;
+  MPI_Request request;
+  int rank;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_rank(comm, &rank);
+  exchange_typed(comm, n, 0);
+  exchange(comm, n, 0, 0);
+  const int peers = peers_of(comm);
+  int *send = malloc(2 * ((size_t)peers * (size_t)n + 1) * sizeof *send), *receive = send + peers * n;
+  for (int i = 0; i < peers * n; ++i) send[i] = value(rank, i / n, i % n), receive[i] = -1;
+  MPI_Ialltoall(send, n, MPI_INT, receive, n, MPI_INT, comm, &request);
+  MPI_Comm_free(&comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < peers * n; ++i)
+    must(receive[i] == value(i / n, rank, i % n), "MPI_Ialltoall on a freed communicator");
+  free(send);
+}
+
 static MPI_Comm named(const char *name) {
   MPI_Comm comm = MPI_COMM_WORLD, part;
   int rank;
@@ -170,6 +191,8 @@ int main(int argc, char **argv) {
       for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
     else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
     else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);
+    else if (strncmp(argv[k], "freed=", 6) == 0)
+      for (int i = 0; i < n; ++i) exchange_while_freed(ints);
     else if (strcmp(argv[k], "no-finalize") == 0) finalize = 0;
     else if (strncmp(argv[k], "die=", 4) == 0) {
       if (rank == n) abort();

@@ -32,7 +32,7 @@ from swapmeet.drawing.command import draw
 from swapmeet.errors import SwapmeetError
 from swapmeet.explain_command import explain
 from swapmeet.goal_command import goal
-from swapmeet.library import built, library, source_tree
+from swapmeet.library import built, component, library, source_tree
 from swapmeet.limits.command import limits
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
@@ -263,6 +263,10 @@ def lib(
     fortran: Annotated[
         bool, typer.Option("--fortran", help="The source of the Fortran module instead, to compile with the program.")
     ] = False,
+    without_preloading: Annotated[
+        bool,
+        typer.Option("--component", help="Open MPI's component coll/swapmeet instead, for use without preloading."),
+    ] = False,
     every: Annotated[
         bool, typer.Option("--all", help="The one for every MPI instead, with the libraries that it loads beside it.")
     ] = False,
@@ -275,6 +279,8 @@ def lib(
         raise SwapmeetError("--to is of --all: one library is copied by `cp`")
     if fortran:
         print(source_tree() / "fortran" / "swapmeet.f90")
+    elif without_preloading:
+        print(component(mpis.find(mpi)))
     else:
         print(site.deploy(to) if every else library(mpis.find(mpi)))
 

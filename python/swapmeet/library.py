@@ -24,6 +24,7 @@ PACKAGE = Path(__file__).resolve().parent
 TELL_AFTER_S = 5.0
 TAIL_LINES = 30  #: of the log, shown when a build fails
 CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
+COMPONENT = "swapmeet_component"  #: a target that exists where it can be built
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 
 
@@ -55,6 +56,25 @@ def front() -> Path:
 def heap_library(mpi: Mpi) -> Path:
     """libswapmeet-heap.so, which is preloaded besides; brought up to date. Errors as of `library`."""
     return build(mpi, "swapmeet_heap") / "lib" / "libswapmeet-heap.so"
+
+
+def component(mpi: Mpi) -> Path:
+    """mca_coll_swapmeet.so, Open MPI's component, and the library that it loads; brought up to date.
+
+    Raises
+    ------
+    SwapmeetError
+        As `library`; or if there is none for this MPI.
+    """
+    if mpi.kind != "openmpi":
+        raise SwapmeetError(f"{mpi.name} has no components: they are Open MPI's (--mpi openmpi-system)")
+    folder = build(mpi, "swapmeet")
+    if f"build {COMPONENT}: phony" not in (folder / "build.ninja").read_text():
+        raise SwapmeetError(
+            f"{mpi.name}: a component needs the internal headers of Open MPI 4, which Debian's libopenmpi-dev brings "
+            f"(--mpi openmpi-system): see {folder / 'configure.log'}"
+        )
+    return build(mpi, COMPONENT) / "lib" / "openmpi" / "mca_coll_swapmeet.so"
 
 
 def program(mpi: Mpi, name: str) -> Path:

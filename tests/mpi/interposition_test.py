@@ -34,6 +34,7 @@ OURS = {
     "swapmeet_version",
     "swapmeet_behind_front",
     "swapmeet_built_for",
+    "swapmeet_communicator_ended",
     "swapmeet_error_message",
     "swapmeet_memory_allocate",
     "swapmeet_memory_free",

@@ -7,6 +7,9 @@
  *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
  *     one-buffer=R                        an Alltoallv in which rank R's blocks, in and out, take turns in one buffer
  *     cycles=N                            so many times: a communicator of another shape, two calls, freed
+ *     freed=N                             so many times: an MPI_Ialltoall on a duplicate that is freed before it is complete
+ *     misfit=W                            an Alltoallv with a block that does not fit; W=1: MPI_Ialltoallv
+ *     ending=N                            so many times: the first call on a communicator while it is freed
  *     no-finalize                         leave main without MPI_Finalize
  *     die=R                               rank R aborts (a signal, not MPI_Abort) */
 #include <mpi.h>
@@ -134,6 +137,76 @@ static void recycle(int cycles, int n) {
   }
 }
 
+/* On a duplicate that is freed while the exchange is under way, after a non-blocking and a blocking one. */
+static void exchange_while_freed(int n) {
+  MPI_Comm comm;
+  MPI_Request request;
+  int rank;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_rank(comm, &rank);
+  exchange_typed(comm, n, 0);
+  exchange(comm, n, 0, 0);
+  const int peers = peers_of(comm);
+  int *send = malloc(2 * ((size_t)peers * (size_t)n + 1) * sizeof *send), *receive = send + peers * n;
+  for (int i = 0; i < peers * n; ++i) send[i] = value(rank, i / n, i % n), receive[i] = -1;
+  MPI_Ialltoall(send, n, MPI_INT, receive, n, MPI_INT, comm, &request);
+  MPI_Comm_free(&comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < peers * n; ++i)
+    must(receive[i] == value(i / n, rank, i % n), "MPI_Ialltoall on a freed communicator");
+  free(send);
+}
+
+static int raised;
+static void count_raised(MPI_Comm *comm, int *error, ...) { (void)comm, (void)error, ++raised; }
+
+/* Rank 0 has no room for what the last rank sends: its error is raised once, and what follows is right. */
+static void exchange_what_does_not_fit(int n, int which) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int rank;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(count_raised, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Comm_rank(comm, &rank);
+  exchange_typed(comm, n, 1);
+  exchange(comm, n, 1, 0);
+  const int peers = peers_of(comm);
+  int *send = calloc(7 * (size_t)peers, sizeof *send), *receive = send + 2 * peers;
+  int *counts = receive + 2 * peers, *expected = counts + peers, *places = expected + peers;
+  for (int peer = 0; peer < peers; ++peer) counts[peer] = expected[peer] = 1, places[peer] = 2 * peer;
+  if (rank == peers - 1) counts[0] = 2;
+  raised = 0;
+  int error = which ? MPI_Ialltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm, &request)
+                    : MPI_Alltoallv(send, counts, places, MPI_INT, receive, expected, places, MPI_INT, comm);
+  if (!error) error = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  must(raised == (error != MPI_SUCCESS) && (rank > 0 || error), "raising an error");
+  exchange(comm, n, 0, 0);
+  MPI_Errhandler_free(&handler), MPI_Comm_free(&comm);
+  free(send);
+}
+
+static int end(MPI_Comm comm, int keyval, void *attribute, void *n) {
+  (void)keyval, (void)attribute;
+  exchange(comm, *(int *)n, 0, 0);
+  return MPI_SUCCESS;
+}
+
+/* The first exchange of a communicator in a delete callback, while it is freed. The next may get its handle. */
+static void exchange_at_the_end(int n) {
+  MPI_Comm comm, part;
+  int keyval, rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, &n);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+  MPI_Comm_set_attr(comm, keyval, NULL);
+  MPI_Comm_free(&comm);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
+  exchange(part, n, 0, 0);
+  MPI_Comm_free(&part), MPI_Comm_free_keyval(&keyval);
+}
+
 static MPI_Comm named(const char *name) {
   MPI_Comm comm = MPI_COMM_WORLD, part;
   int rank;
@@ -170,6 +243,11 @@ int main(int argc, char **argv) {
       for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 1);
     else if (strncmp(argv[k], "one-buffer=", 11) == 0) exchange_in_one_buffer(comm, n);
     else if (strncmp(argv[k], "cycles=", 7) == 0) recycle(n, ints);
+    else if (strncmp(argv[k], "freed=", 6) == 0)
+      for (int i = 0; i < n; ++i) exchange_while_freed(ints);
+    else if (strncmp(argv[k], "ending=", 7) == 0)
+      for (int i = 0; i < n; ++i) exchange_at_the_end(ints);
+    else if (strncmp(argv[k], "misfit=", 7) == 0) exchange_what_does_not_fit(ints, n);
     else if (strcmp(argv[k], "no-finalize") == 0) finalize = 0;
     else if (strncmp(argv[k], "die=", 4) == 0) {
       if (rank == n) abort();

@@ -41,7 +41,7 @@ struct Network {
   std::vector<Route> routes;                     ///< given ones, by at, then host
   std::vector<std::int32_t> first_link;          ///< in `links`, of those that leave each vertex, and the end
   std::vector<std::int32_t> first_in, links_in;  ///< numbers of the links into each vertex, likewise
-  std::vector<std::int32_t> first_route;         ///< in `routes`, of those at each vertex, and the end; empty: no routes
+  std::vector<std::int32_t> first_route;  ///< in `routes`, of those at each vertex, and the end; empty: no routes
 
   std::int32_t vertices() const { return static_cast<std::int32_t>(names.size()); }
   std::int32_t switches() const { return vertices() - hosts; }

@@ -19,8 +19,8 @@ constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
 
 /// `known`: what has been found without a search.
-Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, std::int64_t bound, const Effort& effort,
-                     Random& draw, std::chrono::steady_clock::time_point start) {
+Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, std::int64_t bound,
+                     const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
   const auto in_time = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds;
   };

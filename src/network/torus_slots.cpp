@@ -10,7 +10,8 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int32_t longest_ring = 1024, longest_coloured = 16;  ///< places: all pairs of them are kept, and coloured
+constexpr std::int32_t longest_ring = 1024,
+                       longest_coloured = 16;  ///< places: all pairs of them are kept, and coloured
 
 std::vector<Ring> rings_of(std::int32_t n) {
   std::vector<Ring> rings;
@@ -116,7 +117,8 @@ std::optional<SlotTable> torus_slots(const Routing& routing, const Placement& pl
   std::vector<std::vector<Ring>> dimensions;
   for (const std::int32_t size : sizes) {
     const auto same = std::ranges::find(sizes, size) - sizes.begin();
-    if (static_cast<std::size_t>(same) < dimensions.size()) dimensions.push_back(dimensions[static_cast<std::size_t>(same)]);
+    if (static_cast<std::size_t>(same) < dimensions.size())
+      dimensions.push_back(dimensions[static_cast<std::size_t>(same)]);
     else dimensions.push_back(rings_of(size));
   }
   const std::optional<Product> product = shortest(dimensions);
@@ -129,9 +131,10 @@ std::optional<SlotTable> torus_slots(const Routing& routing, const Placement& pl
   table.slot_of.reserve(placement.size() * placement.size());
   for (const Seat& from : *seats)
     for (const Seat& to : *seats)
-      table.slot_of.push_back(&from == &to ? -1
-                                           : static_cast<std::int32_t>((from.number * most + to.number) * product->slots +
-                                                                       product->slot(from.place, to.place)));
+      table.slot_of.push_back(&from == &to
+                                  ? -1
+                                  : static_cast<std::int32_t>((from.number * most + to.number) * product->slots +
+                                                              product->slot(from.place, to.place)));
   close_up(table, all);
   if (!overfull(routing, placement, table).empty()) return std::nullopt;
   return table;

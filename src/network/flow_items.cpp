@@ -1,6 +1,7 @@
 #include "network/flow_items.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace swapmeet {
@@ -63,6 +64,12 @@ Flows flows_of(const Routing& routing, const Placement& placement, Random& draw)
     return pressure[static_cast<std::size_t>(a)] > pressure[static_cast<std::size_t>(b)];
   });
   return flows;
+}
+
+Colours colours_of(const SlotTable& table) {
+  Colours colours;
+  std::ranges::copy_if(table.slot_of, std::back_inserter(colours), [](std::int32_t slot) { return slot >= 0; });
+  return colours;
 }
 
 void set_slots(const Colours& colours, SlotTable& table) {

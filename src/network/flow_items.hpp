@@ -14,6 +14,9 @@ struct Flows {
 
 Flows flows_of(const Routing& routing, const Placement& placement, Random& draw);
 
+/// The colours of the items of all messages.
+Colours colours_of(const SlotTable& table);
+
 /// Sets the slots of all messages to the colours of their items.
 void set_slots(const Colours& colours, SlotTable& table);
 

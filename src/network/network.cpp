@@ -24,6 +24,15 @@ std::int32_t Network::find_link(Vertex from, Vertex to) const {
   return first_link[static_cast<std::size_t>(from)] + static_cast<std::int32_t>(at - out.begin());
 }
 
+std::int32_t Network::find_route(Vertex at, Vertex host) const {
+  if (routes.empty()) return -1;
+  const auto begin = routes.begin() + first_route[static_cast<std::size_t>(at)],
+             end = routes.begin() + first_route[static_cast<std::size_t>(at) + 1];
+  if (host < end - begin && begin[host].host == host) return begin[host].link;  // where routes to all hosts are given
+  const auto given = std::lower_bound(begin, end, host, [](const Route& route, Vertex h) { return route.host < h; });
+  return given != end && given->host == host ? given->link : -1;
+}
+
 std::optional<Vertex> NetworkBuilder::find(const std::string& name) const {
   const auto at = number_.find(name);
   return at == number_.end() ? std::nullopt : std::optional(at->second);
@@ -82,6 +91,11 @@ Network NetworkBuilder::finish() && {
         {number(route.at), number(route.host), network.find_link(number(route.at), number(route.link))});
   std::sort(network.routes.begin(), network.routes.end(),
             [](const Route& a, const Route& b) { return std::pair(a.at, a.host) < std::pair(b.at, b.host); });
+  if (!network.routes.empty()) {
+    network.first_route.assign(vertices + 1, 0);
+    for (const Route& route : network.routes) ++network.first_route[static_cast<std::size_t>(route.at) + 1];
+    std::partial_sum(network.first_route.begin(), network.first_route.end(), network.first_route.begin());
+  }
   return network;
 }
 

@@ -41,6 +41,7 @@ struct Network {
   std::vector<Route> routes;                     ///< given ones, by at, then host
   std::vector<std::int32_t> first_link;          ///< in `links`, of those that leave each vertex, and the end
   std::vector<std::int32_t> first_in, links_in;  ///< numbers of the links into each vertex, likewise
+  std::vector<std::int32_t> first_route;  ///< in `routes`, of those at each vertex, and the end; empty: no routes
 
   std::int32_t vertices() const { return static_cast<std::int32_t>(names.size()); }
   std::int32_t switches() const { return vertices() - hosts; }
@@ -49,6 +50,8 @@ struct Network {
   std::span<const std::int32_t> links_to(Vertex vertex) const;
   /// Number of the link, -1 if there is none. O(log degree).
   std::int32_t find_link(Vertex from, Vertex to) const;
+  /// By which link what is for `host` leaves, if that is given; else -1.
+  std::int32_t find_route(Vertex at, Vertex host) const;
 
   bool operator==(const Network& other) const {
     return names == other.names && hosts == other.hosts && links == other.links && routes == other.routes;

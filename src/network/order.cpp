@@ -8,6 +8,7 @@
 #include "network/generators.hpp"
 #include "network/order_cache.hpp"
 #include "network/text.hpp"
+#include "network/torus_slots.hpp"
 #include "schedule/text_file.hpp"
 
 namespace swapmeet {
@@ -156,8 +157,10 @@ SlotTable computed(const Routing& routing, const Placement& placement, const Eff
   const std::uint64_t key =
       network_key(routing.network(), static_cast<int>(routing.spread()), routing.seed(), placement);
   if (auto known = cached_order(key, static_cast<Rank>(placement.size()));
-      known && overfull(routing, placement, *known).empty())
-    return *std::move(known);
+      known && overfull(routing, placement, *known).empty()) {
+    const std::optional<SlotTable> of_torus = torus_slots(routing, placement);  // none is searched for
+    if (!of_torus || of_torus->slots >= known->slots) return *std::move(known);
+  }
   SlotTable slots = conflict_free_slots(routing, placement, effort);
   keep_order(slots);
   return slots;

@@ -60,12 +60,7 @@ Result<Routing> Routing::make(const Network& network, Spread spread, std::uint64
 
 std::int32_t Routing::next(Vertex at, Vertex from, Vertex to, std::uint32_t& digits) const {
   const Network& network = *network_;
-  if (!network.routes.empty()) {
-    const auto given =
-        std::lower_bound(network.routes.begin(), network.routes.end(), std::pair(at, to),
-                         [](const Route& route, const auto& key) { return std::pair(route.at, route.host) < key; });
-    if (given != network.routes.end() && given->at == at && given->host == to) return given->link;
-  }
+  if (const std::int32_t given = network.find_route(at, to); given >= 0) return given;
   const auto to_index = static_cast<std::size_t>(to);
   const auto& hops = hops_[static_cast<std::size_t>(table_of_[to_index])];
   const auto wanted = hops[static_cast<std::size_t>(at)] - 1;

@@ -8,6 +8,7 @@
 
 #include "network/flow_items.hpp"
 #include "network/text.hpp"
+#include "network/torus_slots.hpp"
 #include "schedule/names.hpp"
 
 namespace swapmeet {
@@ -17,13 +18,15 @@ namespace {
 constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
 
-Colours best_colours(const Flows& flows, std::int64_t bound, const Effort& effort, Random& draw,
-                     std::chrono::steady_clock::time_point start) {
+/// `known`: what has been found without a search.
+Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, std::int64_t bound,
+                     const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
   const auto in_time = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds;
   };
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
+  if (known && known->slots < colours_used(best)) best = colours_of(*known);
   if (colouring_bytes(items, colours_used(best)) <= most_improvement_bytes)
     return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, [&](std::int64_t moves) {
       return moves < effort.moves && (moves % moves_between_looks != 0 || in_time());
@@ -100,6 +103,12 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
   result.bound = bound(routing, placement).slots;
   const auto p = static_cast<std::size_t>(result.ranks);
   result.slot_of.assign(p * p, -1);
+  std::optional<SlotTable> known = torus_slots(routing, placement);
+  if (known && known->slots == result.bound) {
+    result.slots = known->slots;
+    result.slot_of = std::move(known->slot_of);
+    return result;
+  }
   const Placement hosts = alike_hosts(routing.network(), placement);
   if (!hosts.empty() && hosts.size() < p && hosts.size() > 1) {
     repeat(conflict_free_slots(routing, hosts, effort), hosts, placement, result);
@@ -107,7 +116,7 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
   }
   Random draw(effort.seed);
   const Flows flows = flows_of(routing, placement, draw);
-  set_slots(best_colours(flows, result.bound, effort, draw, start), result);
+  set_slots(best_colours(flows, known, result.bound, effort, draw, start), result);
   return result;
 }
 

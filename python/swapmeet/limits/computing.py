@@ -27,7 +27,8 @@ MPIS = ("bruck-dt", "tra(r=2)", "spread-out", "direct(window=32)", "pairwise")
 TORI = {16: "2x2x4", 64: "4x4x4", 256: "4x8x8", 1024: "8x8x16"}  #: that a job of so many nodes gets
 MOST_LOOKS = 1_200_000_000  #: messages, times the links of their way, of a direct exchange that is estimated
 MOST_OF_ALL = 5_000_000_000  #: the same of one that has all messages in flight
-MOST_ORDERED = 256  #: ranks of conflict-free orders
+MOST_ORDERED = 256  #: ranks of conflict-free orders that are searched for
+MOST_OF_RINGS = 1024  #: of those of a torus, for which no search is needed
 
 
 def platforms(names: Sequence[str] = (), ranks: Sequence[int] = RANKS) -> Iterator[Platform]:
@@ -61,7 +62,8 @@ def specs(where: Platform) -> Iterator[str]:
         dims = where.topology.removeprefix("torus(dims=").partition(",")[0]
         texts += [f"bruck(dims={dims},radix={r},layout=zero-rotation,window=all)" for r in ("2", "4", "all")]
         texts.append("torus")
-    if len(where.hosts) > 1 and ranks <= MOST_ORDERED:
+    most = MOST_OF_RINGS if "ordered=1" in where.topology else MOST_ORDERED
+    if len(where.hosts) > 1 and ranks <= most:
         order = f"topology({where.topology},place=block:{where.per_node})"
         texts += [f"direct(order={order},window={window})" for window in (1, 8)]
     for text in dict.fromkeys(str(parse_spec(text)) for text in texts):

@@ -40,7 +40,7 @@ ORDERS = {
     "xor, one at a time": "direct(order=xor,window=1)",
     "shift, all at once": "spread-out",
     "conflict-free, one at a time": "direct(order=topology({network}),window=1)",
-    "conflict-free, four at a time": "direct(order=topology({network}),window=4)",
+    "conflict-free, eight at a time": "direct(order=topology({network}),window=8)",
     "three dimensions, one after the other": "torus",
 }
 
@@ -148,7 +148,7 @@ def family(ranks: int, nodes: str, topology: str) -> Iterator[str]:
     specs += [str(parse_spec(name)) for name in ("grid", "torus", "bruck-zero-copy")]
     if "x" in nodes:
         specs += [f"bruck(dims={nodes},radix={radix},layout=zero-rotation,window=all)" for radix in ("2", "4", "all")]
-        specs.append(f"direct(order=topology({topology}),window=1)")
+        specs += [f"direct(order=topology({topology}),window={window})" for window in (1, 8)]
     for spec in dict.fromkeys(str(parse_spec(spec)) for spec in specs):
         window = dict(parse_spec(spec).parameters).get("window", "all")
         wide = window.isdecimal() and int(window) >= ranks - 1  # as window=all

@@ -15,6 +15,8 @@ from swapmeet.library import program
 
 Run = Callable[..., str]
 
+pytestmark = pytest.mark.slow  # to compile it
+
 #: Each order of memory that the protocols rely on, and what finds it if it is relaxed.
 ORDERS = [
     ("row flag:stores", "rows"),

@@ -76,11 +76,11 @@ void __tsan_vptr_read(void**) {}
   void __tsan_unaligned_write##bytes(void* address) { plain(address, bytes, true); }
 SIZE(1)
 SIZE(2)
-SIZE(4) SIZE(8) SIZE(16)
+SIZE(4)
+SIZE(8)
+SIZE(16)
 #undef SIZE
-    void __tsan_read_range(void* address, unsigned long bytes) {
-  plain(address, bytes, false);
-}
+void __tsan_read_range(void* address, unsigned long bytes) { plain(address, bytes, false); }
 void __tsan_write_range(void* address, unsigned long bytes) { plain(address, bytes, true); }
 
 #define WORD(bits, Word)                                                                                               \

@@ -1,4 +1,4 @@
-// Compiled with -fno-access-control: numbers are set to where they wrap around.
+// Compiled with -fno-access-control: numbers are set to where they wrap around, and all that a node keeps is read.
 #include "node_program.hpp"
 
 #include <array>
@@ -19,10 +19,10 @@ std::string from_to(std::size_t from, std::size_t to) {
   return " from rank " + std::to_string(from) + " to " + std::to_string(to);
 }
 
-std::string name_of_row(const NodeLayout& layout, std::size_t member, std::size_t row, std::size_t at) {
+std::string name_of_row(std::size_t member, std::size_t row, std::size_t at) {
   const char* const what = at < RowSize::flag_bytes ? "row flag" : "row bytes";
   return std::string(what) + " of rank " + std::to_string(member) + ", row " + std::to_string(row) +
-         (at < RowSize::flag_bytes ? "" : ", byte " + std::to_string(at)) + (layout.members > 0 ? "" : "?");
+         (at < RowSize::flag_bytes ? "" : ", byte " + std::to_string(at));
 }
 
 std::string name_of_cell(std::size_t cell, std::size_t at) {
@@ -85,7 +85,7 @@ std::string NodeProgram::name(std::size_t offset) const {
   for (std::uint32_t member = 0; member < setting_.ranks; ++member) {
     if (heads > 0 && offset - layout_.row_heads(member) < heads) {
       const std::size_t at = offset - layout_.row_heads(member);
-      return name_of_row(layout_, member, at / head, at % head);
+      return name_of_row(member, at / head, at % head);
     }
     if (const std::size_t at = offset - layout_.acknowledgements(member); at < setting_.ranks * sizeof(Acknowledgement))
       return (at % sizeof(Acknowledgement) == 0 ? "cells emptied" : "offers refused") +

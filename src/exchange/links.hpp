@@ -16,6 +16,7 @@
 #include "mpi/outcome.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
+#include "node/row_exchange.hpp"
 #include "observe/phases.hpp"
 
 namespace swapmeet {
@@ -130,39 +131,10 @@ class Links {
   template <class Out, class In, class Copy>
   int exchange_rows(std::span<NodeLink* const> sends, Out&& out, std::span<NodeLink* const> receives, In&& in,
                     std::span<std::uint32_t> late, Copy&& copy) {
-    Neighbours& all = *local_.neighbours;
-    NodeRows& rows = all.rows();
-    while (!rows.ready()) {
-      all.waits_for(*all.member(rows.late()));
-      if (const int error = all.broken()) return error;
-      turn(false);
-    }
-    for (std::size_t i = 0; i < sends.size(); ++i)
-      if (const Piece block = out(i); block.bytes > 0) rows.write(sends[i]->member, block);
-    rows.posted();
-    raise();
-    all.here();
-    copy();
-    std::size_t left = 0;
-    for (std::uint32_t i = 0; i < receives.size(); ++i)
-      if (const Piece block = in(i); block.bytes > 0 && !rows.read(receives[i]->member, block)) late[left++] = i;
-    while (left > 0) {
-      const std::size_t before = std::exchange(left, 0);
-      for (std::size_t i = 0; i < before; ++i) {
-        NodeLink& link = *receives[late[i]];
-        const Piece block = in(late[i]);
-        if (rows.read(link.member, block)) continue;
-        if (rows.is_up(link.member)) {
-          if (const int error = receive_by_row(link, block)) return error;
-          continue;
-        }
-        all.waits_for(link);
-        late[left++] = late[i];
-      }
-      if (const int error = all.broken()) return error;
-      if (left > 0) turn(left < before);
-    }
-    return MPI_SUCCESS;
+    return exchange_by_rows(RowRank{*this, *local_.neighbours}, sends, out, receives, in, late, [&] {
+      local_.neighbours->here();
+      copy();
+    });
   }
   std::size_t row_block_bytes() const { return row_block_bytes_; }
 
@@ -444,6 +416,19 @@ class Links {
     if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
     return MPI_SUCCESS;
   }
+
+  /// This rank in exchange_by_rows().
+  struct RowRank {
+    Links& links;
+    Neighbours& all;
+
+    NodeRows& rows() const { return all.rows(); }
+    void raise() const { links.raise(); }
+    void waits_for(std::uint32_t member) const { all.waits_for(*all.member(member)); }
+    int broken() const { return all.broken(); }
+    void turn(bool moved) const { links.turn(moved); }
+    int receive_by_row(NodeLink& link, const Piece& block) const { return links.receive_by_row(link, block); }
+  };
 
   /// False: the message travels by the channel.
   template <bool is_send, class Wire>

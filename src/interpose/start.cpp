@@ -143,15 +143,15 @@ bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call
   return true;
 }
 
-/// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallv of small blocks, on a node, takes less than to keep the
-/// arguments of ours (docs/measurements/nonblocking.md), and so does its MPI_Ialltoallw, whose arguments are more. Not where
-/// an algorithm is ordered; nor in place, where MPI_Ialltoallv of Open MPI 5.0.11 delivers wrong data from four ranks on.
-/// Among neighbours this was not measured, and an algorithm has to be ordered.
+/// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallw of small blocks, on a node, takes less than to keep the
+/// derived types that such calls are made for. Not where an algorithm is ordered; nor in place, where non-blocking exchanges
+/// of unequal blocks of Open MPI 5.0.11 deliver wrong data from four ranks on. Among neighbours this was not measured, and an
+/// algorithm has to be ordered.
 template <class Call>
 bool faster_by_host(const Call& call, const Communicator& communicator) {
   if (communicator.options().algorithm) return false;
   return of_neighbours(Call::collective) ||
-         (of_unequal_blocks(Call::collective) && !host_is_mpich && call.send.base != MPI_IN_PLACE);
+         (Call::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
 }
 
 template <class Call>

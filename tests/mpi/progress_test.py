@@ -63,7 +63,7 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program.
-    Ordered, for until ranks have met it is Open MPI's MPI_Ialltoallv, whose MPI_Wait crashes on such an error (5.0.11)."""
+    Ordered: until ranks have met it is Open MPI's MPI_Ialltoallv, whose MPI_Wait crashes on such an error (5.0.11)."""
     started("nonblocking", ranks, "single", "wrong", algorithm="shared-memory")
 
 

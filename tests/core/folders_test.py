@@ -26,7 +26,8 @@ WITHOUT_MPI = [
 ]
 WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
-APART = ["cluster", "workload"]  #: programs of their own, which include their own folder only, and none includes
+#: What is built apart, includes its own folder only, and is included by none.
+APART = ["cluster", "component", "workload"]
 
 #: Words in names of files that say nothing, or nothing to who knows the field.
 VAGUE = re.compile(

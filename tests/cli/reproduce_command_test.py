@@ -124,7 +124,8 @@ def test_a_figure_goes_to_a_folder(tmp_path: Path) -> None:
 
 def test_what_was_not_run_is_not_judged(tmp_path: Path) -> None:
     done = swapmeet("reproduce", "slimfly:fig2", "--quick", "-o", str(tmp_path))
-    assert done.returncode == 0 and done.stdout.startswith("slimfly:fig2: not run yet\n"), done.stdout
+    page = tmp_path / "slimfly-fig2.md"
+    assert done.returncode == 0 and done.stdout.startswith(f"slimfly:fig2: not run yet: {page}\n"), done.stdout
 
 
 def test_quick_keeps_simulations(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def plot(
     if collective not in (None, *COLLECTIVES):
         raise SwapmeetError(f'--collective "{collective}": expected {" or ".join(COLLECTIVES)}')
     wanted_ranks = tuple(parse_ranks(ranks)) if ranks is not None else ()
-    _require_files(results)
     require_libraries(kinds)
+    _require_files(results)
     from swapmeet.plots.measured import Filter, load
 
     given = Filter(tuple(spec or ()), tuple(mpi or ()), collective or "", wanted_ranks, tuple(sizes or ()))

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <span>
 #include <utility>
+
+#include "node/crowd.hpp"
 
 namespace swapmeet {
 
@@ -21,20 +22,24 @@ struct alignas(64) Seat {
   std::atomic<std::int32_t> cpu_and_one;  ///< the CPU that it runs on; 0: not said yet
 };
 
-/// Of this host.
-inline std::int64_t processors() {
-  static const long number = sysconf(_SC_NPROCESSORS_ONLN);  // which reads a file
-  return number;
-}
-
 class Waiter {
  public:
   Waiter() = default;  ///< of a rank that is alone
   /// `seats`: of all ranks of the node; `me`: this one.
-  Waiter(std::span<Seat> seats, std::size_t me, std::int64_t cores = processors())
-      : seats_(seats), seat_(&seats[me]), crowded_(static_cast<std::int64_t>(seats.size()) > cores) {
+  Waiter(std::span<Seat> seats, std::size_t me, Crowd& crowd = Crowd::of_this_process())
+      : seats_(seats), seat_(&seats[me]), crowd_(&crowd) {
     here();
   }
+  Waiter(Waiter&& other) noexcept { *this = std::move(other); }
+  Waiter& operator=(Waiter&& other) noexcept {
+    if (this == &other) return *this;
+    moved();
+    other.moved();
+    seats_ = other.seats_, seat_ = other.seat_, crowd_ = other.crowd_;
+    cpu_and_one_ = other.cpu_and_one_, late_here_ = other.late_here_, turns_ = other.turns_;
+    return *this;
+  }
+  ~Waiter() { moved(); }
 
   /// To be called now and then: says where this rank is.
   void here() {
@@ -45,7 +50,10 @@ class Waiter {
   }
 
   /// In this turn, something has happened; or nothing, for a rank is late.
-  void moved() { idle_ = 0; }
+  void moved() {
+    if (idle_ >= few && crowd_) crowd_->goes_on();
+    idle_ = 0;
+  }
   void waits_for(const Seat& late) { late_here_ |= is_here(late); }
 
   /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. `anyone`: others may be late
@@ -56,11 +64,10 @@ class Waiter {
     const bool polls = ++turns_ % turns_between_polls == 0;
     if (polls) poll();
     const bool wanted = std::exchange(late_here_, false);
-    if (moved) return false;
-    ++idle_;
-    const bool now_and_then = idle_ % some == 0;
-    const bool for_long = crowded_ ? idle_ > several && now_and_then : idle_ > many && polls;
-    const bool yields = wanted || (anyone && idle_ > few) || (now_and_then && others_here()) || for_long;
+    if (moved) return this->moved(), false;
+    if (++idle_ == few && crowd_) crowd_->waits();
+    if (idle_ == 2 * many) idle_ = many;  // as long as it takes
+    const bool yields = wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || for_long(polls);
     yields ? static_cast<void>(sched_yield()) : pause();
     here();
     return yields;
@@ -73,8 +80,14 @@ class Waiter {
     return there == cpu_and_one_ || there == 0;
   }
   bool others_here() const {
-    return std::ranges::any_of(seats_, [this](const Seat& seat) { return &seat != seat_ && is_here(seat); });
+    return std::ranges::any_of(seats_, [this](const Seat& seat) { return &seat != seat_ && is_here(seat); }) ||
+           (crowd_ && crowd_->has_unseen(ranks()));
   }
+  bool for_long(bool polls) const {
+    if (idle_ <= several) return false;
+    return crowd_ && crowd_->shares_cores(ranks()) ? idle_ % some == 0 : idle_ > many && polls;
+  }
+  std::int64_t ranks() const { return static_cast<std::int64_t>(seats_.size()); }
 
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -91,7 +104,7 @@ class Waiter {
   static constexpr std::uint32_t many = 100'000;
   std::span<Seat> seats_;
   Seat* seat_ = nullptr;
-  bool crowded_ = false;           ///< there are more ranks than cores
+  Crowd* crowd_ = nullptr;
   std::int32_t cpu_and_one_ = -1;  ///< as this rank has said
   bool late_here_ = false;         ///< a rank that is late was last seen on this CPU
   std::uint32_t turns_ = 0, idle_ = 0;

@@ -16,6 +16,7 @@
 #include "session/context.hpp"
 #include "session/made_everywhere.hpp"
 #include "buffers/device.hpp"
+#include "node/crowd.hpp"
 #include "node/node_group.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
@@ -496,6 +497,7 @@ Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_by
   offer_.reset();
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
   const auto members = static_cast<std::int64_t>(offers.size());
+  Crowd::of_this_process().has_ranks(members);
   const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
   Neighbours::Joined joined =
       Neighbours::join(comm, group, offers, options_.shm_limit_bytes / most_members, all.regions, all.arenas, prepare);

@@ -497,7 +497,8 @@ int check_wait() {
   CPU_SET(sched_getcpu(), &one);
   must(sched_setaffinity(0, sizeof one, &one) == 0, "a process can stay on a CPU");
   std::array<Seat, 3> seats{};
-  Waiter waiter(seats, 0, 3);
+  Crowd three(3), two(2);
+  Waiter waiter(seats, 0, three);
   const int here = seats[0].cpu_and_one, elsewhere = here + 1;
   must(here == sched_getcpu() + 1, "a rank says where it is");
   const auto yields_in = [&](int turns, bool late, bool anyone = false) -> int {
@@ -519,8 +520,18 @@ int check_wait() {
   seats[1].cpu_and_one = seats[2].cpu_and_one = elsewhere;
   must(yields_in(6400, true, true) > 6300, "anyone may be here");
   must(yields_in(164'000, true) == 1000, "who has waited for long gives the core away now and then");
-  waiter = Waiter(seats, 0, 2);
+  waiter = Waiter(seats, 0, two);
   must(yields_in(5000, true) == 1000, "where ranks share cores, they may have moved");
+  three.has_ranks(4);
+  waiter = Waiter(seats, 0, three);
+  must(yields_in(6400, true) == 1600, "where ranks of other communicators share cores, they may be here");
+  Crowd four(4);
+  waiter = Waiter(seats, 0, four);
+  must(yields_in(6400, true) == 0, "three ranks have a core each");
+  four.waits();
+  must(yields_in(6400, true) == 1597, "of two threads of each that wait, one may be here");
+  four.goes_on();
+  must(yields_in(6400, true) == 0, "and goes on");
   yields = 0;
   for (int turn = 0; turn < 6400; ++turn) waiter.turn(true, true, [] {});
   must(yields == 0, "who has work goes on");

@@ -1,0 +1,49 @@
+/// Who may want the cores of this host besides the ranks of one exchange: ranks of the job on other communicators, and
+/// further threads of each. Where there are more of them than cores, who waits cannot see all that wait for its core.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace swapmeet {
+
+/// Of this host.
+inline std::int64_t processors() {
+  static const long number = sysconf(_SC_NPROCESSORS_ONLN);  // which reads a file
+  return number;
+}
+
+/// Of a process. Any thread may call anything.
+class Crowd {
+ public:
+  explicit Crowd(std::int64_t cores = processors()) : cores_(cores) {}
+  static Crowd& of_this_process();
+
+  /// So many ranks of the job are on this host, at least.
+  void has_ranks(std::int64_t number) {
+    if (number > ranks_.load(std::memory_order_relaxed)) ranks_.store(number, std::memory_order_relaxed);
+  }
+  /// A thread of this process has been waiting for a while; it goes on.
+  void waits() { waiting_.fetch_add(1, std::memory_order_relaxed); }
+  void goes_on() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+
+  /// Of an exchange of so many ranks: whether the job has more threads than there are cores; and whether some of them,
+  /// then, take no part in it.
+  bool shares_cores(std::int64_t ranks) const { return threads(ranks) > cores_; }
+  bool has_unseen(std::int64_t ranks) const { return threads(ranks) > std::max(ranks, cores_); }
+
+ private:
+  /// That may want a core, if the other processes are as this one.
+  std::int64_t threads(std::int64_t ranks) const {
+    return std::max(ranks, ranks_.load(std::memory_order_relaxed)) *
+           std::max<std::int64_t>(1, waiting_.load(std::memory_order_relaxed));
+  }
+
+  std::int64_t cores_;
+  std::atomic<std::int64_t> ranks_ = 1, waiting_ = 0;
+};
+
+}  // namespace swapmeet

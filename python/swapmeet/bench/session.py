@@ -94,6 +94,8 @@ class Session:
         Rank i runs on core i of those of all ranks, in turn.
     touch : bool
         Every rank rewrites its send buffer before each call, untimed.
+    preload : bool
+        If False, nothing is preloaded: to see whether the ranks start at all.
     timeout_s : float
         Limit in seconds for one answer, beyond the time that measuring is estimated to take.
 
@@ -113,6 +115,7 @@ class Session:
         variables: Mapping[str, str] | None = None,
         pin: bool = False,
         touch: bool = False,
+        preload: bool = True,
         timeout_s: float = 120,
     ) -> None:
         self.target, self.ranks, self.nodes, self.timeout_s = target, ranks, nodes, timeout_s
@@ -120,7 +123,9 @@ class Session:
         settings = {"SWAPMEET_STATS": "0", "SWAPMEET_EXPLAIN": "1"}  # counting costs time; explaining, the first call
         settings |= {"SWAPMEET_NODES": nodes} if nodes else {}
         settings |= variables or {}
-        words = command(target, ranks, [program(target, "measure")], library(target), settings, launcher)
+        self._preloads = preload
+        ours = library(target) if preload else None
+        words = command(target, ranks, [program(target, "measure")], ours, settings, launcher)
         self.command = words  #: that was launched
         self.environment = {**environment(target, ranks), **settings}  #: what the launch has besides os.environ
         self.description: dict[str, str] = {}  #: by the program: "mpi", "library", "cores", "nodes", "barrier"
@@ -319,7 +324,7 @@ class Session:
             self._fail(
                 f"{words[1]} of {self.ranks} ranks found one another; is the launcher that of {self.target.name}?"
             )
-        if self.description.get("library") == "none":
+        if self._preloads and self.description.get("library") == "none":
             self._fail(
                 "libswapmeet.so was not preloaded; does the launcher pass LD_PRELOAD on, and can all nodes read it?"
             )

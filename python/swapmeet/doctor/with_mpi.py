@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.session import LaunchFailed, Ran, Session
 from swapmeet.doctor.finding import WRONG, Finding, fine, note, wrong
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library, program
+from swapmeet.library import library
 from swapmeet.mpi import Mpi
 
 LIMIT_S = 60
@@ -170,12 +169,9 @@ def _try(session: Session, spec: str) -> Ran:
 
 def _why_not_launched(target: Mpi, ranks: int, launcher: str | None) -> str:
     """Whether the same ranks can be launched without the library."""
-    words = launch.command(target, ranks, [program(target, "measure")], launcher=launcher)
     try:
-        alone = launch.run(target, ranks, words, timeout_s=LIMIT_S, typed="quit\n")
-        works = alone.returncode == 0 and f"ready {ranks}" in alone.stdout
-    except (OSError, subprocess.TimeoutExpired):
-        works = False
-    if works:
-        return "without Swapmeet it works: please report it, with this page"
+        with Session(target, ranks, launcher=launcher, preload=False, timeout_s=LIMIT_S):
+            return "without Swapmeet it works: please report it, with this page"
+    except LaunchFailed:
+        pass
     return "it is the same without Swapmeet: this MPI does not run here so; try another by --mpi, or --launcher"

@@ -548,6 +548,7 @@ void bind_varying_counts(nb::module_& m) {
                    [](const VaryingCounts& c) {
                      return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
                    })
+      .def_ro("each_bytes", &VaryingCounts::each_bytes)
       .def_ro("padded_bytes", &VaryingCounts::padded_bytes)
       .def_ro("bound_bytes", &VaryingCounts::bound_bytes)
       .def_ro("largest_bytes", &VaryingCounts::largest_bytes)

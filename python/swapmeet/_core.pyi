@@ -330,6 +330,9 @@ class VaryingCounts:
     def direct_bytes(self) -> int | None:
         """Blocks of more bytes are sent directly to their destination; None: none does for its size."""
     @property
+    def each_bytes(self) -> int:
+        """Of every block, where they are of one size and all ranks know it, so that none is sent; else 0."""
+    @property
     def padded_bytes(self) -> int:
         """The bytes N of a padded block; 0 if nothing is padded."""
     @property

@@ -15,7 +15,7 @@ namespace swapmeet {
 /// and without the milliseconds that its first MPI_Allreduce can take (MPICH). One thread at a time.
 class LargestOfAll {
  public:
-  static constexpr std::size_t most = size_classes;
+  static constexpr std::size_t most = 2 + size_classes;
 
   /// `values`: at most `most`, as many on all ranks. Collective; in a coroutine, which is left while it waits. Returns an
   /// error of MPI, MPI_ERR_OTHER if other ranks are in another exchange; then nothing may be exchanged on `call.comm`.

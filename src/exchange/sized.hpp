@@ -11,6 +11,7 @@
 #include "exchange/links.hpp"
 #include "exchange/padded.hpp"
 #include "exchange/size_codec.hpp"
+#include "model/threshold.hpp"
 #include "observe/traffic.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
@@ -94,11 +95,11 @@ class SizedPayload {
   using Fabric = Links<Watching>;
   static constexpr bool hears = true, has_parts = true;
 
-  /// Blocks of more than `direct_bytes` are sent directly. `padded`: exchanges the others, if the flow does not.
-  SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, std::int64_t direct_bytes, Padded* padded,
+  /// `agreed`: of this call. `padded`: exchanges what is not sent directly, if the flow does not.
+  SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, const Agreed& agreed, Padded* padded,
                const Invocation& call, Failure& failure, Oversize& oversize)
-      : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(direct_bytes), padded_(padded),
-        call_(call), failure_(failure), oversize_(oversize) {}
+      : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
+        each_(agreed.each), padded_(padded), call_(call), failure_(failure), oversize_(oversize) {}
 
   std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
   const Round& round(std::size_t index) const { return flow_.rounds[index]; }
@@ -149,8 +150,13 @@ class SizedPayload {
 
   Item& item(std::int32_t block) { return all_.items[static_cast<std::size_t>(block)]; }
 
-  /// Within the node nothing goes ahead: the receiver learns how long a message is.
-  Sizes treatment(Rank peer) const { return fabric_->local(peer) ? Sizes::combined : all_.sizes; }
+  /// Whether the receiver knows the sizes without being told.
+  bool known(const Message& message) const { return message.last || each_ > 0; }
+
+  /// How it is told. Within the node nothing goes ahead: the receiver learns how long a message is.
+  Sizes treatment(const Message& message) const {
+    return known(message) ? Sizes::automatic : fabric_->local(message.peer) ? Sizes::combined : all_.sizes;
+  }
 
   BytesWire wire(const char* address, std::int64_t bytes, bool lost = false) const {
     return {const_cast<char*>(address), bytes, lost, &oversize_};
@@ -201,7 +207,7 @@ class SizedPayload {
     const Message& message = flow_.sends[number];
     SizeTally tally;
     for (const std::int32_t block : flow_.departing_in(message)) tally.add(item(block).bytes);
-    const Sizes sizes = message.last ? Sizes::automatic : treatment(message.peer);
+    const Sizes sizes = treatment(message);
     const std::uint32_t together = all_.send_numbers[number];
     const bool with_sizes = sizes == Sizes::combined || sizes == Sizes::total;
     std::int64_t body = tally.sum() + (with_sizes ? tally.bytes() : 0);
@@ -232,7 +238,7 @@ class SizedPayload {
 
   /// The memory of what goes ahead of a message.
   std::int64_t head_room(const Message& message) const {
-    const Sizes sizes = message.last ? Sizes::combined : treatment(message.peer);
+    const Sizes sizes = treatment(message);
     return sizes == Sizes::ahead ? most_sizes_bytes(message.count) : sizes == Sizes::total ? number_bytes : 0;
   }
 
@@ -289,7 +295,11 @@ class SizedPayload {
   int start_receive(std::uint32_t number, std::uint32_t slot, Fabric& fabric, Started& started) {
     const Message& message = flow_.receives[number];
     if (message.last) return receive_last(message, number, slot, fabric, started);
-    const Sizes sizes = treatment(message.peer);
+    const Sizes sizes = treatment(message);
+    if (sizes == Sizes::automatic) {
+      all_.buffers.take(number, slot, 0);
+      return receive_body(message, number, slot, each_ * message.count, Kind::passed_on, fabric, started);
+    }
     const std::uint32_t together = all_.receive_numbers[number];
     if (sizes == Sizes::combined) {
       fabric.receive_any(slot, number, message.peer, Kind::passed_on, together);
@@ -322,7 +332,7 @@ class SizedPayload {
     if (bytes == 0) return MPI_SUCCESS;
     const std::uint32_t together = all_.receive_numbers[number];
     const auto size = static_cast<std::size_t>(bytes);
-    const bool with_sizes = kind == Kind::passed_on && all_.sizes == Sizes::total;
+    const bool with_sizes = kind == Kind::passed_on && treatment(message) == Sizes::total;
     const Piece room = all_.buffers.take(number, slot, size);
     if (room.bytes == size && (with_sizes || all_.buffers.memory(number)))
       return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
@@ -348,13 +358,20 @@ class SizedPayload {
       return all_.buffers.keep(number, 0);
     }
     all_.buffers.pool().count(-head_room(message));
-    const bool combines = treatment(message.peer) != Sizes::ahead;
+    if (known(message)) return place(message, number, from, [this] { return each_; });
+    const bool combines = treatment(message) != Sizes::ahead;
     SizeReader reader(combines && from ? from : all_.buffers.sizes_of(slot));
     if (reader.failed()) failure_.received_wrong(MPI_ERR_TRUNCATE, true), from = nullptr;
     else if (combines && from) from += sizes_bytes_in(from, message.count);
+    place(message, number, from, [&reader] { return reader.next(); });
+  }
+
+  /// Blocks that have arrived side by side `from` there on (nullptr: they are lost), `next()` bytes of each.
+  template <class Next>
+  void place(const Message& message, std::uint32_t number, const char* from, Next next) {
     std::uint32_t kept = 0;
     for (const std::int32_t block : flow_.arriving_in(message)) {
-      const std::int64_t bytes = reader.next();
+      const std::int64_t bytes = next();
       if (block >= 0) item(block) = {from, bytes, number}, ++kept;
       else if (from) stays(-1 - block, from, bytes);
       if (from) from += bytes;
@@ -380,7 +397,7 @@ class SizedPayload {
   SizedState& all_;
   const Flow& flow_;
   const Blocks &send_, &receive_;
-  std::int64_t direct_bytes_;
+  std::int64_t direct_bytes_, each_;  ///< as of Agreed
   Padded* padded_;
   const Invocation& call_;
   Failure& failure_;

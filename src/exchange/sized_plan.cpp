@@ -31,38 +31,48 @@ SizedPlan::SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& 
 
 SizedPlan::~SizedPlan() = default;
 
-std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, SizeClasses& mine) {
+std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine) {
   const Rank ranks = state_.flow.ranks, rank = state_.flow.rank;
-  if (spec_.direct_bytes == Direct::automatic) {
-    SizeClasses received{};
-    mine = {};
-    for (Rank i = 0; i < ranks; ++i) {
-      if (i == rank) continue;
-      ++mine[size_class(send.bytes(i))];
-      ++received[size_class(receive.bytes(i))];
-    }
-    std::ranges::transform(mine, received, mine.begin(), [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-    return mine;
-  }
-  agreed_ = agreed_without(spec_, bound_bytes_);
+  const bool automatic = spec_.direct_bytes == Direct::automatic;
+  agreed_ = automatic ? Agreed{0, Direct::never} : agreed_without(spec_, bound_bytes_);
   if (agreement_bytes() == 0) return {};
-  mine[0] = 0;
-  for (Rank i = 0; i < ranks; ++i)
-    if (i != rank && send.bytes(i) <= agreed_.direct_bytes) mine[0] = std::max(mine[0], send.bytes(i));
-  return {mine.data(), 1};
+  std::int64_t least = INT64_MAX, largest = 0;
+  for (Rank i = 0; i < ranks; ++i) {
+    if (i == rank) continue;
+    const std::int64_t bytes = send.bytes(i);
+    if (bytes <= agreed_.direct_bytes) largest = std::max(largest, bytes);
+    least = std::min(least, bytes <= agreed_.direct_bytes ? bytes : 0);
+  }
+  mine[0] = largest, mine[1] = -least;
+  if (!automatic) return std::span(mine).first(2);
+  SizeClasses sent{}, received{};
+  for (Rank i = 0; i < ranks; ++i) {
+    if (i == rank) continue;
+    ++sent[size_class(send.bytes(i))];
+    ++received[size_class(receive.bytes(i))];
+  }
+  std::ranges::transform(sent, received, mine.begin() + 2, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  return mine;
 }
 
 bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t limit_bytes, const Invocation& call) {
-  SizeClasses sizes;
+  Told told;
   bound_bytes_ = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   agreement_error_ = MPI_SUCCESS;
-  if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, sizes); !numbers.empty()) {
+  if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, told); !numbers.empty()) {
     const auto phase = Watch(call.clock).during(CallPhase::metadata);
     agreement_error_ = largest_.settle(numbers, tags_, call);
     if (agreement_error_) return broken_ = true;
+    const std::int64_t largest = told[0], least = -told[1];
+    if (spec_.direct_bytes == Direct::automatic) {
+      SizeClasses most;
+      std::copy(told.begin() + 2, told.end(), most.begin());
+      agreed_ = agreed_by(most, forwarding_, bound_bytes_);
+    } else {
+      agreed_.largest = largest;
+    }
+    agreed_.each = size_of_each(least, largest, agreed_.direct_bytes);
   }
-  if (spec_.direct_bytes == Direct::automatic) agreed_ = agreed_by(sizes, forwarding_, bound_bytes_);
-  else if (agreement_bytes() > 0) agreed_.largest = sizes[0];
   if (!within(agreed_, spec_, bound_bytes_)) return false;
   return !padded_ || padded_->reserve(agreed_.largest, call.comm);
 }
@@ -78,10 +88,11 @@ template <class Watching>
 struct SizedPlan::Pass {
   Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
       : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
-        payload(plan.state_, send, receive, plan.agreed_.direct_bytes, plan.padded_ ? &*plan.padded_ : nullptr, call,
-                failure, plan.oversize_),
+        payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure,
+                plan.oversize_),
+        // With its sizes, a message that is not as it should be ends here, or says so itself.
         links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, failure,
-              false),  // a message that is not as it should be ends here, or says so itself
+              plan.agreed_.each > 0),
         engine(links, payload) {
     links.bind(call, watch);
   }

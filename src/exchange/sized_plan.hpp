@@ -8,8 +8,8 @@
 ///   combined  each message begins with the sizes of its blocks; the receiver asks MPI how long it is
 ///   total     each message begins with the sizes of its blocks, and is preceded by one with its length
 ///
-/// Sizes are left out where the receiver knows them: in messages all of whose blocks end there (Message::last). Blocks
-/// above a threshold that all ranks share are sent directly from their source to their destination meanwhile; in the
+/// Sizes are left out where the receiver knows them: in messages all of whose blocks end there (Message::last), and in all
+/// messages of a call whose blocks are of one size, which the agreement on the threshold tells. Blocks above a threshold that all ranks share are sent directly from their source to their destination meanwhile; in the
 /// flow they count as empty.
 ///
 /// Memory: blocks that stay go to the receive buffer at once. Only messages with blocks that are passed on are kept, as
@@ -23,6 +23,7 @@
 /// sender waits for ever.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -86,8 +87,11 @@ class SizedPlan final : public Exchange {
   struct Pass;
   struct UnderWay;
 
+  /// What a rank tells of its sizes, such that all may take the largest: bytes of the largest block, and of the smallest,
+  /// negative; then blocks by class, where the threshold depends on them.
+  using Told = std::array<std::int64_t, 2 + size_classes>;
   /// This rank's part of the agreement, in `mine`; empty: there is none.
-  std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, SizeClasses& mine);
+  std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine);
   int ended(int error, bool broken);
 
   SizedState state_;

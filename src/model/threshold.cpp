@@ -46,9 +46,14 @@ std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forward
   return threshold;
 }
 
+std::int64_t size_of_each(std::int64_t least, std::int64_t largest, std::int64_t direct_bytes) {
+  return least == largest && largest <= direct_bytes ? largest : 0;
+}
+
 std::int64_t agreement_bytes(const Spec& spec) {
-  if (spec.direct_bytes == Direct::automatic) return sizeof(SizeClasses);
-  return spec.sizes == Sizes::padded || spec.direct_bytes == Direct::never ? sizeof(std::int64_t) : 0;
+  constexpr std::int64_t extremes = 2 * sizeof(std::int64_t);
+  if (spec.direct_bytes == Direct::automatic) return extremes + sizeof(SizeClasses);
+  return spec.sizes == Sizes::padded || spec.direct_bytes == Direct::never ? extremes : 0;
 }
 
 Agreed agreed_without(const Spec& spec, std::int64_t bound) {

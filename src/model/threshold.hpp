@@ -39,7 +39,12 @@ std::int64_t direct_threshold(const SizeClasses& most, const Forwarding& forward
 struct Agreed {
   std::int64_t largest = 0;       ///< bytes of the largest block that is not sent directly; 0 where nobody asked
   std::int64_t direct_bytes = 0;  ///< blocks of more bytes are sent directly
+  /// Bytes of every block for another rank, if none is empty or sent directly; 0 where they differ or nobody asked.
+  std::int64_t each = 0;
 };
+
+/// Agreed::each, where blocks for other ranks have `least` to `largest` bytes.
+std::int64_t size_of_each(std::int64_t least, std::int64_t largest, std::int64_t direct_bytes);
 
 /// Bytes that ranks must exchange to agree on the sizes of a call under `spec`; 0: none.
 std::int64_t agreement_bytes(const Spec& spec);

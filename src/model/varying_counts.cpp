@@ -45,6 +45,14 @@ struct VaryingCounter::Matrix {
     return largest;
   }
 
+  std::int64_t least() const {
+    std::int64_t least = INT64_MAX;
+    for (std::int64_t s = 0; s < ranks; ++s)
+      for (std::int64_t d = 0; d < ranks; ++d)
+        if (s != d) least = std::min(least, at(s, d));
+    return least;
+  }
+
   double mean() const {
     double sum = 0;
     for (std::int64_t s = 0; s < ranks; ++s)
@@ -81,9 +89,11 @@ std::int64_t pieces(std::int64_t bytes, std::int64_t segment_bytes) {
 /// One rank in one call, without the blocks that are sent directly.
 class VaryingWalk {
  public:
-  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, Rank rank)
+  /// `known`: every rank knows all sizes.
+  VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, bool known,
+              Rank rank)
       : all_(all), flow_(all.flows_[static_cast<std::size_t>(rank)]),
-        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes) {}
+        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes), known_(known) {}
 
   void run(RankCounts& counts) const {
     for (const Message& message : flow_.sends) send(message, counts);
@@ -113,18 +123,24 @@ class VaryingWalk {
     return {tally.sum(), tally.bytes()};
   }
 
-  /// Within a node, but for MPI, nothing goes ahead.
+  /// How the receiver is told the sizes; automatic: it knows them. Within a node, but for MPI, nothing goes ahead.
   Sizes treatment(const Message& message) const {
+    if (message.last || known_) return Sizes::automatic;
     const bool near = all_.spec_.intra != Transport::mpi && all_.shape_.share_node(flow_.rank, message.peer);
     return near ? Sizes::combined : all_.sizes_;
   }
 
-  bool combines(const Message& message) const { return !message.last && treatment(message) != Sizes::ahead; }
+  bool combines(const Message& message) const {
+    return treatment(message) == Sizes::combined || treatment(message) == Sizes::total;
+  }
 
   /// The memory for what goes ahead of a message.
   std::int64_t head_room(const Message& message) const {
-    if (message.last || treatment(message) == Sizes::combined) return 0;
-    return treatment(message) == Sizes::total ? number_bytes : most_sizes_bytes(message.count);
+    switch (treatment(message)) {
+      case Sizes::ahead: return most_sizes_bytes(message.count);
+      case Sizes::total: return number_bytes;
+      default: return 0;
+    }
   }
 
   std::int64_t body(const Message& message, const Load& load) const {
@@ -135,9 +151,9 @@ class VaryingWalk {
     const auto sent = [&](std::int64_t bytes) { ++counts.messages, counts.message_bytes += bytes; };
     const Load blocks = load(flow_.departing_in(message));
     const Sizes sizes = treatment(message);
-    if (!message.last) counts.size_bytes += blocks.size_bytes + (sizes == Sizes::total ? number_bytes : 0);
-    if (!message.last && sizes == Sizes::ahead) sent(blocks.size_bytes);
-    if (!message.last && sizes == Sizes::total) sent(number_bytes);
+    if (sizes != Sizes::automatic) counts.size_bytes += blocks.size_bytes + (sizes == Sizes::total ? number_bytes : 0);
+    if (sizes == Sizes::ahead) sent(blocks.size_bytes);
+    if (sizes == Sizes::total) sent(number_bytes);
     if (const std::int64_t bytes = body(message, blocks); bytes > 0) sent(bytes);
   }
 
@@ -156,6 +172,7 @@ class VaryingWalk {
   const std::vector<std::uint32_t>& origins_;
   const VaryingCounter::Matrix& matrix_;
   std::int64_t direct_bytes_;
+  bool known_;
 };
 
 std::string VaryingCounter::problem(const Spec& spec, const Shape& shape) {
@@ -243,7 +260,7 @@ void VaryingCounter::count_direct(Rank rank, const Matrix& matrix, std::int64_t 
   }
 }
 
-/// As Varying::agree() does.
+/// As SizedPlan::agree() does.
 void VaryingCounter::agree(const Matrix& matrix, std::int64_t limit_bytes, VaryingCounts& counts) const {
   const std::int64_t bound = limit_bytes / std::max<std::int64_t>(1, working_blocks_);
   const bool automatic = spec_.direct_bytes == Direct::automatic;
@@ -251,6 +268,8 @@ void VaryingCounter::agree(const Matrix& matrix, std::int64_t limit_bytes, Varyi
   counts.agreement_bytes = agreement_bytes(spec_);
   if (!automatic && counts.agreement_bytes > 0) agreed.largest = matrix.largest(agreed.direct_bytes);
   counts.direct_bytes = agreed.direct_bytes;
+  if (counts.agreement_bytes > 0)
+    counts.each_bytes = size_of_each(matrix.least(), matrix.largest(Direct::never), agreed.direct_bytes);
   counts.declined = !within(agreed, spec_, bound);
   if (sizes_ == Sizes::padded) counts.padded_bytes = agreed.largest;
 }
@@ -276,7 +295,8 @@ VaryingCounts VaryingCounter::count(std::span<const std::int64_t> sizes, std::in
     const std::int64_t largest = matrix.largest(counts.direct_bytes);
     counts.bound_bytes = working_blocks_ * (largest + size_room(sizes_, largest));
     for (Rank r = 0; r < ranks_; ++r)
-      VaryingWalk(*this, matrix, counts.direct_bytes, r).run(counts.ranks[static_cast<std::size_t>(r)]);
+      VaryingWalk(*this, matrix, counts.direct_bytes, counts.each_bytes > 0, r)
+          .run(counts.ranks[static_cast<std::size_t>(r)]);
   }
   return counts;
 }

@@ -5,7 +5,8 @@
 ///
 /// The execution's rules, once more:
 ///   - Blocks above a threshold are sent directly, each in a message of its own; in the flow they count as empty.
-///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last) are data only.
+///   - Messages without data are not sent. Messages whose receiver knows all sizes (Message::last, or the blocks of the call
+///     are of one size, on which the ranks agreed) are data only.
 ///   - Sizes are 4 bytes a block; if one is 2^32 - 3 or more, a mark of 4 bytes and 8 bytes a block; where at most half of
 ///     the blocks have data, and that is shorter, a mark and a list of those (schedule/size_format.hpp).
 ///   - In working memory are, until the round (complete=all: the batch) is over: what goes ahead in both directions (of sizes: the room that they
@@ -45,6 +46,7 @@ struct VaryingCounts {
   Sizes sizes = Sizes::automatic;    ///< the treatment; automatic: of a direct exchange, which needs none
   std::int64_t agreement_bytes = 0;  ///< that an allreduce exchanges first; not counted above
   std::int64_t direct_bytes = 0;     ///< blocks of more bytes are sent directly; Direct::never
+  std::int64_t each_bytes = 0;       ///< of every block, where all ranks know it; 0: they differ, or nobody asked
   std::int64_t padded_bytes = 0;     ///< N; 0 if nothing is padded
   std::int64_t bound_bytes = 0;      ///< no rank's working_bytes is more
   std::int64_t largest_bytes = 0;    ///< of a block for another rank

@@ -22,6 +22,7 @@ std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
     text += agreed.direct_bytes == 0 ? ", all blocks directly"
                                      : ", blocks above " + std::to_string(agreed.direct_bytes) + " B directly";
   if (plan.agreement_bytes() == 0) return text + ", no agreement";
+  if (agreed.each > 0) text += ", all of " + std::to_string(agreed.each) + " B";
   return text + ", agreed on by an allreduce of " + std::to_string(plan.agreement_bytes()) + " B in " +
          std::to_string(time.count() / 1000) + " us";
 }

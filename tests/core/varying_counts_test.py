@@ -143,17 +143,28 @@ def test_one_hot_block_is_sent_directly() -> None:
 def test_what_ranks_agree_on() -> None:
     sizes = constant(8, 100)
     found = {
-        spec: (counts.agreement_bytes, counts.direct_bytes, counts.padded_bytes, counts.sizes)
+        spec: (counts.agreement_bytes, counts.direct_bytes, counts.each_bytes, counts.padded_bytes, counts.sizes)
         for spec in ("bruck", "two-phase-bruck", "hybrid", "padded-bruck(direct=64)", "bruck(sizes=padded,direct=auto)")
         for counts in [counted(spec, sizes)]
     }
     assert found == {
-        "bruck": (0, 32 << 10, 0, "combined"),
-        "two-phase-bruck": (8, None, 0, "ahead"),
-        "hybrid": (400, 127, 0, "combined"),
-        "padded-bruck(direct=64)": (8, 64, 0, "padded"),
-        "bruck(sizes=padded,direct=auto)": (400, 127, 127, "padded"),  # the largest of its class
+        "bruck": (0, 32 << 10, 0, 0, "combined"),
+        "two-phase-bruck": (16, None, 100, 0, "ahead"),
+        "hybrid": (416, 127, 100, 0, "combined"),
+        "padded-bruck(direct=64)": (16, 64, 0, 0, "padded"),
+        "bruck(sizes=padded,direct=auto)": (416, 127, 100, 127, "padded"),  # the largest of its class
     }
+
+
+@pytest.mark.parametrize("spec", ["two-phase-bruck", "sloav", "hybrid", "bruck(sizes=combined,direct=never)"])
+def test_sizes_that_all_ranks_know_are_not_sent(spec: str) -> None:
+    equal, unequal = constant(8, 100), constant(8, 100)
+    unequal[3][5] = 101
+    for counts, known in ((counted(spec, equal), True), (counted(spec, unequal), False)):
+        assert (counts.each_bytes == 100) == known
+        assert all((rank.size_bytes == 0) == known for rank in counts.ranks)
+    told, untold = counted(spec, unequal).ranks[0], counted(spec, equal).ranks[0]
+    assert untold.message_bytes == told.message_bytes - told.size_bytes
 
 
 @given(st.integers(2, 12), st.data())

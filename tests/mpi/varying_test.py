@@ -82,12 +82,17 @@ def test_never_direct_burdens_the_ranks_on_the_way(launch, compiled, tmp_path: P
             assert working <= 4096 + (LARGE_BYTES if report.rank in (0, 1) else 0)
 
 
-def test_what_is_sent_is_counted(launch, compiled, tmp_path: Path, wheel: str) -> None:
-    """4 ranks, radix 2: two messages, each with sizes ahead if it is not the last of its blocks."""
-    _, reports = skewed(launch, compiled, tmp_path, wheel, 4, "two-phase-bruck", "small=100", "large=100", "calls=5")
+@pytest.mark.parametrize("large", [100, 200])
+def test_what_is_sent_is_counted(launch, compiled, tmp_path: Path, wheel: str, large: int) -> None:
+    """4 ranks, radix 2: two messages, the first with sizes ahead, unless the ranks know that all blocks are of one size."""
+    words = ("small=100", f"large={large}", "from=0", "to=1", "calls=5")
+    done, reports = skewed(launch, compiled, tmp_path, wheel, 4, "two-phase-bruck", *words, SWAPMEET_EXPLAIN="1")
+    equal = large == 100
+    assert (", all of 100 B, agreed on" in explained(done)[0]) == equal
     for report in reports:
-        assert report.tally["messages_sent"] == 5 * 3
-        assert report.tally["message_bytes"] == 5 * (2 * 4 + 4 * 100)  # two sizes; offsets 1, 3 and 2, 3
+        assert report.tally["messages_sent"] == 5 * (2 if equal else 3)
+        sizes, data = 0 if equal else 2 * 4, 4 * 100  # two sizes; offsets 1, 3 and 2, 3
+        assert report.tally["message_bytes"] == 5 * (sizes + data + (large - 100) * (report.rank == 0))
         assert report.tally["working_bytes"] > 0
 
 
@@ -168,18 +173,18 @@ def test_other_calls_stay_served(launch, compiled, tallies, tmp_path: Path, whee
 @pytest.mark.parametrize(
     ("algorithm", "said"),
     [
-        ("two-phase-bruck", r"; sizes ahead, agreed on by an allreduce of 8 B in \d+ us\)$"),
-        ("sloav", r"; sizes total, agreed on by an allreduce of 8 B in \d+ us\)$"),
+        ("two-phase-bruck", r"; sizes ahead, agreed on by an allreduce of 16 B in \d+ us\)$"),
+        ("sloav", r"; sizes total, agreed on by an allreduce of 16 B in \d+ us\)$"),
         ("bruck", r"; sizes combined, blocks above 32768 B directly, no agreement\)$"),
         ("bruck(sizes=ahead,direct=100)", r"; sizes ahead, blocks above 100 B directly, no agreement\)$"),
         ("bruck(direct=0)", r"; sizes combined, all blocks directly, no agreement\)$"),
-        ("hybrid", r"; sizes combined, .*directly, agreed on by an allreduce of 400 B in \d+ us\)$"),
-        ("padded-bruck", r"; sizes padded, agreed on by an allreduce of 8 B in \d+ us\)$"),
+        ("hybrid", r"; sizes combined, .*directly, agreed on by an allreduce of 416 B in \d+ us\)$"),
+        ("padded-bruck", r"; sizes padded, agreed on by an allreduce of 16 B in \d+ us\)$"),
         (
             "padded-alltoall",
-            r": native\(sizes=padded,direct=never\) .*; sizes padded, agreed on by an allreduce of 8 B",
+            r": native\(sizes=padded,direct=never\) .*; sizes padded, agreed on by an allreduce of 16 B",
         ),
-        ("direct(sizes=padded)", r"; sizes padded, blocks above 32768 B directly, agreed on by an allreduce of 8 B"),
+        ("direct(sizes=padded)", r"; sizes padded, blocks above 32768 B directly, agreed on by an allreduce of 16 B"),
     ],
 )
 def test_explains_sizes_threshold_and_agreement(launch, compiled, wheel: str, algorithm: str, said: str) -> None:

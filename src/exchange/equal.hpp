@@ -32,8 +32,8 @@ class EqualPayload {
   using Fabric = Links<Watching>;
   static constexpr bool hears = false, has_parts = false;
 
-  EqualPayload(const Schedule& schedule, Failure& failure, Oversize& oversize, const Fabric& fabric)
-      : schedule_(schedule), failure_(failure), oversize_(oversize), fabric_(fabric) {}
+  EqualPayload(const Schedule& schedule, Failure& failure, const Fabric& fabric)
+      : schedule_(schedule), failure_(failure), fabric_(fabric) {}
 
   std::size_t rounds() const { return schedule_.steps.size(); }
   const Round& round(std::size_t index) const { return schedule_.steps[index]; }
@@ -83,19 +83,13 @@ class EqualPayload {
   [[gnu::noinline]] Part without_data(const Message& message) const {
     const std::int64_t bytes = static_cast<const Payload&>(*this).bytes(message);
     if (bytes == 0) return {nullptr, 0, MPI_BYTE};
-    if (is_send) return oversize_.more_than(bytes);
-    return fabric_.call().failure != MPI_SUCCESS ? discarded()
+    if (is_send) return fabric_.lost().sent(bytes);
+    return fabric_.call().failure != MPI_SUCCESS ? fabric_.lost().dropped(bytes)
                                                  : static_cast<const Payload&>(*this).template part<false>(message);
-  }
-
-  static Part discarded() {
-    static char nowhere[1];
-    return {nowhere, 1, MPI_BYTE};
   }
 
   const Schedule& schedule_;
   Failure& failure_;
-  Oversize& oversize_;
   const Fabric& fabric_;
 };
 
@@ -107,9 +101,8 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
 
  public:
   /// `as_bytes`: the bytes of the first segment, if the schedule has segments; else all. Types are contiguous then.
-  BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, Oversize& oversize,
-                const Links<Watching>& fabric)
-      : Base(schedule, failure, oversize, fabric), as_bytes_(as_bytes) {}
+  BlocksPayload(const Schedule& schedule, bool as_bytes, Failure& failure, const Links<Watching>& fabric)
+      : Base(schedule, failure, fabric), as_bytes_(as_bytes) {}
 
   /// Before each exchange. The blocks stay where they are until it is over.
   void bind(const Blocks& send, const Blocks& receive) {
@@ -188,7 +181,7 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
       const Rank rank = this->schedule_.rank;
       const MPI_Comm comm = this->fabric_.call().comm;
       const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
-      const int error = by_mpi ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm)
+      const int error = by_mpi ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm, MPI_STATUS_IGNORE)
                         : fits ? Staging::copy(from, sent, to, received, comm, streams(bytes))
                                : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
@@ -211,9 +204,8 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
   friend Base;
 
  public:
-  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, Oversize& oversize,
-              const Links<Watching>& fabric)
-      : Base(schedule, failure, oversize, fabric), types_(types) {}
+  RowsPayload(const Schedule& schedule, MessageTypes& types, Failure& failure, const Links<Watching>& fabric)
+      : Base(schedule, failure, fabric), types_(types) {}
 
   /// Before each exchange. `rows` stay until it is over.
   void bind(const Rows& rows, char* scratch) {
@@ -282,7 +274,8 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
     const int error = again([&]() -> int { return types_.type_of(this->schedule_, message, &all.type); });
     if (!error) return all;
     this->failure_.fail(error);
-    return is_send ? this->oversize_.more_than(bytes(message)) : this->discarded();
+    LostData& lost = this->fabric_.lost();
+    return is_send ? lost.sent(bytes(message)) : lost.dropped(bytes(message));
   }
 
   const Rows* rows_ = nullptr;

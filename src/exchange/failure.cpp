@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "exchange/lost_data.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/polling.hpp"
@@ -24,14 +25,18 @@ int wait(MPI_Request& request, MPI_Status* status) {
 
 // Not MPI_Waitall nor MPI_Testall: MPICH raises their errors on MPI_COMM_SELF, where they end the application, and those
 // of MPI_Wait and MPI_Test on the communicator of the message, which is ours.
-int finish(std::span<MPI_Request> requests, MPI_Status* statuses, Failure& failure, bool passes_on, bool waits) {
+int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure, bool passes_on,
+           bool waits) {
   bool all = true;
-  for (MPI_Request& request : requests) {
-    MPI_Status* const status = statuses++;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    MPI_Request& request = requests[i];
+    MPI_Status* const status = &statuses[i];
     for (int attempt = 1; request != MPI_REQUEST_NULL; ++attempt) {
       int flag = 1;
       const int error = waits ? wait(request, status) : PMPI_Test(&request, &flag, status);
       if (error == MPI_SUCCESS) [[likely]] {
+        if (flag && i < receives && LostData::came_with(*status)) [[unlikely]]
+          failure.received_wrong(MPI_ERR_TRUNCATE, passes_on);
         all &= flag != 0;
         break;
       }

@@ -35,7 +35,7 @@ int LargestOfAll::swap(std::size_t count, Rank to, Rank from, int tag, MPI_Comm 
   int error = again(PMPI_Irecv, theirs_.data(), number, MPI_INT64_T, from, tag, comm, &receive);
   if (!error) error = again(PMPI_Isend, ours_.data(), number, MPI_INT64_T, to, tag, comm, &send);
   while (!error) {
-    error = finish(requests, statuses.data(), failure, false, !Coroutine::here());
+    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here());
     if (error != unfinished) break;
     Coroutine::suspend();
     error = MPI_SUCCESS;

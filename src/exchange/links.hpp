@@ -9,7 +9,7 @@
 
 #include "engine/engine.hpp"
 #include "exchange/failure.hpp"
-#include "exchange/oversize.hpp"
+#include "exchange/lost_data.hpp"
 #include "exchange/receive_buffers.hpp"
 #include "exchange/tags.hpp"
 #include "mpi/faults.hpp"
@@ -67,9 +67,9 @@ class Links {
   /// `slots`: of the rounds; `background`: of messages that are under way from the beginning to the end, or nullptr.
   /// `buffers`: where messages of unknown size are received, or nullptr. `passes_on`: what is received may be sent on.
   Links(Slots& slots, Slots* background, ReceiveBuffers* buffers, const Local& local, const Tags& tags,
-        Failure& failure, bool passes_on)
+        Failure& failure, LostData& lost, bool passes_on)
       : slots_(slots), background_(background), buffers_(buffers), local_(local), tags_(tags), failure_(failure),
-        passes_on_(passes_on) {}
+        lost_(lost), passes_on_(passes_on) {}
 
   /// Before each exchange. `call` stays until it is over. `block_bytes`: of each block, as all ranks know; 0: they do not.
   /// `in_place`: what comes from a rank takes the place of what goes there; all within the node.
@@ -95,6 +95,8 @@ class Links {
 
   int tag(Kind kind) const { return tags_.of(kind, call_->number); }
 
+  LostData& lost() const { return lost_; }
+
   // --- for payloads --------------------------------------------------------------------------------------------------
 
   /// Starts message number `message` with `peer`. `Wire`: part() says what it is for MPI, pieces(list) writes where it
@@ -118,10 +120,10 @@ class Links {
   }
 
   /// One message each way. By MPI.
-  [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from, Oversize& oversize) {
+  [[gnu::always_inline]] int swap(const Part& out, Rank to, const Part& in, Rank from) {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
-      sent = oversize.more_than(bytes_of(out));
+      sent = lost_.sent(bytes_of(out));
     return (host_is_mpich || survives_faults || watch_.follows()) && !simulated ? swap_by_polls(sent, to, in, from)
                                                                                 : swap_at_once(sent, to, in, from);
   }
@@ -162,7 +164,7 @@ class Links {
                    Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_->number));
   }
 
-  /// A message that is under way until the end.
+  /// A message that is under way until the end. All that are received come before those that are sent.
   template <bool is_send, class Wire>
   int start_background(Rank peer, const Wire& wire) {
     const auto slot = static_cast<std::uint32_t>(background_used_);
@@ -175,6 +177,7 @@ class Links {
     }
     ++background_used_;
     ++background_requests_;
+    if (!is_send) background_receives_ = background_used_;
     return start_request<is_send>(&background_->requests[slot], wire.part(), peer, Kind::direct, 0);
   }
 
@@ -211,7 +214,7 @@ class Links {
 
   int finish_all() {
     const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
-    const int error = finish(all, slots_.statuses.data(), failure_, passes_on_, call_->waits);
+    const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits);
     if (error) return error;
     slots_.messages.empty() ? watch_.done(std::span<const MPI_Request>(all.first(window_)))
                             : watch_.received(std::span<const MPI_Request>(all.first(window_)), slots_.statuses.data());
@@ -260,15 +263,17 @@ class Links {
       advance_background(moved);
       if (background_transfers_ == 0) break;
       if (const int error = local_.neighbours->broken()) return error;
-      if (const int error = finish(all, background_->statuses.data(), failure_, passes_on_, false);
+      if (const int error =
+              finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false);
           error && error != unfinished)
         return error;
       if (!turn(moved)) return unfinished;
     }
-    const int error = finish(all, background_->statuses.data(), failure_, passes_on_, call_->waits);
+    const int error =
+        finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits);
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
-    background_used_ = background_requests_ = 0;
+    background_used_ = background_receives_ = background_requests_ = 0;
     return MPI_SUCCESS;
   }
 
@@ -318,14 +323,17 @@ class Links {
     const auto phase = transferring();
     watch_.begins(&in, Direction::receive, from, in, static_cast<int>(Kind::last));
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(Kind::last));
+    MPI_Status status;
     const int error = again_unless([this](int why) { return truncated(why) || refuses(why); },
                                    [](auto... all) __attribute__((always_inline)) -> int { return sendrecv(all...); },
-                                   out, to, in, from, tag(Kind::last), call_->comm);
+                                   out, to, in, from, tag(Kind::last), call_->comm, &status);
     watch_.done(&in);
     watch_.done(&out);
     if (error) [[unlikely]] {
       if (!truncated(error)) return error;
       failure_.received_wrong(error, passes_on_);
+    } else if (LostData::came_with(status)) [[unlikely]] {
+      failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
     }
     sent_ = true;
     return MPI_SUCCESS;
@@ -523,7 +531,9 @@ class Links {
       PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
       const Piece room = buffers_->take(slots_.messages[look.slot], look.slot, static_cast<std::size_t>(bytes));
       if (room.bytes < static_cast<std::size_t>(bytes)) failure_.fail(MPI_ERR_NO_MEM);
-      const Part part{room.address, static_cast<std::int64_t>(room.bytes), MPI_BYTE};
+      const auto wanted = static_cast<std::int64_t>(room.bytes);
+      const Part part = wanted == bytes ? Part{room.address, bytes, MPI_BYTE}
+                                        : lost_.dropped(bytes, room.address, wanted);
       watch_.begins(&slots_.requests[look.slot], Direction::receive, look.peer, part,
                     static_cast<int>(Kind::passed_on));
       if (const int error = again(imrecv, part, &message, &slots_.requests[look.slot])) return error;
@@ -556,6 +566,8 @@ class Links {
       const auto slot = static_cast<std::uint32_t>(index);
       MPI_Request* const over = &slots_.requests[slot];
       const std::span<const MPI_Request> one(over, 1);
+      if (slot < window_ && !error && LostData::came_with(status)) [[unlikely]]
+        failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
       slot < window_ ? watch_.received(one, &status) : watch_.done(one);
       moved = true;
       --requests_;
@@ -591,13 +603,14 @@ class Links {
   const Tags& tags_;
   const Invocation* call_ = nullptr;
   Failure& failure_;
+  LostData& lost_;
   bool passes_on_;
   bool sent_ = false, in_place_ = false;
   [[no_unique_address]] Watching watch_{};
   std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
-  std::uint32_t background_used_ = 0, background_transfers_ = 0, background_requests_ = 0;
+  std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
   int failures_ = 0;
 };

@@ -82,9 +82,9 @@ template <class Payload, class Watching>
 struct Plan::Pass {
   template <class... Arguments>
   explicit Pass(Plan& plan, Arguments&&... arguments)
-      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, plan.oversize_, links),
-        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.forwards()), engine(links, payload),
-        takes_place(plan.takes_place_) {}
+      : payload(plan.schedule_, std::forward<Arguments>(arguments)..., failure, links),
+        links(plan.slots_, nullptr, nullptr, plan.local_, plan.tags_, failure, plan.lost_, plan.forwards()),
+        engine(links, payload), takes_place(plan.takes_place_) {}
   static constexpr bool watched = std::is_same_v<Watching, Watch>;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -205,7 +205,7 @@ template <class AnyPass>
       case Operation::Kind::swap:
         watch.step(operation.step);
         error = pass.links.swap(pass.payload.template row<true>(operation.from), operation.destination,
-                                pass.payload.template row<false>(operation.to), operation.source, oversize_);
+                                pass.payload.template row<false>(operation.to), operation.source);
         if (error) [[unlikely]]
           return pass.engine.give_up(error);
         break;

@@ -94,7 +94,7 @@ class Plan final : public Exchange {
   Memory scratch_;
   MessageTypes types_;
   Slots slots_;
-  Oversize oversize_;
+  LostData lost_;
   std::unique_ptr<Passes> passes_;
 };
 

@@ -60,12 +60,12 @@ struct BytesWire {
   char* address;
   std::int64_t bytes;
   bool lost;  ///< there are no data to send
-  Oversize* oversize;
+  LostData* data;
 
   bool marked() const { return lost; }
   Part part() const {
     if (lost) [[unlikely]]
-      return bytes == 0 ? Part{nullptr, 0, MPI_BYTE} : oversize->more_than(bytes);
+      return bytes == 0 ? Part{nullptr, 0, MPI_BYTE} : data->sent(bytes);
     return {address, bytes, MPI_BYTE};
   }
   Place pieces(Piece* all) const {
@@ -74,14 +74,16 @@ struct BytesWire {
   }
 };
 
-/// A message for which there is no room.
-struct DiscardedWire {
+/// A message for which there is no room, but for its beginning.
+struct DroppedWire {
   std::int64_t bytes;
+  LostData* data;
+  Piece room{};
 
   bool marked() const { return false; }
   Part part() const {
-    static char nowhere[1];
-    return {nowhere, bytes > 0, MPI_BYTE};
+    return bytes == 0 ? Part{nullptr, 0, MPI_BYTE}
+                      : data->dropped(bytes, room.address, static_cast<std::int64_t>(room.bytes));
   }
   Place pieces(Piece* all) const {
     *all = {nullptr, static_cast<std::size_t>(bytes)};
@@ -97,9 +99,9 @@ class SizedPayload {
 
   /// `agreed`: of this call. `padded`: exchanges what is not sent directly, if the flow does not.
   SizedPayload(SizedState& state, const Blocks& send, const Blocks& receive, const Agreed& agreed, Padded* padded,
-               const Invocation& call, Failure& failure, Oversize& oversize)
+               const Invocation& call, Failure& failure)
       : all_(state), flow_(state.flow), send_(send), receive_(receive), direct_bytes_(agreed.direct_bytes),
-        each_(agreed.each), padded_(padded), call_(call), failure_(failure), oversize_(oversize) {}
+        each_(agreed.each), padded_(padded), call_(call), failure_(failure) {}
 
   std::size_t rounds() const { return direct_bytes_ > 0 ? flow_.rounds.size() : 0; }
   const Round& round(std::size_t index) const { return flow_.rounds[index]; }
@@ -159,7 +161,7 @@ class SizedPayload {
   }
 
   BytesWire wire(const char* address, std::int64_t bytes, bool lost = false) const {
-    return {const_cast<char*>(address), bytes, lost, &oversize_};
+    return {const_cast<char*>(address), bytes, lost, &fabric_->lost()};
   }
 
   // --- blocks that are not in the flow -------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class SizedPayload {
       if (bytes <= direct_bytes_) continue;
       const int error = has_data()
                             ? fabric.template start_background<false>(source, wire(receive_.address(source), bytes))
-                            : fabric.template start_background<false>(source, DiscardedWire{bytes});
+                            : fabric.template start_background<false>(source, DroppedWire{bytes, &fabric.lost()});
       if (error) return error;
     }
     for (Rank i = 1; i < ranks; ++i) {
@@ -338,10 +340,8 @@ class SizedPayload {
       return fabric.template start<false>(slot, number, message.peer, kind, wire(room.address, bytes), started,
                                           together);
     failure_.fail(MPI_ERR_NO_MEM);
-    if (with_sizes)  // the sizes alone
-      return fabric.template start<false>(slot, number, message.peer, kind,
-                                          wire(room.address, static_cast<std::int64_t>(room.bytes)), started, together);
-    return fabric.template start<false>(slot, number, message.peer, kind, DiscardedWire{bytes}, started, together);
+    const DroppedWire all{bytes, &fabric.lost(), with_sizes ? room : Piece{}};  // or the sizes alone
+    return fabric.template start<false>(slot, number, message.peer, kind, all, started, together);
   }
 
   /// Blocks that stay go to their place, the others are kept where they arrived.
@@ -401,7 +401,6 @@ class SizedPayload {
   Padded* padded_;
   const Invocation& call_;
   Failure& failure_;
-  Oversize& oversize_;
   Fabric* fabric_ = nullptr;
 };
 

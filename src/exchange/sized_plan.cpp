@@ -88,11 +88,10 @@ template <class Watching>
 struct SizedPlan::Pass {
   Pass(SizedPlan& plan, const Blocks& out, const Blocks& in, const Invocation& what, Watching watch)
       : send(out), receive(in), call(what), failure{call.failure, call.failure != MPI_SUCCESS},
-        payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure,
-                plan.oversize_),
+        payload(plan.state_, send, receive, plan.agreed_, plan.padded_ ? &*plan.padded_ : nullptr, call, failure),
         // With its sizes, a message that is not as it should be ends here, or says so itself.
         links(plan.state_.slots, &plan.state_.background, &plan.state_.buffers, plan.local_, plan.tags_, failure,
-              plan.agreed_.each > 0),
+              plan.lost_, plan.agreed_.each > 0),
         engine(links, payload) {
     links.bind(call, watch);
   }

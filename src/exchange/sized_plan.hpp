@@ -105,7 +105,7 @@ class SizedPlan final : public Exchange {
   std::int64_t bound_bytes_ = 0;  ///< of a block, that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;
   std::optional<SentTraffic> last_traffic_;
-  Oversize oversize_;
+  LostData lost_;
   std::unique_ptr<UnderWay> under_way_;
 };
 

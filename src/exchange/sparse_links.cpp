@@ -39,8 +39,7 @@ int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
 }
 
 int SparseLinks::receive(char* room, std::int64_t bytes) {
-  static char nowhere[1];
-  const Part part = room ? Part{room, bytes, MPI_BYTE} : Part{nowhere, 0, MPI_BYTE};
+  const Part part = room || bytes == 0 ? Part{room, bytes, MPI_BYTE} : lost_.dropped(bytes);
   return again_unless(is_fault, imrecv, part, &found_, receives_.add());
 }
 
@@ -49,8 +48,8 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   while (requests.first < requests.all.size()) {
     MPI_Request& request = requests.all[requests.first];
     const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (error && !truncated(error)) return error;  // what is dropped does not fit, and is over
-    if (!error && !done) break;
+    if (error) return error;
+    if (!done) break;
     ++requests.first;
   }
   left = requests.all.size() - requests.first;

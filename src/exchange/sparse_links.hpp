@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "buffers/blocks.hpp"
+#include "exchange/lost_data.hpp"
 #include "exchange/tags.hpp"
 #include "sparse/fabric.hpp"
 
@@ -57,6 +58,7 @@ class SparseLinks {
   MPI_Message found_ = MPI_MESSAGE_NULL;
   bool counting_ = false;
   int coming_ = 0;
+  LostData lost_;
 };
 
 }  // namespace swapmeet

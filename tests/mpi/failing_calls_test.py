@@ -20,8 +20,8 @@ INCLUDE = Path(__file__).parents[2] / "include"
 
 #: Specs by the family that they stand for, with ranks enough for each, and the nodes that they are said to be on.
 FAMILIES = {
-    "tra": ("tra(r=2)", 2, None),
-    "two-phase-bruck": ("two-phase-bruck", 3, None),
+    "tra": ("tra(r=2)", 4, None),  # as of two-phase-bruck: of two or three ranks, none passes blocks on
+    "two-phase-bruck": ("two-phase-bruck", 4, None),
     "shared-memory": ("shared-memory", 2, None),
     "spread-out": ("spread-out", 3, None),
     "pairwise": ("pairwise", 3, None),
@@ -50,7 +50,7 @@ KINDS = [*ALLOCATIONS, *MESSAGES, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" f
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
     "tra": ["malloc:4096", "Sendrecv", "Isend", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c"],
-    "two-phase-bruck": ["malloc:1", "Isend", "Irecv", "Sendrecv", "Waitall"],
+    "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv", "Sendrecv", "Waitall"],
     "shared-memory": ["malloc:4096", "Waitall", "Testany", "Comm_create+"],
     "spread-out": ["Isend", "Irecv", "Waitall", "Testall"],
     "leaders": ["malloc:1", "Isend"],

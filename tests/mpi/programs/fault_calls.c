@@ -15,7 +15,9 @@
 #include <string.h>
 #include <swapmeet/swapmeet.h>
 
-enum { COUNT = 700, STRIDE = 2, GUARD = 16, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
+enum { MOST = 1400, STRIDE = 2, GUARD = 1 << 15, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
+
+static int count = MOST; /* ints of a block: by turns below and above the 4 KiB from which Open MPI sends by rendezvous */
 
 static int rank, ranks, serial;
 static char letters[MOST_CALLS + 1];
@@ -28,7 +30,7 @@ static int *out, *in;
 static int counts[64], in_counts[64], places[64], in_places[64], offsets[64], in_offsets[64];
 static MPI_Datatype types[64], in_types[64];
 
-static int ints(void) { return ranks * COUNT * STRIDE + 2 * GUARD; }
+static int ints(void) { return ranks * MOST * STRIDE + 2 * GUARD; }
 
 static int value(int call, int source, int destination, int index) {
   return (int)(1000003u * (unsigned)call + 40009u * (unsigned)source + 7919u * (unsigned)destination + (unsigned)index);
@@ -36,14 +38,14 @@ static int value(int call, int source, int destination, int index) {
 
 /* elements that `source` sends to `destination` in a call of unequal blocks: the same in each call, so that no message
  * is too long for the next call */
-static int unequal(int source, int destination) { return COUNT - 31 * ((source + 2 * destination) % 5); }
+static int unequal(int source, int destination) { return count - 31 * ((source + 2 * destination) % 5); }
 
 struct shape {
   int unequal, in_place, sent_stride, received_stride;
 };
 
 static int elements(const struct shape *shape, int source, int destination) {
-  return !shape->unequal ? COUNT
+  return !shape->unequal ? count
          : !shape->in_place
              ? unequal(source, destination)
              : unequal(source < destination ? source : destination, source < destination ? destination : source);
@@ -53,11 +55,11 @@ static void fill(const struct shape *shape) {
   ++serial;
   for (int i = 0; i < ints(); ++i) out[i] = POISON, in[i] = POISON;
   for (int peer = 0; peer < ranks; ++peer) {
-    int *const block = (shape->in_place ? in : out) + GUARD + peer * COUNT * shape->sent_stride;
+    int *const block = (shape->in_place ? in : out) + GUARD + peer * count * shape->sent_stride;
     counts[peer] = elements(shape, rank, peer), in_counts[peer] = elements(shape, peer, rank);
-    places[peer] = peer * COUNT, in_places[peer] = peer * COUNT;
-    offsets[peer] = peer * COUNT * shape->sent_stride * (int)sizeof(int);
-    in_offsets[peer] = peer * COUNT * shape->received_stride * (int)sizeof(int);
+    places[peer] = peer * count, in_places[peer] = peer * count;
+    offsets[peer] = peer * count * shape->sent_stride * (int)sizeof(int);
+    in_offsets[peer] = peer * count * shape->received_stride * (int)sizeof(int);
     types[peer] = shape->sent_stride == 1 ? MPI_INT : strided;
     in_types[peer] = shape->received_stride == 1 ? MPI_INT : strided;
     for (int i = 0; i < counts[peer]; ++i) block[i * shape->sent_stride] = value(serial, rank, peer, i);
@@ -67,7 +69,7 @@ static void fill(const struct shape *shape) {
 static void judge(const struct shape *shape, int error) {
   int wrong = 0;
   for (int i = 0; i < ints(); ++i) {
-    const int place = i - GUARD, block = COUNT * shape->received_stride;
+    const int place = i - GUARD, block = count * shape->received_stride;
     const int source = place < 0 ? -1 : place / block, index = place < 0 ? 0 : place % block;
     const int data = source >= 0 && source < ranks && index % shape->received_stride == 0 &&
                      index / shape->received_stride < elements(shape, source, rank);
@@ -86,11 +88,11 @@ static void alltoall(int sent_stride, int received_stride, int in_place) {
   const struct shape shape = {0, in_place, sent_stride, received_stride};
   fill(&shape);
   judge(&shape,
-        MPI_Alltoall(in_place ? MPI_IN_PLACE : out + GUARD, COUNT, types[0], in + GUARD, COUNT, in_types[0], comm));
+        MPI_Alltoall(in_place ? MPI_IN_PLACE : out + GUARD, count, types[0], in + GUARD, count, in_types[0], comm));
 }
 
-static void alltoallv(int sent_stride, int received_stride, int in_place) {
-  const struct shape shape = {1, in_place, sent_stride, received_stride};
+static void alltoallv(int unequal, int sent_stride, int received_stride, int in_place) {
+  const struct shape shape = {unequal, in_place, sent_stride, received_stride};
   fill(&shape);
   judge(&shape, MPI_Alltoallv(in_place ? MPI_IN_PLACE : out + GUARD, counts, places, types[0], in + GUARD, in_counts,
                               in_places, in_types[0], comm));
@@ -109,7 +111,7 @@ static swapmeet_plan *plan(const struct shape *shape) {
   fill(shape);
   const int error = shape->unequal ? swapmeet_plan_alltoallv(out + GUARD, counts, places, types[0], in + GUARD,
                                                              in_counts, in_places, in_types[0], comm, NULL, &made)
-                                   : swapmeet_plan_alltoall(out + GUARD, COUNT, types[0], in + GUARD, COUNT,
+                                   : swapmeet_plan_alltoall(out + GUARD, count, types[0], in + GUARD, count,
                                                             in_types[0], comm, NULL, &made);
   int everywhere = made != NULL;
   letters[letter++] = error ? 'e' : made ? '.' : 'W';
@@ -143,9 +145,10 @@ static void series(void) {
   for (int i = 0; i < 3; ++i) alltoall(1, 1, 0);
   for (int i = 0; i < 3; ++i) alltoall(2, 2, 0);
   for (int i = 0; i < 3; ++i) alltoall(2, 2, 1);
-  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 0);
-  for (int i = 0; i < 3; ++i) alltoallv(2, 2, 0);
-  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 1);
+  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 1, 0);
+  for (int i = 0; i < 3; ++i) alltoallv(1, 2, 2, 0);
+  for (int i = 0; i < 3; ++i) alltoallv(1, 1, 1, 1);
+  for (int i = 0; i < 3; ++i) alltoallv(0, 1, 1, 0);
   for (int i = 0; i < 3; ++i) alltoallw(1, 2, 0);
 }
 
@@ -171,7 +174,7 @@ int main(int argc, char **argv) {
   for (long nth = first; nth <= last; ++nth) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    letter = 0, serial = 1000 * (int)nth;
+    letter = 0, serial = 1000 * (int)nth, count = nth % 2 ? MOST : MOST / 2;
     memset(letters, 0, sizeof letters);
     if (!warm && rank == victim) arm(function, nth, bytes);
     for (int round = 0; round < ROUNDS; ++round) {

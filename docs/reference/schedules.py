@@ -11,8 +11,11 @@ import re
 from swapmeet import _core
 from swapmeet.drawing.page import page
 from swapmeet.drawing.picture import Picture, take
+from swapmeet.network import reading
 
-COMMENT = re.compile(r"<!-- schedule: (?P<spec>\S+) -P (?P<ranks>\d+)(?: --nodes (?P<nodes>\S+))? -->")
+COMMENT = re.compile(
+    r"<!-- schedule: (?P<spec>\S+) -P (?P<ranks>\d+)(?: --nodes (?P<nodes>\S+))?(?: --on (?P<network>\S+))? -->"
+)
 
 
 def made(markdown: str) -> dict[str, str]:
@@ -35,7 +38,11 @@ def embedded(markdown: str, root: str) -> str:
 
 
 def _picture(match: re.Match[str]) -> Picture:
-    return take(_core.parse_spec(match["spec"]), int(match["ranks"]), match["nodes"] or "", None)
+    ranks, nodes, placed = int(match["ranks"]), match["nodes"] or "", None
+    if match["network"]:
+        placed = reading.place(reading.read_network(match["network"]), "destination", "block", ranks)
+        nodes = nodes or ",".join(map(str, placed.placement))  # ranks of a host share a node
+    return take(_core.parse_spec(match["spec"]), ranks, nodes, placed)
 
 
 def _first_messages(match: re.Match[str]) -> int:
@@ -44,5 +51,5 @@ def _first_messages(match: re.Match[str]) -> int:
 
 
 def _name(match: re.Match[str]) -> str:
-    words = "-".join(filter(None, match.group("spec", "ranks", "nodes")))
+    words = "-".join(filter(None, match.group("spec", "ranks", "nodes", "network")))
     return re.sub(r"\W+", "-", words) + ".html"

@@ -107,6 +107,18 @@ def test_every_command_and_its_options_are_in_the_reference(site: Path) -> None:
         assert not [option for option in options if option not in text]
 
 
+def test_every_kind_of_picture_is_shown() -> None:
+    text = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
+    commands = typer.main.get_command(app).commands
+    (kinds,) = (option.help for option in commands["plot"].params if option.name == "kind")
+    names = re.findall(r"\w+", kinds.partition(":")[2].partition(";")[0])
+    assert len(names) > 4 and not [kind for kind in names if kind != "report" and f"--kind {kind} " not in text]
+    drawing = {(name, word) for name in commands for option in commands[name].params for word in option.opts}
+    drawing = {(name, word) for name, word in drawing if word in ("--plot", "--picture")}
+    assert len(drawing) >= 2
+    assert not [(name, word) for name, word in drawing if not re.search(rf"swapmeet {name} .*{word} ", text)]
+
+
 def test_the_table_of_aliases_is_up_to_date() -> None:
     page = ROOT / "docs" / "family.md"
     assert page.read_text().endswith("\n\n" + catalogue.aliases_markdown() + "\n"), (

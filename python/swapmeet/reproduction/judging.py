@@ -22,7 +22,7 @@ from swapmeet.reproduction.figure import (
 NEARLY_ALL, HALF = 0.9, 0.5
 NEAR = 0.05  #: times that differ by less are as good as each other
 AT_MOST = 1.1  #: factor between our maximum and that of the paper within which it is the same
-UP_TO = "the maximum is within 10 % of that; exceeded beyond; partly from half that gain on"
+UP_TO = f"the maximum is within {100 * (AT_MOST - 1):.0f} % of that; exceeded beyond; partly from half that gain on"
 MOST_NAMED = 4
 
 Judge = Callable[[Rows], Judgement]

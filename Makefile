@@ -40,7 +40,8 @@ apps: build  ## Run Debian's applications without and with Swapmeet, and compare
 	@$(BIN)/python examples/applications/driver.py
 
 docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict && echo build/site/index.html
+	@mkdir -p build && NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
+	@echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"

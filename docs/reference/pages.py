@@ -9,6 +9,7 @@ from typing import Any
 
 import c_header
 import fortran_module
+import schedules
 import typer
 import typer.cli
 from mkdocs.structure.files import File, Files
@@ -22,7 +23,7 @@ ELSEWHERE = {"examples/README.md": "examples.md", "CONTRIBUTING.md": "contributi
 MENTION = re.compile(
     r"(?<![\w/`])(?<!\]\()(?:docs/(?P<page>[\w/-]+\.(?:md|bib))|(?P<elsewhere>examples/README\.md|CONTRIBUTING\.md|CHANGELOG\.md))"
 )
-CODE = re.compile(r"(^ {4,}.*$|^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"(^ {4,}[^\n]*$|^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
 
 def on_config(config: Any) -> Any:
@@ -40,6 +41,10 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     for name, content in generated().items():
         files.append(File.generated(config, f"reference/{name}.md", content=content))
+    for page in list(files.documentation_pages()):
+        for name, content in schedules.made(page.content_string).items():
+            if files.get_file_from_path(f"schedules/{name}") is None:
+                files.append(File.generated(config, f"schedules/{name}", content=content))
     return files
 
 
@@ -54,7 +59,8 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
         title = target.page.title if target.page and target.page.title else PurePosixPath(name).name
         return f"[{title}]({os.path.relpath(name, PurePosixPath(page.file.src_uri).parent)})"
 
-    parts = CODE.split(markdown)
+    root = os.path.relpath(".", PurePosixPath(page.file.src_uri).parent)
+    parts = CODE.split(schedules.embedded(markdown, root))
     parts[::2] = [MENTION.sub(link, part) for part in parts[::2]]
     return "".join(parts)
 

@@ -253,7 +253,7 @@ std::vector<Parameter> make_parameters() {
        scheduled, false, [](std::string_view text, Spec& spec) { return read_name(text, transport_names, spec.intra); },
        [](const Spec& spec) { return std::string(transport_names[static_cast<std::size_t>(spec.intra)]); }},
       {"segment", "", "0 (whole blocks), or bytes such as 8192, 8KiB, 1MiB (at most 1GiB)",
-       "cut every block into segments of so many bytes and exchange them pass by pass", direct, false,
+       "cut every block into segments of that many bytes and exchange them pass by pass", direct, false,
        [](std::string_view text, Spec& spec) { return read_bytes(text, std::int64_t{1} << 30, spec.segment_bytes); },
        [](const Spec& spec) { return print_bytes(spec.segment_bytes); }},
       {"seed", "", "0 to 18446744073709551615", "seed of the random orders, the same on every rank", direct, false,

@@ -16,6 +16,7 @@ from swapmeet.reproduction import command as reproduce_command
 from swapmeet.reproduction import judging, page, registry, running, store
 from swapmeet.reproduction.figure import (
     CONFIRMED,
+    EXCEEDED,
     NOT_HERE,
     PARTLY,
     REFUTED,
@@ -102,12 +103,34 @@ def test_verdicts_follow_numbers() -> None:
     assert judge(Rows(good + bad)).verdict == PARTLY
     assert judge(Rows(good + [{**row, "by": SIMULATION} for row in bad])).verdict == PARTLY
     assert judge(Rows([])).verdict == NOT_HERE
-    fastest = judging.up_to("ours", "theirs", 3)
-    assert [fastest(Rows(times(1, value, 8))).verdict for value in (3, 2, 1.5)] == [CONFIRMED, PARTLY, REFUTED]
+    assert judging.model_and_simulation(judging.up_to("ours", "theirs", 3))(Rows([])).verdict == NOT_HERE
     assert [judging.near(value, 10).verdict for value in (10.5, 8, 20)] == [CONFIRMED, PARTLY, REFUTED]
     unknown = Judgement(NOT_HERE, "")
     assert judging.together([("", unknown), ("", Judgement(REFUTED, ""))]).verdict == REFUTED
-    assert set(VERDICTS) == {CONFIRMED, PARTLY, REFUTED, NOT_HERE}
+    assert set(VERDICTS) == {CONFIRMED, EXCEEDED, PARTLY, REFUTED, NOT_HERE}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [
+        (9, EXCEEDED),
+        (3.31, EXCEEDED),
+        (3.29, CONFIRMED),
+        (2.73, CONFIRMED),
+        (2.72, PARTLY),
+        (2, PARTLY),
+        (1.9, REFUTED),
+        (0.5, REFUTED),
+    ],
+)
+def test_a_claimed_maximum_is_not_confirmed_by_exceeding_it(ratio: float, verdict: str) -> None:
+    cell = {"by": "model", "machine": "x", "P": 8, "sizes": "8 B", "bytes": 8}
+    less = {**cell, "P": 16}
+    rows = [{**cell, "role": "ours", "us": 1}, {**cell, "role": "theirs", "us": ratio}]
+    rows += [{**less, "role": "ours", "us": 4}, {**less, "role": "theirs", "us": ratio}]
+    found = judging.up_to("ours", "theirs", 3)(Rows(rows))
+    assert found.verdict == verdict
+    assert ("exceeded" in found.finding) == (verdict == EXCEEDED)
 
 
 def test_a_figure_goes_to_a_folder(tmp_path: Path) -> None:

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import browser as chromium
 import pytest
 
 from swapmeet import _core
 from swapmeet.drawing.page import page
 from swapmeet.drawing.picture import take
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="takes selenium: pip install selenium")
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+pytest.importorskip("selenium.webdriver", reason="takes selenium: pip install selenium")
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("takes a browser: Debian's chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for word in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1500,1000",
-    ):
-        options.add_argument(word)
-    options.add_argument("--force-prefers-reduced-motion")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield started
-    started.quit()
+    with chromium.browser() as started:
+        yield started
 
 
 class Page:
@@ -52,8 +35,7 @@ class Page:
         file.write_text(text, encoding="utf-8")
         browser.get("about:blank")
         browser.get(f"{file.as_uri()}{address}")
-        errors = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
-        assert not errors
+        assert not chromium.errors(browser)
 
     def text(self, name: str) -> str:
         return str(self.browser.find_element(By.ID, name).text)

@@ -44,8 +44,11 @@ class Contents:
         return self._written[self.rows[rank][place]] == (rank, place)
 
 
-def still(picture: Picture, rounds: Sequence[int]) -> Any:
-    """A figure with a panel for each of the rounds, numbered from 1, and one for the end."""
+def still(picture: Picture, rounds: Sequence[int], named: bool = True) -> Any:
+    """A figure with a panel for each of the rounds, numbered from 1, and one for the end.
+
+    Blocks of few ranks have names if wanted.
+    """
     strip = 0.75 if MOST_LABELLED < picture.ranks <= 16 else 1.1
     columns = min(len(rounds) + 1, max(4, math.ceil(math.sqrt(1.6 * (len(rounds) + 1)))))
     lines = math.ceil((len(rounds) + 1) / columns)
@@ -70,7 +73,8 @@ def still(picture: Picture, rounds: Sequence[int]) -> Any:
         axes = figure.add_subplot(grid[line, column])
         axes.set_title(name.replace(": ", ":\n"), fontsize=8, color=INK, pad=2)
         _draw_ring(axes, picture, frame)
-        _draw_buffers(figure.add_subplot(grid[line + 1, column]), picture, frame, contents)
+        below_it = figure.add_subplot(grid[line + 1, column])
+        _draw_buffers(below_it, picture, frame, contents, named and picture.ranks <= MOST_LABELLED)
 
     contents, number = Contents(picture), 0
     for frame, (name, _) in zip(picture.frames, picture.titles, strict=True):
@@ -128,7 +132,7 @@ def _draw_ring(axes: Any, picture: Picture, frame: Frame | None) -> None:
         axes.text(x, y, str(rank), fontsize=min(7, 65 * glyph), ha="center", va="center_baseline", color=INK, zorder=4)
 
 
-def _draw_buffers(axes: Any, picture: Picture, frame: Frame | None, contents: Contents) -> None:
+def _draw_buffers(axes: Any, picture: Picture, frame: Frame | None, contents: Contents, named: bool) -> None:
     from matplotlib.colors import to_rgb
 
     ranks, gap = picture.ranks, max(1, picture.ranks // 12)
@@ -147,7 +151,7 @@ def _draw_buffers(axes: Any, picture: Picture, frame: Frame | None, contents: Co
             strength = 1 if contents.live(rank, place) else PALE
             red, green, blue = (strength * channel + 1 - strength for channel in fills[block % ranks])
             image[y][cell(place)] = red, green, blue
-            if ranks <= MOST_LABELLED:
+            if named:
                 name = f"{block // ranks}\n{block % ranks}"
                 centred = {"ha": "center", "va": "center"}
                 axes.text(cell(place), y, name, fontsize=3.4, linespacing=0.9, color=INK, alpha=strength, **centred)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-CONFIRMED, PARTLY, REFUTED, NOT_HERE = "confirmed", "partly", "refuted", "not reproducible here"
-VERDICTS = (CONFIRMED, PARTLY, REFUTED, NOT_HERE)
+CONFIRMED, EXCEEDED, PARTLY, REFUTED = "confirmed", "exceeded", "partly", "refuted"
+NOT_HERE = "not reproducible here"
+VERDICTS = (CONFIRMED, EXCEEDED, PARTLY, REFUTED, NOT_HERE)
 
 COUNTS, MODEL, SIMULATION = "counts", "model", "simulation"  #: how numbers are got: "by" of each row
 

@@ -9,7 +9,7 @@ from swapmeet.plots import fit
 from swapmeet.plots.style import digits
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import SIMULATION, Claim, Figure, Judgement, Row, Rows
-from swapmeet.reproduction.judging import cells, faster, near, ratios, up_to
+from swapmeet.reproduction.judging import UP_TO, cells, faster, near, ratios, up_to
 from swapmeet.reproduction.sources import Counted, Grid, Simulated
 from swapmeet.reproduction.vendor import open_mpi_1
 from swapmeet.specs import parse_spec
@@ -177,7 +177,7 @@ FIGURES: tuple[Figure, ...] = (
                 Claim(
                     "up to 3 times as fast as Open MPI",
                     "abstract, 3.2",
-                    "anywhere; partly from 2 on",
+                    UP_TO,
                     up_to(RANDOM, OPEN_MPI, 3),
                 ),
                 1,

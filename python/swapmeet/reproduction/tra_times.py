@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapmeet.reproduction import drawing, radices, two_layers
 from swapmeet.reproduction.figure import MODEL, NOT_HERE, SIMULATION, Claim, Figure, Judgement, Rows
 from swapmeet.reproduction.judging import (
+    UP_TO,
     Judge,
     cells,
     faster,
@@ -241,7 +242,7 @@ TIMES: tuple[Figure, ...] = (
             Claim(
                 "the FFT is up to 3.8 times as fast on Theta",
                 "abstract",
-                "its all-to-alls by that much anywhere; partly from half that gain on",
+                f"of its all-to-alls {UP_TO}",
                 model_and_simulation(_fastest("theta", 3.8)),
             ),
             Claim(

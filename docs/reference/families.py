@@ -1,0 +1,196 @@
+"""Makes the pages of the families of schedules, docs/families.
+
+    python docs/reference/families.py
+
+Words come from family_list.py; names, parameters, counts, bounds and pictures from the library; where a family wins
+from committed measurements, simulations and estimates (family_evidence.py).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import family_evidence
+from family_list import FAMILIES, Family
+
+from swapmeet import _core, bounds
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "families"
+RANKS = (16, 64, 256, 1024)
+BLOCK_BYTES = 64
+COLUMNS = ("spec", "P", "K", "D", "bytes sent", "working memory, blocks", "requests", "early messages")
+COUNTED = (
+    "A rank sends K messages with D blocks in them: K costs latency, D bandwidth, and no exchange has fewer than P - "
+    "1 blocks. The bounds hold in every execution: the blocks of working memory, the requests outstanding at a time, "
+    "and the messages that may arrive before their receives are posted (docs/proofs.md). Where ranks differ, a number "
+    "is the largest of any rank."
+)
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page with its text."""
+    for family in FAMILIES:
+        yield FOLDER / f"{family.name}.md", "\n\n".join(filter(None, parts(family))) + "\n"
+
+
+def parts(family: Family) -> Iterator[str]:
+    """The paragraphs, tables and headings of a page."""
+    yield f"# {family.title}"
+    yield family.meaning
+    yield _sources(family)
+    yield f"    swapmeet run -n 16 --algorithm {_quoted(family.example)} -- ./application"
+    yield from _picture(family)
+    yield "## Cost and bounds"
+    yield from _counts(family)
+    yield "## When it wins"
+    yield family.wins
+    yield from family_evidence.of(family, ROOT / "docs")
+    yield "## Names and parameters"
+    yield from _names(family)
+    yield from _parameters(family)
+    yield "Made by `python docs/reference/families.py` from the library and the committed data."
+
+
+def draw(folder: Path, families: Iterable[Family] = FAMILIES) -> None:
+    """Write the picture of each family's schedule. The same matplotlib writes the same file."""
+    import matplotlib
+
+    from swapmeet.drawing.picture import take
+    from swapmeet.drawing.stills import still
+    from swapmeet.plots.style import save
+
+    for family in families:
+        if family.drawn is None:
+            continue
+        picture = take(_core.parse_spec(family.drawn.spec), family.drawn.ranks, family.drawn.nodes, None)
+        with matplotlib.rc_context({"svg.hashsalt": family.name, "svg.fonttype": "none"}):
+            file = folder / f"{family.name}.svg"
+            save(still(picture, range(1, len(picture.rounds) + 1), named=False), file, "-o")
+        file.write_text(_shorter(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _shorter(svg: str) -> str:
+    """The same picture with coordinates to a hundredth of a point."""
+    svg = re.sub(r"(?<=[\d ])(\d*\.\d{2})\d+(?=[\s\"'LMCQz(),;-])", r"\1", svg)
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def _picture(family: Family) -> Iterator[str]:
+    if family.drawn is None:
+        return
+    spec, ranks, nodes = family.drawn
+    where = f" in nodes of {nodes}" if nodes else ""
+    yield "## Its schedule"
+    file = f"{family.name}.svg"
+    yield f"[![{family.title}: the rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
+    yield (
+        f"`{spec}` on {ranks} ranks{where}, a circle for each round: arrows are messages, wider with more blocks. "
+        "Below each circle a row for each rank shows its send buffer, receive buffer and working memory as the round "
+        "begins; the colour of a block is its destination."
+    )
+    option = f" --nodes {nodes}" if nodes else ""
+    yield f"    swapmeet draw {_quoted(spec)} -P {ranks}{option} -o {family.name}.html"
+    yield f"<!-- schedule: {spec} -P {ranks}{option} -->"
+
+
+def _counts(family: Family) -> Iterator[str]:
+    if not family.counted:
+        yield family.uncounted
+        return
+    nodes = "8" if family.on_nodes else ""
+    option = f" --nodes {nodes}" if nodes else ""
+    yield COUNTED
+    specs = " ".join(map(_quoted, family.counted))
+    yield f"    swapmeet model {specs} -P {','.join(map(str, RANKS))} -S {BLOCK_BYTES}{option}"
+    rows = []
+    for text in family.counted:
+        spec = _core.parse_spec(text)
+        for ranks in RANKS:
+            counts, held = _core.count(spec, ranks, nodes), bounds.certificate(spec, ranks, nodes, exact=ranks <= 64)
+            most = "" if held.exact else "≤ "
+            sent = (counts.messages, counts.blocks, counts.blocks * BLOCK_BYTES, counts.scratch_blocks)
+            limits = [f"{most}{number:,}" for number in (held.rank.requests, held.rank.early_messages)]
+            rows.append([f"`{text}`", f"{ranks:,}", *(f"{number:,}" for number in sent), *limits])
+    yield _table(COLUMNS, rows, numbers=len(COLUMNS) - 1)
+    size = f"Blocks of {BLOCK_BYTES} B{', nodes of 8 ranks' if nodes else ''}"
+    yield f"{size}. ≤: an upper bound; without it, some execution gets there. {family.remark}".rstrip()
+
+
+def _names(family: Family) -> Iterator[str]:
+    rows = [
+        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning)
+        for name, _, meaning, _ in _core.aliases()
+        if name in family.aliases
+    ]
+    if rows:
+        yield _table(("name", "stands for", "meaning"), rows)
+    if family.is_family:
+        standard = _core.parse_spec(family.name)
+        yield f"In specs the family is called `{family.name}`; the name alone stands for `{standard}`."
+    else:
+        families = dict.fromkeys(_core.parse_spec(name).family for name in family.aliases)
+        links = " and ".join(f"[`{name}`]({name}.md)" for name in sorted(families))
+        yield f"In specs these are points of {links}, with all parameters of those."
+
+
+def _parameters(family: Family) -> Iterator[str]:
+    rows = [
+        (f"`{key}`" + (f" (or `{synonym}`)" if synonym else ""), values.replace("[", r"\["), meaning)
+        for key, synonym, values, meaning, families in _core.parameters()
+        if family.of in families and (family.is_family or key in family.parameters)
+    ]
+    yield _table(("parameter", "values", "meaning"), rows)
+
+
+def _sources(family: Family) -> str:
+    aliases = {source for name, _, _, source in _core.aliases() if name in family.aliases and source}
+    keys = dict.fromkeys([*family.sources, *sorted(aliases)])
+    if not keys:
+        return family.origin
+    works = _bibliography()
+    return "Sources: " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + ". Keys are those of docs/papers.bib."
+
+
+def _bibliography() -> dict[str, str]:
+    """Authors, title and year of each work, by its key."""
+    found = {}
+    for entry in re.split(r"^@\w+\{", (ROOT / "docs" / "papers.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)[
+        1:
+    ]:
+        fields = dict(re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}", entry))
+        authors = fields.get("author", "").split(" and ")
+        short = authors[0].split(" ")[-1] + (" et al." if len(authors) > 2 else "")
+        if len(authors) == 2:
+            short = " and ".join(author.split(" ")[-1] for author in authors)
+        title = re.sub(r"[{}]", "", fields["title"]).replace("``", '"').replace("''", '"')
+        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short, f"*{title}*", fields.get("year"))))
+    return found
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """In Markdown; the last columns are numbers."""
+    line = ["---"] * (len(columns) - numbers) + ["--:"] * numbers
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (columns, line, *rows)
+    )
+
+
+def _quoted(spec: str) -> str:
+    return f"'{spec}'" if "(" in spec else spec
+
+
+def main() -> None:
+    """Write all pages and pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    for file, text in pages():
+        file.write_text(text, encoding="utf-8")
+    draw(FOLDER)
+    print(f"{FOLDER}: {len(FAMILIES)} families", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

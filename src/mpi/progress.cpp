@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "mpi/outcome.hpp"
 #include "mpi/simulation.hpp"
 
 namespace swapmeet {
@@ -145,7 +146,7 @@ void return_next_error() {
 
 int make_request(Advance advance, const RequestCalls& calls, void* state, MPI_Request* request) {
   advance_all.store(advance, std::memory_order_relaxed);
-  return make(calls, state, request);
+  return again([&]() -> int { return make(calls, state, request); });
 }
 
 }  // namespace swapmeet

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "mpi/outcome.hpp"
 #include "typemap/copy.hpp"
 #include "typemap/type_tree.hpp"
 
@@ -23,10 +24,10 @@ struct Envelope {
 
   explicit Envelope(MPI_Datatype type) {
 #if MPI_VERSION >= 4
-    PMPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
+    again(PMPI_Type_get_envelope_c, type, &integers, &addresses, &large_counts, &types, &combiner);
 #else
     int numbers[3] = {};
-    PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner);
+    again(PMPI_Type_get_envelope, type, &numbers[0], &numbers[1], &numbers[2], &combiner);
     integers = numbers[0], addresses = numbers[1], types = numbers[2];
 #endif
   }
@@ -90,13 +91,13 @@ class Contents {
 /// Bytes from one element to the next.
 std::int64_t extent_of(MPI_Datatype type) {
   MPI_Count lower_bound = 0, extent = 0;
-  PMPI_Type_get_extent_x(type, &lower_bound, &extent);
+  again(PMPI_Type_get_extent_x, type, &lower_bound, &extent);
   return extent;
 }
 
 std::int64_t size_of(MPI_Datatype type) {
   MPI_Count size = 0;
-  PMPI_Type_size_x(type, &size);
+  again(PMPI_Type_size_x, type, &size);
   return size;
 }
 
@@ -224,7 +225,9 @@ Tree tree_of(MPI_Datatype type, int depth) {
 
 bool is_predefined(MPI_Datatype type) { return Envelope(type).predefined(); }
 
-std::unique_ptr<const TypeMap> read_type_map(MPI_Datatype type) {
+namespace {
+
+std::unique_ptr<const TypeMap> read(MPI_Datatype type) {
   const Tree tree = tree_of(type, 0);
   if (!tree || tree->empty() || tree->loops() > most_loops) return nullptr;
   std::unique_ptr<const TypeMap> map = tree->map(extent_of(type));
@@ -233,6 +236,15 @@ std::unique_ptr<const TypeMap> read_type_map(MPI_Datatype type) {
   const TypeMapView& view = map->view();
   const bool right = view.size() == size_of(type) && view.begin == begin && view.end == begin + length;
   return right ? std::move(map) : nullptr;
+}
+
+}  // namespace
+
+// Called before an exchange in which the other ranks may be under way: a rank without memory for the map lets MPI pack.
+std::unique_ptr<const TypeMap> read_type_map(MPI_Datatype type) {
+  try {
+    return read(type);
+  } catch (const std::bad_alloc&) { return nullptr; }
 }
 
 }  // namespace swapmeet

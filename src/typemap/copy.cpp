@@ -1,6 +1,7 @@
 #include "typemap/copy.hpp"
 
 #include <fstream>
+#include <new>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -125,7 +126,9 @@ void copy_elements(const Elements& from, std::int64_t from_begin, const Elements
 bool exceeds_caches(std::int64_t bytes) {
   static const std::int64_t held = [] {
     std::int64_t kibibytes = 0;  // sysconf() counts the caches of all of a machine in its virtual machines
-    std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> kibibytes;
+    try {
+      std::ifstream("/sys/devices/system/cpu/cpu0/cache/index3/size") >> kibibytes;
+    } catch (const std::bad_alloc&) {}  // in the middle of an exchange, which is to go on
     constexpr std::int64_t usual = 32 << 10;
     return (kibibytes > 0 ? kibibytes : usual) << 10;
   }();

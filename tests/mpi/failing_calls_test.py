@@ -38,18 +38,19 @@ MESSAGES = [
     *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
     *["Waitall", "Waitany", "Wait", "Test", "Testall", "Testany"],
 ]
-TYPES = ["Type_commit", "Type_contiguous", "Type_create_struct", "Type_create_hindexed", "Type_dup"]
+STARTS = ["Grequest_start", "Type_dup", "Type_get_extent", "Type_size_x"]  #: also where nothing blocks
+TYPES = ["Type_commit", "Type_contiguous", "Type_create_struct", "Type_create_hindexed"]
 PACKING = ["Pack", "Unpack", "Pack_c", "Unpack_c"]
 COLLECTIVES = [
     *["Allreduce", "Iallreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "Comm_split_type"],
     *["Alltoall", "Ialltoall"],
 ]
 #: A function with "+" has done its work when it fails.
-KINDS = [*ALLOCATIONS, *MESSAGES, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" for name in COLLECTIVES)]
+KINDS = [*ALLOCATIONS, *MESSAGES, *STARTS, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" for name in COLLECTIVES)]
 
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
-    "tra": ["malloc:4096", "Sendrecv", "Isend", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c"],
+    "tra": ["malloc:4096", "Sendrecv", "Isend", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c", *STARTS],
     "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv", "Sendrecv", "Waitall"],
     "shared-memory": ["malloc:4096", "Waitall", "Testany", "Comm_create+"],
     "spread-out": ["Isend", "Irecv", "Waitall", "Testall"],

@@ -93,6 +93,10 @@ FAULT(Bcast, (void *a, int b, MPI_Datatype c, int d, MPI_Comm e), (a, b, c, d, e
 FAULT(Comm_create, (MPI_Comm a, MPI_Group b, MPI_Comm *c), (a, b, c))
 FAULT(Comm_split, (MPI_Comm a, int b, int c, MPI_Comm *d), (a, b, c, d))
 FAULT(Comm_split_type, (MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm *e), (a, b, c, d, e))
+FAULT(Grequest_start,
+      (MPI_Grequest_query_function * a, MPI_Grequest_free_function *b, MPI_Grequest_cancel_function *c, void *d,
+       MPI_Request *e),
+      (a, b, c, d, e))
 FAULT(Improbe, (int a, int b, MPI_Comm c, int *d, MPI_Message *e, MPI_Status *f), (a, b, c, d, e, f))
 FAULT(Imrecv, (void *a, int b, MPI_Datatype c, MPI_Message *d, MPI_Request *e), (a, b, c, d, e))
 FAULT(Irecv, (void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
@@ -113,6 +117,8 @@ FAULT(Type_contiguous, (int a, MPI_Datatype b, MPI_Datatype *c), (a, b, c))
 FAULT(Type_create_hindexed, (int a, const int *b, const MPI_Aint *c, MPI_Datatype d, MPI_Datatype *e), (a, b, c, d, e))
 FAULT(Type_create_struct, (int a, const int *b, const MPI_Aint *c, const MPI_Datatype *d, MPI_Datatype *e),
       (a, b, c, d, e))
+FAULT(Type_get_extent, (MPI_Datatype a, MPI_Aint *b, MPI_Aint *c), (a, b, c))
+FAULT(Type_size_x, (MPI_Datatype a, MPI_Count *b), (a, b))
 FAULT(Type_dup, (MPI_Datatype a, MPI_Datatype *b), (a, b))
 FAULT(Unpack, (const void *a, int b, int *c, void *d, int e, MPI_Datatype f, MPI_Comm g), (a, b, c, d, e, f, g))
 FAULT(Wait, (MPI_Request * a, MPI_Status *b), (a, b))

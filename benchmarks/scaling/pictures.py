@@ -9,7 +9,8 @@ from statistics import median
 from records import Point
 
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import digits, dress, duration, line_style, plain_numbers, save, seconds_scale
+from swapmeet.plots.style import dress, line_style, plain_numbers, save, seconds_scale
+from swapmeet.units import digits, duration
 
 PANEL = (2.5, 2.0)  #: inches
 NEAR = 0.98  #: speed-ups below are counted

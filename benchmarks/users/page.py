@@ -17,7 +17,8 @@ from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import bytes_scale, dress, duration, line_style, plain_numbers, save, size_text
+from swapmeet.plots.style import bytes_scale, dress, line_style, plain_numbers, save
+from swapmeet.units import duration, size_text
 
 BEGIN, END = "<!-- made by `python benchmarks/users page`: begin -->\n", "<!-- end -->\n"
 SMALL = 4096  #: bytes; the largest small block

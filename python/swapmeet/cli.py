@@ -375,7 +375,7 @@ def conformance_command(
     for spec in wanted:
         if spec != "auto":
             parse_spec(spec, "--algorithm")
-    from swapmeet.bench.request import parse_duration
+    from swapmeet.units import parse_duration
 
     values, limit_s = parse_ranks(ranks), parse_duration(limit, "--time-limit")
     outcomes = []

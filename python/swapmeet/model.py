@@ -10,8 +10,9 @@ from rich.table import Table
 
 from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
-from swapmeet.prices import PARTS, Pricing, parts, text, time_fields
+from swapmeet.prices import PARTS, Pricing, parts, time_fields
 from swapmeet.specs import parse_range, parse_spec
+from swapmeet.units import microseconds
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
 KEYS = ("spec", "P", "grid", "radices")
@@ -135,7 +136,7 @@ def price_table(points: Iterable[Point]) -> Table:
         listing.add_column(column, justify="right")
     for point in points:
         if point.price is not None:
-            listing.add_row(str(point.spec), str(point.ranks), *map(text, parts(point.price)))
+            listing.add_row(str(point.spec), str(point.ranks), *map(microseconds, parts(point.price)))
     return listing
 
 

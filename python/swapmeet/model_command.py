@@ -17,7 +17,8 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
 from swapmeet.output import TABLE, AsJson, tables_console
 from swapmeet.prices import STANDARD_MODEL, Pricing
-from swapmeet.specs import parse_bytes, parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
+from swapmeet.specs import parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
+from swapmeet.units import parse_bytes
 
 MOST_CERTIFIED = 32  #: points whose bounds are exact; of more they are closed forms
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from swapmeet import _core
 from swapmeet.machines import Machine
 from swapmeet.specs import parse_spec
+from swapmeet.units import microseconds
 
 PARTS = ("latency", "overhead", "gap", "bandwidth", "pack", "call")
 RUNNERS_UP = 7
@@ -47,11 +48,6 @@ class Pricing:
 def parts(price: _core.Price) -> list[float]:
     """The total, and what it is made of."""
     return [price.total, *(getattr(price, part) for part in PARTS)]
-
-
-def text(time_us: float) -> str:
-    """A time for tables."""
-    return f"{time_us:,.2f}"
 
 
 def roots(ranks: int) -> list[int]:
@@ -154,7 +150,7 @@ def best_tables(lists: Iterable[Sequence[Ranked]], pricing: Pricing) -> Iterator
         for one in ranked[: RUNNERS_UP + 1]:
             total, *split = parts(one.price)
             ratio = total / first.price.total if first.price.total > 0 else 1.0
-            listing.add_row(str(one.spec), text(total), f"{ratio:.2f}", *map(text, split))
+            listing.add_row(str(one.spec), microseconds(total), f"{ratio:.2f}", *map(microseconds, split))
         yield listing
     yield pricing.sentence()
 

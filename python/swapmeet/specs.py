@@ -14,8 +14,6 @@ from swapmeet.errors import SwapmeetError
 MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
 MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
-BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
-LIKE_BYTES = re.compile(r"(\d+) *([kmg]) *i?b?(?:ytes?)?", re.IGNORECASE)
 NEAR_NAME = 0.75  #: of difflib
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
@@ -48,16 +46,6 @@ def _corrected(name: str, problem: str) -> str:
     else:
         hint = "`swapmeet algorithms` lists all"
     return f"{short}; {hint}{rest.partition(')')[2]}"
-
-
-def parse_bytes(text: str, option: str) -> int:
-    """A size such as 64, 8KiB or 1M, in bytes."""
-    match = BYTES.fullmatch(text.strip())
-    if match is None:
-        near = LIKE_BYTES.fullmatch(text.strip())
-        hint = f"; did you mean {near[1]}{near[2].upper()}iB?" if near else ""
-        raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB{hint}')
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
 
 
 def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:

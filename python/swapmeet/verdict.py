@@ -11,8 +11,9 @@ from typing import Any
 
 from rich.table import Table
 
-from swapmeet.bench.cells import NATIVE, bytes_text
+from swapmeet.bench.cells import NATIVE
 from swapmeet.errors import SwapmeetError
+from swapmeet.units import bytes_text
 
 Row = dict[str, Any]  #: of `calls` in the file (docs/statistics.md)
 

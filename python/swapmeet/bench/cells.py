@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swapmeet import _core
+from swapmeet.units import bytes_text
 
 NATIVE = "native"  #: the candidate that all others are compared with: the host MPI
 COLLECTIVES = ("alltoall", "alltoallv")
@@ -65,11 +66,3 @@ def size(cell: Cell) -> str:
 def name(cell: Cell) -> str:
     """A cell in one line."""
     return f"{place(cell)}, {size(cell)}"
-
-
-def bytes_text(number: int) -> str:
-    """In the largest unit that divides it, as in "1536 B" or "2 MiB"."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if number and number % factor == 0:
-            return f"{number // factor} {unit}"
-    return f"{number} B"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from swapmeet import _core
-from swapmeet.bench.cells import bytes_text
 from swapmeet.simulation.expecting import costs_of
 from swapmeet.simulation.platform import Platform
+from swapmeet.units import bytes_text
 
 LIMITS = ("call", "latency", "messages", "nic", "links", "memory")  #: in the core's order
 MEANING = (

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from swapmeet.bench.cells import bytes_text
 from swapmeet.limits import store
 from swapmeet.limits.computing import ESTIMATED, SIMULATED, Row
-from swapmeet.plots.style import duration
+from swapmeet.units import bytes_text, duration
 
 FAR = 1.5  #: times the bound, from which on a cell is work to do
 

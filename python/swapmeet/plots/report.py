@@ -15,7 +15,7 @@ from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.results import Results
 from swapmeet.plots.measured import Measurements, interval
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture, Table
-from swapmeet.plots.style import digits, duration
+from swapmeet.units import digits, duration
 
 HEADINGS = {
     "heat": (

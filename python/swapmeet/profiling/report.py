@@ -18,25 +18,11 @@ from swapmeet.profiling.exchanges import Distinct, Found
 from swapmeet.profiling.recording import Recording
 from swapmeet.profiling.replay import Gain, Replay
 from swapmeet.profiling.summary import Row
+from swapmeet.units import short_duration, size_text
 
 SCHEMA = 1  #: of the JSON
 WORTH = 0.01  #: of the run time; less is not worth a setting
 MOST_EXCHANGES = 20  #: shown of those that were replayed
-
-
-def time(seconds: float) -> str:
-    """With a unit and three digits."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns" if seconds else "0 s"
-
-
-def size(number: float) -> str:
-    """Of bytes."""
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    power = min(int(math.log2(max(number, 1))) // 10, len(units) - 1)
-    return f"{number / 1024**power:.4g} {units[power]}"
 
 
 def share(part: float, whole: float) -> str:
@@ -53,8 +39,8 @@ def heading(recording: Recording, found: Found) -> Iterator[str]:
     how = "" if algorithms == [NATIVE] else f", by SWAPMEET_ALGORITHM={' or '.join(algorithms)}"
     yield f"{recording.ranks} ranks{where}, {recording.mpi}{how}"
     yield (
-        f"run time {time(run)} (from the start of the processes to MPI_Finalize, mean of ranks); in all-to-alls "
-        f"{time(inside)} of a rank: {share(inside, run)}"
+        f"run time {short_duration(run)} (from the start of the processes to MPI_Finalize, mean of ranks); "
+        f"in all-to-alls {short_duration(inside)} of a rank: {share(inside, run)}"
     )
     for problem in recording.problems:
         yield f"note: {problem}"
@@ -78,17 +64,19 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     run, ranks = recording.run_seconds, max(1, len(recording.files))
     for row in rows:
-        sizes = "/".join(size(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
+        sizes = "/".join(size_text(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
         imbalance = "–"
         if row.rank_imbalance is not None and row.block_imbalance is not None:
             imbalance = f"{row.rank_imbalance:.2f} / {row.block_imbalance:.2f}"
         waiting = "–"
         if row.waiting:
-            waiting = f"{'' if row.waiting.clocks else '~'}{time(row.waiting.spread)} / {row.waiting.share:.0%}"
+            waiting = (
+                f"{'' if row.waiting.clocks else '~'}{short_duration(row.waiting.spread)} / {row.waiting.share:.0%}"
+            )
         spent = row.rank_seconds / ranks
         table.add_row(
             escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls),
-            sizes, size(row.bytes / ranks), imbalance, time(spent), share(spent, run), waiting,
+            sizes, size_text(row.bytes / ranks), imbalance, short_duration(spent), share(spent, run), waiting,
         )  # fmt: skip
     return table
 
@@ -110,17 +98,16 @@ def histogram_table(rows: list[Row]) -> Table:
 
 
 def _class(least: int) -> str:
-    return size(least) if least < 2 else f"{size(least)}–{size(2 * least)}"
+    return size_text(least) if least < 2 else f"{size_text(least)}–{size_text(2 * least)}"
 
 
 def exchange_name(one: Distinct) -> str:
     """Collective, sizes and ranks in a few words."""
     if isinstance(one.bytes, int):
-        sizes = f"of {size(one.bytes)}"
+        sizes = f"of {size_text(one.bytes)}"
     else:
-        sizes = (
-            f"of {size(int(one.bytes.min()))} to {size(int(one.bytes.max()))} (mean {size(float(np.mean(one.bytes)))})"
-        )
+        least, most, mean = int(one.bytes.min()), int(one.bytes.max()), float(np.mean(one.bytes))
+        sizes = f"of {size_text(least)} to {size_text(most)} (mean {size_text(mean)})"
     flags = "".join([", in place" if one.in_place else "", ", derived type" if one.derived else ""])
     return f"{one.collective} {sizes}, P = {one.ranks}{flags}"
 
@@ -135,15 +122,20 @@ def replay_table(replay: Replay) -> Table:
     ):  # fmt: skip
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     for one in replay.replayed[:MOST_EXCHANGES]:
-        row = [exchange_name(one.exchange), f"{one.exchange.calls:.0f}", time(one.exchange.call_seconds)]
-        row += [time(one.native.value)]
+        row = [exchange_name(one.exchange), f"{one.exchange.calls:.0f}", short_duration(one.exchange.call_seconds)]
+        row += [short_duration(one.native.value)]
         if one.candidates:
             spec = max(one.candidates, key=lambda spec: one.candidates[spec][1].value)
             takes, faster = one.candidates[spec]
             word = verdict(faster)
             colour = COLOURS[word]
-            row += [escape(spec), time(takes.value), _estimate(faster), f"[{colour}]{word}[/]" if colour else word]
-            row += [time(one.gain(one.best).value) if one.best != NATIVE else "nothing"]
+            row += [
+                escape(spec),
+                short_duration(takes.value),
+                _estimate(faster),
+                f"[{colour}]{word}[/]" if colour else word,
+            ]
+            row += [short_duration(one.gain(one.best).value) if one.best != NATIVE else "nothing"]
         else:
             row += ["none could run", "", "", "", "nothing"]
         table.add_row(*row)
@@ -219,7 +211,7 @@ def advice(recording: Recording, found: Found, replay: Replay) -> str:
         return "Nothing to recommend: no candidate could be compared."
     sure = {spec: gain for spec, gain in gains.items() if gain.low > 0}
     spec, gain = next(iter((sure or gains).items()))
-    much = f"{interval(gain)} s of {time(run)}, {share(gain.value, run)} of the run"
+    much = f"{interval(gain)} s of {short_duration(run)}, {share(gain.value, run)} of the run"
     if not gain.high >= WORTH * run:
         return (
             f"Not worth it: of the candidates, {spec} is best, and would save {much} (all-to-alls take "

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from swapmeet import _core, machines
-from swapmeet.bench.cells import bytes_text
 from swapmeet.model import root
-from swapmeet.plots.style import digits
 from swapmeet.prices import STANDARD_MODEL
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Judgement, Row, Rows, Source
 from swapmeet.reproduction.judging import NEAR, Judge, cell_name, cells, model_and_simulation
 from swapmeet.reproduction.sources import Chooser, Grid, Simulated, best_of, kept_radices, rounded
 from swapmeet.specs import parse_spec
+from swapmeet.units import bytes_text, digits
 
 WITHIN, BETWEEN = "within", "between"  #: the layers
 PER_NODE = 16  #: of the simulation

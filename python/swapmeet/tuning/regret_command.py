@@ -12,9 +12,9 @@ import typer
 from rich.table import Table
 
 from swapmeet import output
-from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import TABLE, AsJson, tables_console
+from swapmeet.units import bytes_text
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss

@@ -139,7 +139,7 @@ def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Predicti
 
 
 def _print(found: Sequence[Sequence[Prediction]]) -> None:
-    from swapmeet.bench.cells import bytes_text
+    from swapmeet.units import bytes_text
     from swapmeet.validation.judging import NEAR_FACTOR, errors
     from swapmeet.validation.predicting import ESTIMATE, MODEL
 

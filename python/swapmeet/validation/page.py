@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from swapmeet import machines
-from swapmeet.bench.cells import bytes_text
-from swapmeet.plots.style import digits, duration
+from swapmeet.units import bytes_text, digits, duration
 from swapmeet.validation import algorithms, fitting, measurements, store
 from swapmeet.validation.computing import OURS
 from swapmeet.validation.judging import (

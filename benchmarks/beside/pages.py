@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.tables import markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "beside.jsonl"
@@ -72,12 +73,8 @@ def interval(of: Interval) -> str:
     return f"{value} ({low}-{high})"
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join([_line(heads), "|---" * len(heads) + "|", *map(_line, rows)]) + "\n"
+    return "\n".join(markdown(heads, rows)) + "\n"
 
 
 def by_size(cells: Sequence[Cell]) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from swapmeet import launch, mpi
 from swapmeet.bench.machine import header
 from swapmeet.library import library, source_tree
+from swapmeet.tables import markdown
 
 FOLDER = Path(__file__).parent
 DOCS = FOLDER.parents[1] / "docs" / "measurements"
@@ -73,15 +74,15 @@ def table(path: Path) -> str:
         for method, times in line["times_us"].items():
             cell[method].append(statistics.median(times))
     heads = [f"`{BASE}`, µs", *(f"`{method}`" for method in METHODS if method != BASE)]
-    rows = ["| MPI | P | messages | bytes | " + " | ".join(heads) + " |", "|---" * (4 + len(heads)) + "|"]
+    rows = []
     for (name, ranks, messages, size), cell in sorted(medians.items()):
         base = statistics.median(cell[BASE])
         cells = [microseconds(base)]
         for method in METHODS[1:]:
             time = statistics.median(cell[method])
             cells.append(f"{microseconds(time)} ({base / time:.2f})")
-        rows.append(f"| {name} | {ranks} | {messages} | {size} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+        rows.append([name, str(ranks), str(messages), str(size), *cells])
+    return "\n".join(markdown(["MPI", "P", "messages", "bytes", *heads], rows))
 
 
 def page(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from rich.table import Table
 from swapmeet import _core
 from swapmeet.machines import Machine
 from swapmeet.specs import parse_spec
+from swapmeet.tables import right
 from swapmeet.units import microseconds
 
 PARTS = ("latency", "overhead", "gap", "bandwidth", "pack", "call")
@@ -144,9 +145,7 @@ def best_tables(lists: Iterable[Sequence[Ranked]], pricing: Pricing) -> Iterator
     for ranked in lists:
         first = ranked[0]
         yield f"P = {first.ranks:,}, S = {first.block_bytes:,} B: the best of {len(ranked)} candidates"
-        listing = Table("spec")
-        for column in ("time (µs)", "x best", *PARTS):
-            listing.add_column(column, justify="right")
+        listing = Table("spec", *right("time (µs)", "x best", *PARTS))
         for one in ranked[: RUNNERS_UP + 1]:
             total, *split = parts(one.price)
             ratio = total / first.price.total if first.price.total > 0 else 1.0

@@ -15,6 +15,7 @@ from rich.table import Table
 from swapmeet import _core, model, prices
 from swapmeet.machines import Machine
 from swapmeet.quantiles import quantile
+from swapmeet.tables import right
 
 RANKS = tuple(2**k for k in range(6, 15))  #: 64 to 16384
 SIZES = tuple(2**k for k in range(3, 15))  #: 8 B to 16 KiB
@@ -83,9 +84,7 @@ def _loss(time: float, least: float) -> float:
 
 def table(found: Sequence[Cell]) -> Table:
     """One line for each rule: over all cells."""
-    listing = Table("radices offered")
-    for column in ("how many", "within 5 %", "median", "90 %", "99 %", "largest"):
-        listing.add_column(column, justify="right")
+    listing = Table("radices offered", *right("how many", "within 5 %", "median", "90 %", "99 %", "largest"))
     for name in RULES:
         losses = sorted(cell.regret[name] for cell in found)
         counts = sorted({cell.offered[name] for cell in found})

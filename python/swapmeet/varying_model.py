@@ -10,6 +10,7 @@ from rich.table import Table
 from swapmeet import _core, hockney
 from swapmeet.errors import SwapmeetError
 from swapmeet.hockney import Machine
+from swapmeet.tables import right
 from swapmeet.verification import available_memory_bytes
 
 UNKNOWN = "?"
@@ -177,9 +178,7 @@ def table(points: Iterable[Point]) -> Table:
 
 def papers_table(points: Sequence[Point]) -> Table:
     """The paper's prices for each number of ranks, and with the K and D of each schedule that passes blocks on."""
-    listing = Table("schedule")
-    for column in ("P", "K", "D", "largest N", "mean", "padded (µs)", "two-phase (µs)"):
-        listing.add_column(column, justify="right")
+    listing = Table("schedule", *right("P", "K", "D", "largest N", "mean", "padded (µs)", "two-phase (µs)"))
     listing.add_column("faster")
     seen = set()
     for point in points:

@@ -12,6 +12,7 @@ from swapmeet.bench.cells import NATIVE, OVERLAP, Cell, name, place, size
 from swapmeet.bench.records import Overlap
 from swapmeet.bench.results import Results
 from swapmeet.bench.statistics import Estimate, Samples, differs, drift, geometric_mean, median, ratio, verdict
+from swapmeet.tables import right
 from swapmeet.units import short_microseconds
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "", "unclear": "yellow"}
@@ -105,9 +106,9 @@ def _overlaps(results: Results) -> Table:
 
 
 def _means(ratios: Ratios) -> Table:
-    table = Table(title="speed-up over the host MPI: geometric mean over cells", title_justify="left")
-    for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "unclear", "slower", "worst cell"):
-        table.add_column(column, justify="left" if column in ("spec", "worst cell") else "right")
+    title = "speed-up over the host MPI: geometric mean over cells"
+    numbers = right("cells", "mean (95 %)", "faster", "ties", "unclear", "slower")
+    table = Table("spec", *numbers, "worst cell", title=title, title_justify="left")
     for spec, pairs in ratios.items():
         words = [verdict(speedup) for _, speedup in pairs]
         counts = [str(words.count(word)) for word in ("faster", "tie", "unclear", "slower")]

@@ -17,6 +17,7 @@ from swapmeet.calibration.parts import QUIET
 from swapmeet.machines import RATIO
 from swapmeet.prices import Pricing
 from swapmeet.specs import parse_spec
+from swapmeet.tables import right
 from swapmeet.units import bytes_text, microseconds
 
 SPECS = (
@@ -149,9 +150,7 @@ def order(found: Sequence[Prediction]) -> dict[str, float]:
 
 def table(found: Sequence[Prediction]) -> Table:
     """One line for each exchange."""
-    listing = Table("held out", "block")
-    for column in ("measured (µs)", "expected (µs)", "error"):
-        listing.add_column(column, justify="right")
+    listing = Table("held out", "block", *right("measured (µs)", "expected (µs)", "error"))
     for one in found:
         times = (microseconds(1e6 * one.measured), microseconds(1e6 * one.expected))
         listing.add_row(one.exchange.spec, bytes_text(one.exchange.bytes), *times, f"{one.error:+.0%}")

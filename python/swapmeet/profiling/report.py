@@ -18,6 +18,7 @@ from swapmeet.profiling.exchanges import Distinct, Found
 from swapmeet.profiling.recording import Recording
 from swapmeet.profiling.replay import Gain, Replay
 from swapmeet.profiling.summary import Row
+from swapmeet.tables import right
 from swapmeet.units import short_duration, size_text
 
 SCHEMA = 1  #: of the JSON
@@ -48,20 +49,9 @@ def heading(recording: Recording, found: Found) -> Iterator[str]:
 
 def summary_table(rows: list[Row], recording: Recording) -> Table:
     """What the application did."""
-    table = Table(title="All-to-alls", title_justify="left")
-    for name, justify in (
-        ("communicators", "left"),
-        ("collective", "left"),
-        ("number", "right"),
-        ("calls", "right"),
-        ("block: least/median/most", "right"),
-        ("sent by a rank", "right"),
-        ("imbalance: ranks/blocks", "right"),
-        ("time of a rank", "right"),
-        ("of run", "right"),
-        ("waiting: apart/of time", "right"),
-    ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    sums = right("number", "calls", "block: least/median/most", "sent by a rank", "imbalance: ranks/blocks")
+    times = right("time of a rank", "of run", "waiting: apart/of time")
+    table = Table("communicators", "collective", *sums, *times, title="All-to-alls", title_justify="left")
     run, ranks = recording.run_seconds, max(1, len(recording.files))
     for row in rows:
         sizes = "/".join(size_text(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
@@ -83,10 +73,8 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
 
 def histogram_table(rows: list[Row]) -> Table:
     """The sizes of blocks."""
-    table = Table(title="Sizes of blocks", title_justify="left")
-    table.add_column("communicators")
-    table.add_column("collective")
-    table.add_column("share of the blocks, by size")
+    columns = ("communicators", "collective", "share of the blocks, by size")
+    table = Table(*columns, title="Sizes of blocks", title_justify="left")
     for row in rows:
         if len(row.sizes) > 1:
             classes = row.histogram().items()
@@ -114,13 +102,11 @@ def exchange_name(one: Distinct) -> str:
 
 def replay_table(replay: Replay) -> Table:
     """What was replayed."""
-    table = Table(title="Replayed, most expensive first", title_justify="left")
-    for name, justify in (
-        ("exchange", "left"), ("calls", "right"), ("recorded", "right"), ("native", "right"),
-        ("fastest candidate", "left"), ("takes", "right"), ("times faster (95 %)", "right"), ("", "left"),
-        ("saves a run", "right"),
-    ):  # fmt: skip
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    known, found = right("calls", "recorded", "native"), right("takes", "times faster (95 %)")
+    title = "Replayed, most expensive first"
+    table = Table(
+        "exchange", *known, "fastest candidate", *found, "", *right("saves a run"), title=title, title_justify="left"
+    )
     for one in replay.replayed[:MOST_EXCHANGES]:
         row = [exchange_name(one.exchange), f"{one.exchange.calls:.0f}", short_duration(one.exchange.call_seconds)]
         row += [short_duration(one.native.value)]
@@ -150,9 +136,9 @@ def _estimate(estimate: Estimate) -> str:
 def gain_table(replay: Replay, recording: Recording) -> Table:
     """What each candidate would save of a run."""
     run = recording.run_seconds
-    table = Table(title="Saved of a run, if SWAPMEET_ALGORITHM is set for all of it", title_justify="left")
-    for name in ("SWAPMEET_ALGORITHM", "seconds (95 %)", "of run time"):
-        table.add_column(name, justify="left" if name.isupper() else "right")
+    title = "Saved of a run, if SWAPMEET_ALGORITHM is set for all of it"
+    gains = right("seconds (95 %)", "of run time")
+    table = Table("SWAPMEET_ALGORITHM", *gains, title=title, title_justify="left")
     for spec, gain in replay.by_spec().items():
         table.add_row(escape(spec), interval(gain), share(gain.value, run))
     table.add_section()

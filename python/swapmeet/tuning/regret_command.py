@@ -15,6 +15,7 @@ from swapmeet import output
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import TABLE, AsJson, tables_console
 from swapmeet.quantiles import quantile
+from swapmeet.tables import right
 from swapmeet.units import bytes_text
 
 if TYPE_CHECKING:
@@ -132,10 +133,9 @@ def _record_of_data(loss: judging.Loss) -> dict[str, object]:
 
 def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:
     """A row for each choice, over its cells."""
-    shown = Table(title=f"{title}, against the fastest that was measured", title_justify="left")
-    shown.add_column("choice")
-    for column in ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where"):
-        shown.add_column(column, justify="right")
+    title += ", against the fastest that was measured"
+    columns = ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where")
+    shown = Table("choice", *right(*columns), title=title, title_justify="left")
     for choice in dict.fromkeys(loss.choice for loss in losses):
         found = sorted((loss for loss in losses if loss.choice == choice), key=lambda loss: loss.regret)
         regrets = [loss.regret for loss in found]
@@ -160,11 +160,9 @@ def table(mpi: str, losses: Sequence[Loss]) -> Table:
     """A row for each choice."""
     from swapmeet.tuning.held_out import NEAR
 
-    shown = Table(title=f"{mpi}: time lost against the fastest", title_justify="left")
-    shown.add_column("choice")
     near = f"within {NEAR:.0%}"
-    for column in ("cells", "mean", "median", "90 %", "99 %", "worst", near, f"surely not {near}"):
-        shown.add_column(column, justify="right")
+    columns = ("cells", "mean", "median", "90 %", "99 %", "worst", near, f"surely not {near}")
+    shown = Table("choice", *right(*columns), title=f"{mpi}: time lost against the fastest", title_justify="left")
     for choice in dict.fromkeys(loss.choice for loss in losses):
         some = [loss for loss in losses if loss.choice == choice]
         regrets = sorted(loss.regret for loss in some)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.tables import right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,9 +145,14 @@ def _print(found: Sequence[Sequence[Prediction]]) -> None:
     from swapmeet.validation.predicting import ESTIMATE, MODEL
 
     times = {(*one.measured.cell, one.measured.algorithm, one.by): one for some in found for one in some}
-    table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
-    for column in ("measured (µs)", "model", "x", "estimate", "x", "fitted"):
-        table.add_column(column, justify="right")
+    table = Table(
+        "system",
+        "nodes",
+        "algorithm",
+        "spec",
+        "block",
+        *right("measured (µs)", "model", "x", "estimate", "x", "fitted"),
+    )
     for key in dict.fromkeys(key[:-1] for key in times):
         both = [times.get((*key, by)) for by in (MODEL, ESTIMATE)]
         one = next(one for one in both if one)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
 
 from swapmeet import _core
 from swapmeet.units import bytes_text
 
 NATIVE = "native"  #: the candidate that all others are compared with: the host MPI
 COLLECTIVES = ("alltoall", "alltoallv")
+MOST_RANKS = 2**31 - 1
 DATATYPES = ("byte", "double", "strided")
 #: Times of non-blocking exchanges, in the order of the measuring program's answer: start and wait alone, the computing
 #: alone, both at once; of the last, the start, the calls of MPI_Test and the wait.
@@ -17,10 +21,10 @@ OVERLAP = ("pure", "computing", "overlapped", "start", "tests", "wait")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One exchange, whatever algorithm does it."""
+    """One exchange, whatever algorithm does it; in a results file, an object with these fields."""
 
     mpi: str  #: kind and version, as in "openmpi 5.0.11"
-    ranks: int
+    ranks: Annotated[int, msgspec.Meta(ge=1, le=MOST_RANKS)]
     collective: str  #: one of COLLECTIVES
     sizes: str  #: bytes of every block, as in "64"; or the text of a workload, as in "uniform:max=1024"
     seed: int = 0  #: of the workload

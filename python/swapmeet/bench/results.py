@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from swapmeet.bench.cells import Cell
-from swapmeet.bench.reading import SCHEMA, Record, read, read_open
+from swapmeet.bench.reading import SCHEMA, read, read_open
 from swapmeet.bench.records import Launch, Limits, Phases, Problem, Results, Run
 from swapmeet.errors import SwapmeetError
 
@@ -166,7 +166,7 @@ class Writer:
         place = None if cell is None else asdict(cell)
         self._append({"type": "problem", "launch": launch, "cell": place, "spec": spec, "message": message})
 
-    def _append(self, record: Record) -> None:
+    def _append(self, record: Mapping[str, Any]) -> None:
         self._write(json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n")
 
     def _write(self, line: bytes) -> None:

@@ -34,9 +34,9 @@ def share(part: float, whole: float) -> str:
 def heading(recording: Recording, found: Found) -> Iterator[str]:
     """Say what was recorded, and what is missing."""
     run, inside = recording.run_seconds, found.total / max(1, len(recording.files))
-    hosts = len({file.header["host"] for file in recording.files.values()})
+    hosts = len({file.header.host for file in recording.files.values()})
     where = "" if hosts <= 1 else f" on {hosts} hosts"
-    algorithms = sorted({str(file.header.get("algorithm", "?")) for file in recording.files.values()})
+    algorithms = sorted({file.header.algorithm for file in recording.files.values()})
     how = "" if algorithms == [NATIVE] else f", by SWAPMEET_ALGORITHM={' or '.join(algorithms)}"
     yield f"{recording.ranks} ranks{where}, {recording.mpi}{how}"
     yield (
@@ -179,7 +179,7 @@ def assumptions(recording: Recording, replay: Replay, here: str) -> Iterator[str
         "A replay is not the run: its ranks arrive together, its buffers are warm, and nothing else is going on (other "
         "communicators are idle)."
     )
-    hosts = {str(file.header["host"]) for file in recording.files.values()}
+    hosts = {file.header.host for file in recording.files.values()}
     if hosts - {here}:
         more = ", ..." if len(hosts) > 4 else ""
         yield f"It was recorded on {', '.join(sorted(hosts)[:4])}{more} and replayed on {here}."

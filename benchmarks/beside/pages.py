@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.structs import read_lines
 from swapmeet.tables import markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
@@ -58,7 +58,7 @@ def ratio_of_medians(above: Sequence[float], below: Sequence[float]) -> Interval
 
 def read(file: Path) -> list[Cell]:
     """All cells, each once: as the last line of it says."""
-    cells = [Cell.of(json.loads(line)) for line in file.read_text().splitlines()]
+    cells = [Cell.of(line) for line in read_lines(file)]
     return list({(cell.page, cell.mpi, cell.ranks, cell.spec, cell.size): cell for cell in cells}.values())
 
 

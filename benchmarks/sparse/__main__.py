@@ -22,6 +22,7 @@ from pathlib import Path
 from swapmeet import launch, mpi
 from swapmeet.bench.machine import header
 from swapmeet.library import library, source_tree
+from swapmeet.structs import read_lines
 from swapmeet.tables import markdown
 
 FOLDER = Path(__file__).parent
@@ -69,7 +70,7 @@ def microseconds(time: float) -> str:
 def table(path: Path) -> str:
     """Medians in microseconds, and the speed-up over BASE, in Markdown."""
     medians: dict[tuple[str, int, int, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for line in map(json.loads, path.read_text().splitlines()):
+    for line in read_lines(path):
         cell = medians[line["mpi"], line["ranks"], line["messages"], line["bytes"]]
         for method, times in line["times_us"].items():
             cell[method].append(statistics.median(times))

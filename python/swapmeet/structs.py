@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeAlias
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -21,6 +23,7 @@ WORDS = {
     "object": "an object",
     "null": "null",
 }
+Row: TypeAlias = dict[str, Any]
 TYPES = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 MISSING = re.compile(r"Object missing required field `(.*)`")
 
@@ -43,3 +46,20 @@ def reason(problem: msgspec.MsgspecError, whole: str = "no JSON object") -> str:
         return whole
     told = TYPES.sub(lambda match: " or ".join(WORDS.get(name, name) for name in match[1].split(" | ")), said)
     return f'"{field}": {told[0].lower()}{told[1:]}'
+
+
+def read_lines(file: Path) -> Iterator[Row]:
+    """The objects of a file of JSON lines, whatever is in them.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        With the number of the line that is none.
+    """
+    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+        try:
+            yield msgspec.json.decode(line, type=Row)
+        except msgspec.MsgspecError as problem:
+            raise ValueError(f"line {number}: {reason(problem)}") from None

@@ -118,8 +118,10 @@ def read_open(path: Path, file: BinaryIO) -> tuple[Results, int]:
                 break
             if number == 1 and not line.lstrip().startswith(b'{"type":'):
                 raise SwapmeetError(f"{path} is not a results file of swapmeet bench: its first line is none") from None
+            other = number == 1 and b'"campaign"' not in line
+            what = 'the first line must be of "type":"campaign"' if other else problem
             advice = ": delete this line" if number > 1 else ""
-            raise SwapmeetError(f"{path}, line {number}: {problem}{advice}") from None
+            raise SwapmeetError(f"{path}, line {number}: {what}{advice}") from None
         end += len(line)
     if not results.campaigns:
         raise SwapmeetError(f"{path} is not a results file of swapmeet bench: it is empty")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}
     started: str = ""
-    load: float = math.nan  #: of the machine at the start, as in `uptime`
+    load: float | None = None  #: of the machine at the start, as in `uptime`
     notes: tuple[str, ...] = ()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from swapmeet.bench.cells import Cell
 from swapmeet.bench.reading import SCHEMA, read, read_open
 from swapmeet.bench.records import Launch, Limits, Phases, Problem, Results, Run
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import json_line
 
 __all__ = ["SCHEMA", "WHY_FINISHED", "Launch", "Limits", "Phases", "Problem", "Results", "Run", "Writer", "read"]
 
@@ -167,7 +167,7 @@ class Writer:
         self._append({"type": "problem", "launch": launch, "cell": place, "spec": spec, "message": message})
 
     def _append(self, record: Mapping[str, Any]) -> None:
-        self._write(json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+        self._write(json_line(record, ascii=True).encode())
 
     def _write(self, line: bytes) -> None:
         try:

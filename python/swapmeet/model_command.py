@@ -14,7 +14,7 @@ from swapmeet import _core, machines, model, output, plots, prices, varying_mode
 from swapmeet import regret as regrets
 from swapmeet.arguments import RANKS, Nodes
 from swapmeet.errors import SwapmeetError
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
 from swapmeet.output import TABLE, AsJson, tables_console
 from swapmeet.prices import STANDARD_MODEL, Pricing
 from swapmeet.specs import parse_ranks, parse_spec, ranges_text, require_nodes, require_schedule
@@ -120,8 +120,8 @@ def model_command(
     if workload is not None:
         if block is not None or rounds:
             raise SwapmeetError(f"--workload counts blocks of many sizes: leave {'--rounds' if rounds else '-S'} out")
-        standard = Machine()
-        machine = Machine(standard.alpha_us if alpha is None else alpha, standard.beta_ns if beta is None else beta)
+        standard = AlphaBeta()
+        machine = AlphaBeta(standard.alpha_us if alpha is None else alpha, standard.beta_ns if beta is None else beta)
         _unequal(wanted, specs, parse_ranks(ranks), ranks, nodes, radix, workload, seed or 0, machine, form, plot)
         return
     for option, given in (("--seed", seed), ("--alpha", alpha), ("--beta", beta)):
@@ -260,7 +260,7 @@ def _unequal(
     radix: str | None,
     sizes: str,
     seed: int,
-    machine: Machine,
+    machine: AlphaBeta,
     form: str,
     plot: Path | None,
 ) -> None:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from swapmeet import _core, hockney
 from swapmeet.errors import SwapmeetError
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
 from swapmeet.tables import right
 from swapmeet.verification import available_memory_bytes
 
@@ -61,7 +61,7 @@ class Point:
     spec: _core.Spec
     ranks: int
     counts: _core.VaryingCounts
-    machine: Machine
+    machine: AlphaBeta
     nodes: str = ""
 
     @property
@@ -145,7 +145,7 @@ def general_prices(point: Point, uniform: _core.Counts) -> Prices:
 
 
 def count(
-    served: Iterable[tuple[_core.Spec, int]], workload: _core.Workload, seed: int, machine: Machine, nodes: str = ""
+    served: Iterable[tuple[_core.Spec, int]], workload: _core.Workload, seed: int, machine: AlphaBeta, nodes: str = ""
 ) -> Iterator[Point]:
     """Count each spec at its number of ranks. Requires _core.varying_problem() of each to be empty."""
     for spec, ranks in served:
@@ -248,7 +248,7 @@ def curves(
     served: Sequence[tuple[str, _core.Spec, int]],
     workload: _core.Workload,
     seed: int,
-    machine: Machine,
+    machine: AlphaBeta,
     nodes: str = "",
 ) -> Curves:
     """A line for each (name, spec, number of ranks), as long as the count is ours to know.

@@ -71,9 +71,9 @@ def standing(times: Mapping[int, float], radix: int) -> dict[str, object]:
     return {"best_r": best, "recommended_r": radix, "recommended_over_best": rounded(times[radix] / times[best])}
 
 
-def _within_us(work: _core.Work, costs: _core.Machine, size: int) -> float:
+def _within_us(work: _core.Work, costs: _core.MachineCosts, size: int) -> float:
     """The part of messages within nodes: what is left where those between nodes cost nothing, nor do copies."""
-    free = _core.Machine()
+    free = _core.MachineCosts()
     for name in ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us", "eager_bytes"):
         setattr(free.within, name, getattr(costs.within, name))
     free.between.eager_bytes = costs.between.eager_bytes

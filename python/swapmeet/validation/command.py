@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from swapmeet import reproduce_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.tables import right
@@ -120,6 +121,7 @@ def _held_out(found: Sequence[Sequence[Prediction]]) -> Iterator[tuple[str, list
 
 
 def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
+    reproduce_command.require_source("swapmeet validate -o")
     from swapmeet.plots.style import save
     from swapmeet.validation import computing, drawing, page, rejudging, store
 

@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 NEEDED = ("numpy", "scipy", "matplotlib")
 
 
+def require_source(command: str) -> None:
+    """Refuse what an installed package leaves out: the papers' figures are in a checkout of the source only.
+
+    Raises
+    ------
+    SwapmeetError
+        With what to do.
+    """
+    if importlib.util.find_spec("swapmeet.reproduction") is None:
+        raise SwapmeetError(f"{command} needs Swapmeet's source: run it there, by `make build` and .venv/bin/swapmeet")
+
+
 def reproduce(
     figures: Annotated[
         list[str] | None,
@@ -49,6 +61,7 @@ def reproduce(
 
     Of each figure the folder gets its results, a page and perhaps a picture. What was simulated once is remembered.
     """
+    require_source("swapmeet reproduce")
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
             raise SwapmeetError(f"swapmeet reproduce needs {name}: `pip install 'swapmeet[bench,plot]'`")

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import msgspec
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.specs import runs_text
 from swapmeet.structs import reason
 
 POLL_S = 0.2
@@ -244,16 +245,10 @@ def circle(all_edges: Iterable[Edge]) -> list[Edge]:
     return best
 
 
-def listed(numbers: Iterable[int]) -> str:
+def listed(ranks: Iterable[int]) -> str:
     """As in "rank 3", or "ranks 0-2, 5"."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    words = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
-    return ("rank " if len(runs) == 1 and runs[0][0] == runs[0][1] else "ranks ") + ", ".join(words)
+    numbers = set(ranks)
+    return f"rank{'' if len(numbers) == 1 else 's'} {runs_text(numbers)}"
 
 
 def call_text(call: Waits) -> str:

@@ -6,7 +6,7 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
@@ -121,3 +121,12 @@ def ranges_text(values: Sequence[int]) -> str:
         run = [value for _, value in group]
         parts += [f"{run[0]}:{run[-1]}"] if len(run) > 2 else map(str, run)
     return ",".join(parts)
+
+
+def runs_text(numbers: Iterable[int], most: int | None = None) -> str:
+    """Numbers in a sentence, as in "0-3, 7"; cut after `most` runs, if given."""
+    texts = []
+    for _, group in itertools.groupby(enumerate(sorted(set(numbers))), lambda pair: pair[1] - pair[0]):
+        run = [value for _, value in group]
+        texts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    return ", ".join(texts[:most]) + (", ..." if most is not None and len(texts) > most else "")

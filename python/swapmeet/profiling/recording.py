@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.specs import runs_text
 from swapmeet.structs import Count, reason
 
 SCHEMA = 1
 NS = 1e-9  #: seconds
+MOST_RUNS = 8  #: of ranks that are named
 CALL, EXCHANGE, START, TIME, WEIGHT = range(5)  #: columns of `RankFile.calls`
 
 Calls = NDArray[np.int64]  #: (calls, 5): call, exchange, start and time in ns, how many calls it stands for
@@ -220,14 +222,14 @@ def _problems(ranks: int, files: dict[int, RankFile], unused: int) -> list[str]:
     problems = []
     missing = [rank for rank in range(ranks) if rank not in files]
     if missing:
-        what = f"of {ranks} ranks, {len(missing)} left no recording: {_ranges(missing)}"
+        what = f"of {ranks} ranks, {len(missing)} left no recording: {runs_text(missing, MOST_RUNS)}"
         if unused:
             what += f" ({unused} processes used MPI without an all-to-all)"
         problems.append(what)
     if killed := [rank for rank, file in files.items() if file.ended is None]:
-        problems.append(f"rank {_ranges(killed)} did not end in order: what it did last is missing")
+        problems.append(f"rank {runs_text(killed, MOST_RUNS)} did not end in order: what it did last is missing")
     if torn := {rank: file.unreadable for rank, file in files.items() if file.unreadable}:
-        problems.append(f"{sum(torn.values())} lines cannot be read, of rank {_ranges(list(torn))}")
+        problems.append(f"{sum(torn.values())} lines cannot be read, of rank {runs_text(torn, MOST_RUNS)}")
     return problems
 
 
@@ -342,15 +344,3 @@ def _complete(file: RankFile, totals: set[int]) -> None:
 
 def _words(items: Iterable[object]) -> str:
     return ", ".join(map(str, items))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """As in "0-3, 7"; cut after some."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    texts = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
-    return _words(texts[:8]) + (", ..." if len(texts) > 8 else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from swapmeet import launch, mpi
+from swapmeet import launch, mpi, verdict
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import library, program, source_tree
 from swapmeet.output import tables_console
@@ -147,8 +146,8 @@ def _run(target: mpi.Mpi, argv: Sequence[str], folder: Path | None, ours: bool, 
 def intercepted(counted: Path) -> str:
     """What the library counted on rank 0."""
     calls: dict[str, int] = {}
-    for row in json.loads(counted.read_text())["calls"]:
-        calls[row["collective"]] = calls.get(row["collective"], 0) + row["calls"]
+    for row in verdict.read(counted) or ():
+        calls[row.collective] = calls.get(row.collective, 0) + row.calls
     return ", ".join(f"{count} {name}" for name, count in calls.items()) or "none"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from swapmeet import verdict
 from swapmeet.bench import reading
 from swapmeet.profiling import recording
 
@@ -32,6 +33,7 @@ PAGES = {
         recording.Until,
         recording.End,
     ],
+    "statistics.md": [verdict.Statistics, verdict.Row],
 }
 
 

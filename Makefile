@@ -13,6 +13,8 @@ INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 # Debian's packages that tests use where they are installed.
 PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso quantum-espresso-data valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
 
+# Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
+NANOBIND := nanobind==3.1.0
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network,src/$(part)/*.[ch]pp)) \
@@ -130,7 +132,7 @@ $(VENV)/.python:
 
 # What builds and tests need; cmake and ninja come from PyPI where the system has none.
 $(VENV)/.tools: $(VENV)/.python pyproject.toml
-	$(PIP) 'scikit-build-core>=0.10' 'nanobind>=2.0'
+	$(PIP) 'scikit-build-core>=0.10' $(NANOBIND)
 	command -v cmake >/dev/null || $(PIP) cmake
 	command -v ninja >/dev/null || $(PIP) ninja
 	@touch $@
@@ -141,9 +143,11 @@ $(VENV)/.core: $(VENV)/.tools $(CORE)
 		cmake --build build/core
 	@touch $@
 
+# What Python knows of the core is written down by nanobind, for mypy and editors: python/swapmeet/_core.pyi.
 $(VENV)/.package: $(VENV)/.core
 	$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_CORE=$(CURDIR)/build/core \
 		--editable '.[demo]'
+	$(BIN)/python -m nanobind.stubgen --quiet --module swapmeet._core --output-file python/swapmeet/_core.pyi
 	@touch $@
 
 # The packages of one extra of pyproject.toml, when something asks for them.

@@ -15,6 +15,7 @@ import numpy as np
 
 from swapmeet import _core, machines
 from swapmeet.bench.statistics import Estimate
+from swapmeet.quantiles import quantile
 from swapmeet.tuning import fit, surface
 from swapmeet.tuning.rule import Rule
 
@@ -82,7 +83,7 @@ def losses(machine: machines.Machine, rules: list[Rule], points: Points, nodes: 
 def say(what: str, found: list[float]) -> None:
     """A line of the table."""
     ordered = sorted(found)
-    shares = [ordered[int(share * len(ordered))] for share in (0.5, 0.9, 0.99)]
+    shares = [quantile(found, share) for share in (0.5, 0.9, 0.99)]
     near = sum(loss <= 0.05 for loss in ordered) / len(ordered)
     print(
         f"| {what} | {len(ordered)} | {statistics.mean(ordered):.2%} | " + " / ".join(f"{s:.1%}" for s in shares),

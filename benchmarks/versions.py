@@ -24,6 +24,7 @@ from typing import Any
 
 from swapmeet import launch, mpi
 from swapmeet.library import program
+from swapmeet.structs import read_lines
 
 SPECS = "shared-memory;spread-out;pairwise;tra;two-phase-bruck;two-layer(intra=shm,r1=all,r2=all)"
 SIZES = re.compile(r"^(\d+)\s+([\d.]+)", re.MULTILINE)
@@ -114,7 +115,7 @@ def main(words: Sequence[str] | None = None) -> int:
     command.add_argument("file", type=Path)
     arguments = parser.parse_args(words)
     if arguments.what == "table":
-        print("\n".join(table([json.loads(line) for line in arguments.file.read_text().splitlines()])))
+        print("\n".join(table(list(read_lines(arguments.file)))))
         return 0
     with arguments.output.open("w") as file:
         for one in measured(arguments):

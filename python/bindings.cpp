@@ -330,15 +330,19 @@ VaryingCounts count_workload(const VaryingCounter& counter, const Workload& work
 void bind_specs(nb::module_& m) {
   nb::class_<Spec>(m, "Spec", "One point of the family of schedules.")
       .def(nb::init<>())
-      .def_prop_ro("family", [](const Spec& s) { return family_names[static_cast<std::size_t>(s.family)]; })
-      .def_prop_ro("parameters",
-                   [](const Spec& s) {
-                     std::vector<std::pair<std::string, std::string>> list;
-                     for (const Parameter& p : parameters())
-                       if (p.print && std::ranges::find(p.families, s.family) != p.families.end())
-                         list.emplace_back(p.key, p.print(s));
-                     return list;
-                   })
+      .def_prop_ro(
+          "family", [](const Spec& s) { return family_names[static_cast<std::size_t>(s.family)]; },
+          "'native', 'direct', 'bruck' or 'leaders'.")
+      .def_prop_ro(
+          "parameters",
+          [](const Spec& s) {
+            std::vector<std::pair<std::string, std::string>> list;
+            for (const Parameter& p : parameters())
+              if (p.print && std::ranges::find(p.families, s.family) != p.families.end())
+                list.emplace_back(p.key, p.print(s));
+            return list;
+          },
+          "(key, value as one would type it) of each parameter.")
       .def(
           "unsuitable",
           [](const Spec& s, Rank ranks, std::string_view nodes) {
@@ -347,11 +351,15 @@ void bind_specs(nb::module_& m) {
             return problem.empty() && s.order == Order::topology ? order_problem(s.source, members_of(s, shape))
                                                                  : problem;
           },
-          "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks; '' if it can.")
+          "ranks"_a, "nodes"_a = "", "Why the spec cannot serve so many ranks, placed by a node map; '' if it can.")
       .def("__str__", [](const Spec& s) { return to_text(s); })
-      .def("__eq__", [](const Spec& a, const Spec& b) { return a == b; });
-  m.def("parse_spec", [](std::string_view text) { return value_or_raise(parse_spec(text)); }, "text"_a);
-  m.def("families", [] { return std::vector<std::string_view>(family_names.begin(), family_names.end()); });
+      .def("__eq__", &equals<Spec>);
+  m.def(
+      "parse_spec", [](std::string_view text) { return value_or_raise(parse_spec(text)); }, "text"_a,
+      "Read a spec; ValueError says what was expected and in which column.");
+  m.def(
+      "families", [] { return std::vector<std::string_view>(family_names.begin(), family_names.end()); },
+      "Names of the families.");
   m.def(
       "aliases",
       [] {
@@ -359,7 +367,7 @@ void bind_specs(nb::module_& m) {
         for (const Alias& a : aliases()) rows.emplace_back(a.name, a.expansion, a.meaning, a.source);
         return rows;
       },
-      "(name, expansion, meaning, source) of each alias");
+      "(name, expansion, meaning, source) of each alias.");
   m.def(
       "parameters",
       [] {
@@ -373,17 +381,18 @@ void bind_specs(nb::module_& m) {
         }
         return rows;
       },
-      "(key, synonym, values, meaning, families) of each parameter");
+      "(key, synonym, values, meaning, families) of each parameter.");
 }
 
 void bind_schedules(nb::module_& m) {
-  nb::class_<Schedule>(m, "Schedule", "What one rank does.")
-      .def_ro("ranks", &Schedule::ranks)
-      .def_ro("rank", &Schedule::rank)
-      .def_ro("scratch_blocks", &Schedule::scratch_blocks)
-      .def_ro("segment_bytes", &Schedule::segment_bytes)
+  nb::class_<Schedule>(m, "Schedule", "What one rank does. str() is its text form.")
+      .def_ro("ranks", &Schedule::ranks, "P.")
+      .def_ro("rank", &Schedule::rank, "Whose schedule it is.")
+      .def_ro("scratch_blocks", &Schedule::scratch_blocks,
+              "Room for so many blocks is needed besides the application's buffers.")
+      .def_ro("segment_bytes", &Schedule::segment_bytes, "Bytes of a block that one pass moves; 0: all.")
       .def_prop_ro(
-          "messages", [](const Schedule& s) { return s.sends.size(); }, "messages that the rank sends (K)")
+          "messages", [](const Schedule& s) { return s.sends.size(); }, "Messages that the rank sends (K).")
       .def_prop_ro(
           "blocks",
           [](const Schedule& s) {
@@ -391,37 +400,53 @@ void bind_schedules(nb::module_& m) {
             for (const Message& send : s.sends) blocks += s.block_count(send);
             return blocks;
           },
-          "blocks that the rank sends (D)")
-      .def_prop_ro(
-          "steps", &steps_of,
-          "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) of "
-          "each step; runs in their text form")
-      .def_prop_ro("purposes", &purposes_of, "what the copies of each step are for: copy, pack or unpack")
-      .def_prop_ro("memory_bytes", &memory_bytes, "the room that it takes")
+          "Blocks that the rank sends (D).")
+      .def_prop_ro("steps", &steps_of,
+                   "(window, completion, posting, copies [(from, to)], sends [(peer, runs)], receives [(peer, runs)]) "
+                   "of each step; runs in their text form.")
+      .def_prop_ro("purposes", &purposes_of, "What the copies of each step are for: 'copy', 'pack' or 'unpack'.")
+      .def_prop_ro("memory_bytes", &memory_bytes, "The room that it takes.")
       .def("__str__", [](const Schedule& s) { return to_text(s); })
-      .def("__eq__", [](const Schedule& a, const Schedule& b) { return a == b; });
-  nb::class_<Flow>(m, "Flow", "What travels to and from one rank.")
+      .def("__eq__", &equals<Schedule>);
+  nb::class_<Flow>(m, "Flow",
+                   "What travels to and from one rank, wherever blocks are kept.\n"
+                   "\n"
+                   "Blocks are numbered: d is the rank's own block for rank d, P + i the i-th that it takes in to pass "
+                   "on, and a block\n"
+                   "that arrives from source s to stay is -1 - s.")
       .def(
           "__init__",
           [](Flow* self, Rank ranks, Rank rank, const std::vector<FlowRow>& rounds) {
             new (self) Flow(flow_of_rows(ranks, rank, rounds));
           },
           "ranks"_a, "rank"_a, "rounds"_a)
-      .def_ro("ranks", &Flow::ranks)
-      .def_ro("rank", &Flow::rank)
-      .def_ro("passed_on", &Flow::passed_on)
+      .def_ro("ranks", &Flow::ranks, "P.")
+      .def_ro("rank", &Flow::rank, "Whose flow it is.")
+      .def_ro("passed_on", &Flow::passed_on, "Blocks that are taken in to be passed on.")
       .def_prop_ro("rounds", &rounds_of_flow,
-                   "(window, completion, sends [(peer, last, blocks)], receives [(peer, last, blocks)]) of each round")
-      .def("peak_blocks", &peak_blocks, "The most blocks in working memory at a time.");
+                   "(window, completion, sends [(peer, last, blocks)], receives [(peer, last, blocks)]) of each round; "
+                   "`last`: the blocks end there; window 0: all messages may be in flight "
+                   "together.")
+      .def("peak_blocks", &peak_blocks,
+           "The most blocks in working memory at a time, in any execution, if each is of the same size.");
   m.def("flow", &flow_of_spec, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
-        "What travels to and from one rank; `nodes` as of generate().");
-  m.def("flow_of", &flow_of_schedule, "schedule"_a, "What a schedule without segments makes travel.");
-  m.def("parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a);
+        "What travels to and from one rank; `nodes` as of generate(), and ValueError likewise.");
+  m.def("flow_of", &flow_of_schedule, "schedule"_a,
+        "What a schedule without segments makes travel, by following blocks; ValueError if it is out of "
+        "bounds.");
+  m.def(
+      "parse_schedule", [](std::string_view text) { return value_or_raise(parse_schedule(text)); }, "text"_a,
+      "Read the text form; ValueError says what was expected, in which line and column. Nothing is "
+      "verified.");
   m.def("generate", &schedule_of, "spec"_a, "ranks"_a, "rank"_a, "nodes"_a = "",
-        "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.");
+        "The schedule of one rank; `nodes` is a node map such as '4+2', 'cyclic:3', '0,1,0,2' or '2/8'.\n"
+        "\n"
+        "Raises ValueError if the spec cannot serve so many ranks.");
   m.def(
       "parse_node_map", [](std::string_view text, Rank ranks) { return value_or_raise(parse_node_map(text, ranks)); },
-      "text"_a, "ranks"_a, "The group of each rank at each level, the innermost (nodes) first.");
+      "text"_a, "ranks"_a,
+      "The group of each rank at each level, the innermost (nodes) first; ValueError says what was "
+      "expected.");
   m.def(
       "grid_sizes",
       [](std::string_view text, Rank ranks) {
@@ -429,23 +454,31 @@ void bind_schedules(nb::module_& m) {
       },
       "text"_a, "ranks"_a, "The sizes of the dimensions in which a node map arranges ranks.");
   m.def("coordinates", &coordinates_of, "spec"_a, "ranks"_a, "nodes"_a = "",
-        "The coordinates of each rank on the grid of a spec, in the order of its dimensions; of leaders: none.");
-  m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a);
+        "The coordinates of each rank on the grid of a spec, in the order of its dimensions; of leaders: "
+        "none.");
+  m.def("shuffled_ranks", &shuffled_ranks, "n"_a, "seed"_a,
+        "0..n-1 in random order, the same for a seed on every machine.");
 }
 
 void bind_verifier(nb::module_& m) {
   nb::class_<Verdict>(m, "Verdict", "What the verifier found.")
-      .def_ro("findings", &Verdict::findings)
-      .def_ro("messages", &Verdict::messages)
-      .def_ro("blocks", &Verdict::blocks)
-      .def_prop_ro("proved", &Verdict::proved);
+      .def_ro("findings", &Verdict::findings, "What is wrong, at most 8; empty: proved.")
+      .def_ro("messages", &Verdict::messages, "Of all ranks.")
+      .def_ro("blocks", &Verdict::blocks, "In all messages.")
+      .def_prop_ro("proved", &Verdict::proved, "Whether nothing was found.");
   m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
         "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
-  m.def("verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a);
+  m.def(
+      "verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a,
+      "Verify schedules, one for each rank in order.");
   m.def(
       "verify_flows", [](const std::vector<Flow>& flows) { return verify_flows(flows); }, "flows"_a,
-      "Verify what is executed for blocks of unequal size.");
-  nb::class_<Neighbourhood>(m, "Neighbourhood", "The neighbours of one rank in a virtual topology.")
+      "Verify what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in "
+      "order.");
+  nb::class_<Neighbourhood>(
+      m, "Neighbourhood",
+      "The neighbours of one rank in a virtual topology: to whom it sends its blocks, and from whom it "
+      "receives.")
       .def(
           "__init__",
           [](Neighbourhood* self, Rank ranks, Rank rank, std::vector<Rank> to, std::vector<Rank> from, bool grid) {
@@ -454,37 +487,66 @@ void bind_verifier(nb::module_& m) {
           "ranks"_a, "rank"_a, "to"_a, "from_"_a, "grid"_a = false,
           "`to`, `from_`: by block, -1 where there is none; of a grid two for each dimension.");
   m.def("schedule_for_neighbours", &schedule_for_neighbours, "spec"_a, "neighbourhood"_a,
-        "The schedule of one rank of an exchange with neighbours.");
+        "The schedule of one rank of an exchange with its neighbours.");
   m.def(
       "verify_neighbours",
       [](const std::vector<Schedule>& schedules, const std::vector<Neighbourhood>& neighbourhoods) {
         return verify_neighbours(schedules, neighbourhoods);
       },
-      "schedules"_a, "neighbourhoods"_a, "Verify an exchange with neighbours.");
+      "schedules"_a, "neighbourhoods"_a,
+      "Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.");
   m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
-        "Verify a spec that looks alike from every rank, from the schedules of a few ranks.");
+        "Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it "
+        "does not.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
         "Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike.");
-  m.def("verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a);
-  m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000);
+  m.def(
+      "verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a,
+      "Memory that verify() needs, in bytes.");
+  m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000,
+        "Walk through every order of completion; returns the verdict and the number of states seen.");
   m.def("search_rows", &search_rows_in_turn, "ranks"_a, "rows"_a = RowsInTurn{}.rows, "lead"_a = RowsInTurn{}.lead,
-        "exchanges"_a = 4, "most_states"_a = 1000000);
-  m.def("proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a);
+        "exchanges"_a = 4, "most_states"_a = 1000000,
+        "Walk through all that ranks can do to rows of shared memory; returns the verdict and the number of "
+        "states seen.\n"
+        "\n"
+        "Parameters\n"
+        "----------\n"
+        "ranks : int\n"
+        "    Of a node, 1 to 8.\n"
+        "rows : int\n"
+        "    That each rank has, a power of two; the default is what is executed.\n"
+        "lead : int\n"
+        "    By so many exchanges a rank may be ahead of another; the default is what is executed.\n"
+        "exchanges : int\n"
+        "    Done by each rank.\n"
+        "most_states : int\n"
+        "    After so many the search is given up, which is a finding.\n"
+        "\n"
+        "Raises\n"
+        "------\n"
+        "ValueError\n"
+        "    If there are too many ranks, or `rows` is no power of two.");
+  m.def(
+      "proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a,
+      "Whether the automatic choice may use the spec.");
 }
 
 void bind_certificates(nb::module_& m) {
   using Bounds = Certificate::Bounds;
-  nb::class_<Bounds>(m, "Bounds", "What a rank, or a node, holds at most.")
-      .def_ro("requests", &Bounds::requests)
-      .def_ro("peers", &Bounds::peers)
-      .def_ro("early_messages", &Bounds::early_messages)
-      .def_ro("early_blocks", &Bounds::early_blocks)
-      .def_ro("scratch_blocks", &Bounds::scratch_blocks)
-      .def("early_bytes", &early_bytes, "block_bytes"_a);
-  nb::class_<Certificate>(m, "Certificate", "What an exchange holds at most, in every execution.")
-      .def_ro("rank", &Certificate::rank)
-      .def_ro("node", &Certificate::node)
-      .def_ro("exact", &Certificate::exact);
+  nb::class_<Bounds>(m, "Bounds", "What a rank, or all ranks of a node, hold at most at a time, in every execution.")
+      .def_ro("requests", &Bounds::requests, "Sends and receives outstanding.")
+      .def_ro("peers", &Bounds::peers, "Ranks that messages go to or come from.")
+      .def_ro("early_messages", &Bounds::early_messages,
+              "Messages that have arrived while their receives are not posted.")
+      .def_ro("early_blocks", &Bounds::early_blocks, "Blocks in such messages.")
+      .def_ro("scratch_blocks", &Bounds::scratch_blocks, "Working memory.")
+      .def("early_bytes", &early_bytes, "block_bytes"_a,
+           "Room that early messages may take, in bytes: each at most 64 KiB, with its entry in a queue.");
+  nb::class_<Certificate>(m, "Certificate", "What an exchange holds at most.")
+      .def_ro("rank", &Certificate::rank, "Of the rank that has most, each number by itself.")
+      .def_ro("node", &Certificate::node, "Summed over the ranks of a node.")
+      .def_ro("exact", &Certificate::exact, "Whether some execution reaches each number of `rank`.");
   m.def(
       "certify",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -492,86 +554,138 @@ void bind_certificates(nb::module_& m) {
         nb::gil_scoped_release release;
         return certify(spec, shape);
       },
-      "spec"_a, "ranks"_a, "nodes"_a = "", "Exact bounds where these are found in less than a second.");
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Exact bounds where these are found in less than a second, else ceiling().\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
   m.def(
       "certify_schedules",
       [](const std::vector<Schedule>& schedules, std::string_view nodes) {
         return certify(schedules, shape_of(static_cast<Rank>(schedules.size()), nodes));
       },
-      "schedules"_a, "nodes"_a = "");
+      "schedules"_a, "nodes"_a = "", "Exact bounds of verified schedules, one for each rank in order.");
   m.def(
       "ceiling",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
         return ceiling(spec, shape_to_count(spec, ranks, nodes));
       },
-      "spec"_a, "ranks"_a, "nodes"_a = "", "Upper bounds in closed form.");
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Upper bounds in closed form, good for any number of ranks.\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
 }
 
 void bind_model(nb::module_& m) {
   nb::class_<Counts>(m, "Counts", "What an exchange costs a rank.")
-      .def_ro("sizes", &Counts::sizes)
-      .def_ro("radices", &Counts::radices)
-      .def_ro("messages", &Counts::messages)
-      .def_ro("blocks", &Counts::blocks)
-      .def_ro("batches", &Counts::batches)
-      .def_ro("scratch_blocks", &Counts::scratch_blocks)
-      .def_ro("ranks_differ", &Counts::ranks_differ);
+      .def_ro("sizes", &Counts::sizes, "Of the dimensions; of leaders: ranks of the largest node, nodes.")
+      .def_ro("radices", &Counts::radices, "Of the digits of each dimension, least significant first.")
+      .def_ro("messages", &Counts::messages, "That a rank sends: K.")
+      .def_ro("blocks", &Counts::blocks, "In them: D.")
+      .def_ro("batches", &Counts::batches, "Of messages in flight together, one after the other.")
+      .def_ro("scratch_blocks", &Counts::scratch_blocks, "Room for so many blocks is enough.")
+      .def_ro("ranks_differ", &Counts::ranks_differ,
+              "Ranks differ (nodes are unequal, or some ranks lead): each number is the largest of any rank.");
   m.def(
       "count",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
         return count(spec, shape_to_count(spec, ranks, nodes));
       },
-      "spec"_a, "ranks"_a, "nodes"_a = "", "Messages, blocks and scratch of a rank, without making its schedule.");
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Messages, blocks and scratch of a rank, without making its schedule: closed forms, good for any P.\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
   m.def("count_rounds", &rounds_of, "spec"_a, "ranks"_a, "nodes"_a = "",
-        "(dimension, digit, weight, value, messages, blocks) of each round of a rank.");
+        "(dimension, digit, weight, value, messages, blocks) of each round of a rank.\n"
+        "\n"
+        "Of leaders: (0, 0), (1, 0) and (0, 1) are dimension and digit of gather, exchange and scatter; "
+        "values are positions.");
   m.def("size_class", &class_of, "bytes"_a,
-        "The class of a block of so many bytes, as direct_threshold() counts them.");
+        "The class of a block of so many bytes: 0 of empty ones, c of 2**(c-1) to 2**c - 1 bytes.");
   m.def("forwarding", &forwarding_of, "spec"_a, "ranks"_a, "nodes"_a = "",
-        "(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in size.");
+        "(messages of a rank, those with sizes included; hops of a block on average) where blocks differ in "
+        "size.");
   m.def("direct_threshold", &threshold_of, "counts_by_class"_a, "messages"_a, "hops"_a,
-        "The largest block in bytes that is passed on; 0: all are sent directly.");
+        "The largest block, in bytes, that a schedule of so many messages and hops passes on; 0: all are "
+        "sent directly.\n"
+        "\n"
+        "Parameters\n"
+        "----------\n"
+        "counts_by_class : the most blocks of each class (see size_class) that any rank sends or receives");
 }
 
 void bind_varying_counts(nb::module_& m) {
   nb::class_<RankCounts>(m, "RankCounts", "What a rank sends and keeps in one exchange of blocks of unequal size.")
-      .def_ro("messages", &RankCounts::messages)
-      .def_ro("message_bytes", &RankCounts::message_bytes)
-      .def_ro("size_bytes", &RankCounts::size_bytes)
-      .def_ro("working_bytes", &RankCounts::working_bytes)
-      .def_ro("plan_messages", &RankCounts::plan_messages)
-      .def_ro("plan_bytes", &RankCounts::plan_bytes)
-      .def_ro("plan_scratch_bytes", &RankCounts::plan_scratch_bytes);
+      .def_ro("messages", &RankCounts::messages,
+              "Sent; without what a padded plan itself sends, as SWAPMEET_STATS reports them.")
+      .def_ro("message_bytes", &RankCounts::message_bytes, "In these messages.")
+      .def_ro("size_bytes", &RankCounts::size_bytes,
+              "Of message_bytes, what tells sizes of blocks and lengths of messages.")
+      .def_ro("working_bytes", &RankCounts::working_bytes,
+              "The most working memory at a time; without what a padded plan itself uses.")
+      .def_ro("plan_messages", &RankCounts::plan_messages,
+              "Of the plan that exchanges padded blocks of N bytes: K, or a multiple if blocks are cut into "
+              "segments.")
+      .def_ro("plan_bytes", &RankCounts::plan_bytes, "Of that plan: D * N.")
+      .def_ro("plan_scratch_bytes", &RankCounts::plan_scratch_bytes,
+              "Of that plan, besides the 2 * P * N bytes of padded blocks.");
   nb::class_<VaryingCounts>(m, "VaryingCounts", "What one exchange of blocks of unequal size costs.")
-      .def_prop_ro("sizes", [](const VaryingCounts& c) { return sizes_names[static_cast<std::size_t>(c.sizes)]; })
-      .def_ro("agreement_bytes", &VaryingCounts::agreement_bytes)
-      .def_prop_ro("direct_bytes",
-                   [](const VaryingCounts& c) {
-                     return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
-                   })
-      .def_ro("each_bytes", &VaryingCounts::each_bytes)
-      .def_ro("padded_bytes", &VaryingCounts::padded_bytes)
-      .def_ro("bound_bytes", &VaryingCounts::bound_bytes)
-      .def_ro("largest_bytes", &VaryingCounts::largest_bytes)
-      .def_ro("mean_bytes", &VaryingCounts::mean_bytes)
-      .def_ro("declined", &VaryingCounts::declined)
-      .def_ro("plan_known", &VaryingCounts::plan_known)
-      .def_ro("ranks", &VaryingCounts::ranks);
-  nb::class_<VaryingCounter>(m, "VaryingCounter", "A spec on a number of ranks, prepared to be counted for any sizes.")
+      .def_prop_ro(
+          "sizes", [](const VaryingCounts& c) { return sizes_names[static_cast<std::size_t>(c.sizes)]; },
+          "How sizes get to ranks that do not know them: as the parameter of specs; 'auto': all are known.")
+      .def_ro("agreement_bytes", &VaryingCounts::agreement_bytes,
+              "That an allreduce exchanges first; 0 if there is none. Counted nowhere else.")
+      .def_prop_ro(
+          "direct_bytes",
+          [](const VaryingCounts& c) {
+            return c.direct_bytes == Direct::never ? std::nullopt : std::optional(c.direct_bytes);
+          },
+          "Blocks of more bytes are sent directly to their destination; None: none does for its size.")
+      .def_ro("each_bytes", &VaryingCounts::each_bytes,
+              "Of every block, where they are of one size and all ranks know it, so that none is sent; else 0.")
+      .def_ro("padded_bytes", &VaryingCounts::padded_bytes, "The bytes N of a padded block; 0 if nothing is padded.")
+      .def_ro("bound_bytes", &VaryingCounts::bound_bytes, "No rank's working_bytes is more.")
+      .def_ro("largest_bytes", &VaryingCounts::largest_bytes, "Of a block for another rank.")
+      .def_ro("mean_bytes", &VaryingCounts::mean_bytes, "Of the blocks for other ranks, empty ones included.")
+      .def_ro("declined", &VaryingCounts::declined,
+              "Working memory would exceed the limit: the host MPI serves the call, and nothing is counted.")
+      .def_ro("plan_known", &VaryingCounts::plan_known, "False: the host MPI exchanges the padded blocks.")
+      .def_ro("ranks", &VaryingCounts::ranks, "Of each rank.");
+  nb::class_<VaryingCounter>(m, "VaryingCounter",
+                             "A spec on a number of ranks, prepared to be counted for any sizes. ValueError: see "
+                             "varying_problem().")
       .def(
           "__init__",
           [](VaryingCounter* self, const Spec& spec, Rank ranks, std::string_view nodes) {
             new (self) VaryingCounter(varying_counter(spec, ranks, nodes));
           },
           "spec"_a, "ranks"_a, "nodes"_a = "")
-      .def("count", &count_sizes, "sizes"_a, "limit_bytes"_a = standard_limit_bytes)
+      .def("count", &count_sizes, "sizes"_a, "limit_bytes"_a = standard_limit_bytes,
+           "Count one exchange: see count_varying().")
       .def("count_workload", &count_workload, "workload"_a, "seed"_a = 0, "scale"_a = 1.0,
-           "limit_bytes"_a = standard_limit_bytes);
+           "limit_bytes"_a = standard_limit_bytes,
+           "Count one exchange of blocks of a workload's sizes, each multiplied by `scale` and rounded.");
   m.def(
       "count_varying",
       [](const Spec& spec, Rank ranks, const std::vector<std::vector<std::int64_t>>& sizes, std::string_view nodes,
          std::int64_t limit_bytes) { return count_sizes(varying_counter(spec, ranks, nodes), sizes, limit_bytes); },
       "spec"_a, "ranks"_a, "sizes"_a, "nodes"_a = "", "limit_bytes"_a = standard_limit_bytes,
-      "What every rank sends and keeps in one exchange of blocks of these sizes.");
+      "What every rank sends and keeps in one exchange of blocks of unequal size, as SWAPMEET_STATS would "
+      "report it.\n"
+      "\n"
+      "Parameters\n"
+      "----------\n"
+      "spec : one for which varying_problem() is empty\n"
+      "ranks : P\n"
+      "sizes : (P, P) nested sequences, bytes\n"
+      "    [source][destination], as of workload_sizes().\n"
+      "nodes : a node map\n"
+      "limit_bytes : SWAPMEET_SCRATCH_LIMIT\n"
+      "\n"
+      "Raises\n"
+      "------\n"
+      "ValueError\n"
+      "    If such an exchange cannot be counted, or the sizes are not P times P, or one is not from 0 to "
+      "2**40.");
   m.def(
       "varying_problem",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -584,13 +698,17 @@ void bind_varying_counts(nb::module_& m) {
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
         return VaryingCounter::memory_bytes(spec, shape_of(ranks, nodes));
       },
-      "spec"_a, "ranks"_a, "nodes"_a = "", "About the memory that such a count takes.");
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "About the memory that a VaryingCounter and the sizes take, in bytes. Requires varying_problem() to "
+      "be empty.");
 }
 
 void bind_workloads(nb::module_& m) {
-  nb::class_<Workload>(m, "Workload", "The sizes of the blocks of a non-uniform exchange.")
-      .def_prop_ro("kind", [](const Workload& w) { return workload_kind_name(w.kind); })
-      .def_prop_ro("most_bytes", &workload_most_bytes, "no block is larger, for any seed")
+  nb::class_<Workload>(
+      m, "Workload", "The sizes of the blocks of a non-uniform exchange. str() is its text, every parameter included.")
+      .def_prop_ro(
+          "kind", [](const Workload& w) { return workload_kind_name(w.kind); }, "One of workload_kinds().")
+      .def_prop_ro("most_bytes", &workload_most_bytes, "No block is larger, for any seed.")
       .def(
           "bytes",
           [](const Workload& w, std::uint64_t seed, int ranks, int source, int destination) {
@@ -598,24 +716,45 @@ void bind_workloads(nb::module_& m) {
             require_rank("destination", destination, ranks);
             return workload_bytes(&w, seed, ranks, source, destination);
           },
-          "seed"_a, "ranks"_a, "source"_a, "destination"_a, "Size of one block.")
+          "seed"_a, "ranks"_a, "source"_a, "destination"_a,
+          "Size in bytes of the block that `source` sends to `destination`; ValueError if one is not a rank.")
       .def("sent", &share<workload_sent>, "seed"_a, "ranks"_a, "rank"_a,
-           "(bytes, bytes of the largest block, blocks that are not empty) that the rank sends")
+           "(bytes, bytes of the largest block, blocks that are not empty) that a rank sends, its own included.")
       .def("received", &share<workload_received>, "seed"_a, "ranks"_a, "rank"_a,
-           "(bytes, bytes of the largest block, blocks that are not empty) that the rank receives")
+           "(bytes, bytes of the largest block, blocks that are not empty) that a rank receives, its own "
+           "included.")
       .def("__str__", [](const Workload& w) {
         char text[120];
         return std::string(workload_print(&w, text, sizeof text));
       });
-  m.def("parse_workload", &parse_workload, "text"_a, "Read a workload, as src/workload/workload.h defines them.");
-  m.def("workload_sizes", &workload_sizes, "workload"_a, "seed"_a, "ranks"_a,
-        "Size of every block, in bytes: ranks lists (of the sources) of ranks sizes (for the destinations).");
+  m.def("parse_workload", &parse_workload, "text"_a,
+        "Read a workload such as 'uniform:max=1KiB'; ValueError says what was expected and in which column.\n"
+        "\n"
+        "Kinds, their parameters, the distributions and their sources: src/workload/workload.h.");
+  m.def("workload_sizes", &workload_sizes, "workload"_a, "seed"_a, "ranks"_a);
   m.def(
       "workload_sizes",
       [](const std::string& text, std::uint64_t seed, int ranks) {
         return workload_sizes(parse_workload(text), seed, ranks);
       },
-      "workload"_a, "seed"_a, "ranks"_a, "The same, of a workload's text.");
+      "workload"_a, "seed"_a, "ranks"_a,
+      "The size of every block, the same for a seed on every machine.\n"
+      "\n"
+      "Parameters\n"
+      "----------\n"
+      "workload : Workload or its text\n"
+      "seed : from 0 to 2**64 - 1\n"
+      "ranks : P, at least 1\n"
+      "\n"
+      "Returns\n"
+      "-------\n"
+      "(P, P) nested lists, bytes\n"
+      "    [source][destination]\n"
+      "\n"
+      "Raises\n"
+      "------\n"
+      "ValueError\n"
+      "    If the text is no workload, or there is no rank.");
   m.def(
       "workload_kinds",
       [] {

@@ -21,6 +21,12 @@ T value_or_raise(Result<T> result) {
   return std::move(*result);
 }
 
+/// Python's ==, which takes any object.
+template <class T>
+bool equals(const T& self, nanobind::handle other) {
+  return nanobind::isinstance<T>(other) && self == nanobind::cast<const T&>(other);
+}
+
 /// `nodes`: as parse_node_map() reads it.
 inline Shape shape_of(Rank ranks, std::string_view nodes = "") {
   if (ranks < 1) throw std::invalid_argument("there must be at least one rank, not " + std::to_string(ranks));

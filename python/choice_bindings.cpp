@@ -30,38 +30,42 @@ Options options_from(const std::vector<std::string>& environment, Rank world_ran
 }  // namespace
 
 void bind_choice(nb::module_& m) {
-  nb::enum_<Collective>(m, "Collective")
+  nb::enum_<Collective>(m, "Collective", "Which call is served.")
       .value("alltoall", Collective::alltoall)
       .value("alltoallv", Collective::alltoallv)
       .value("alltoallw", Collective::alltoallw);
-  nb::class_<Rule>(m, "Rule", "One rule of the automatic choice.")
+  nb::class_<Rule>(m, "Rule", "One rule of the automatic choice. Ranges are (least, most), both included.")
       .def_ro("collective", &Rule::collective)
       .def_prop_ro("ranks", [](const Rule& r) { return std::make_tuple(r.ranks.least, r.ranks.most); })
       .def_prop_ro("nodes", [](const Rule& r) { return std::make_tuple(r.nodes.least, r.nodes.most); })
-      .def_prop_ro("per_node", [](const Rule& r) { return std::make_tuple(r.per_node.least, r.per_node.most); })
+      .def_prop_ro(
+          "per_node", [](const Rule& r) { return std::make_tuple(r.per_node.least, r.per_node.most); },
+          "Ranks of the node that has the fewest.")
       .def_prop_ro("bytes", [](const Rule& r) { return std::make_tuple(r.bytes.least, r.bytes.most); })
       .def_ro("spec", &Rule::spec)
-      .def_ro("origin", &Rule::origin);
+      .def_ro("origin", &Rule::origin, "Where the thresholds come from.");
   nb::class_<Tuning>(m, "Tuning", "A tuning file that was read.")
-      .def_ro("file", &Tuning::file)
+      .def_ro("file", &Tuning::file, "Empty: no file.")
       .def_ro("mpi", &Tuning::mpi)
       .def_ro("machine", &Tuning::machine)
       .def_ro("rules", &Tuning::rules)
-      .def_prop_ro("fingerprint", &Tuning::fingerprint);
-  nb::class_<Options>(m, "Options")
-      .def_ro("problems", &Options::problems)
-      .def_ro("explain", &Options::explain)
-      .def_ro("statistics", &Options::statistics)
-      .def_ro("statistics_file", &Options::statistics_file)
-      .def_ro("record_file", &Options::record_file)
-      .def_ro("nodes", &Options::nodes)
-      .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes)
-      .def_prop_ro("algorithm", [](const Options& o) { return o.algorithm; })
-      .def_ro("tuning", &Options::tuning)
+      .def_prop_ro("fingerprint", &Tuning::fingerprint, "The same for files with the same rules.");
+  nb::class_<Options>(m, "Options", "The library's options, as read from an environment.")
+      .def_ro("problems", &Options::problems, "A sentence for each value that could not be used.")
+      .def_ro("explain", &Options::explain, "SWAPMEET_EXPLAIN.")
+      .def_ro("statistics", &Options::statistics, "SWAPMEET_STATS is on.")
+      .def_ro("statistics_file", &Options::statistics_file, "'': standard error.")
+      .def_ro("record_file", &Options::record_file, "'': SWAPMEET_RECORD is off.")
+      .def_ro("nodes", &Options::nodes, "A node map; \"\" to ask MPI.")
+      .def_ro("scratch_limit_bytes", &Options::scratch_limit_bytes, "SWAPMEET_SCRATCH_LIMIT.")
+      .def_prop_ro(
+          "algorithm", [](const Options& o) { return o.algorithm; }, "SWAPMEET_ALGORITHM; None: the automatic choice.")
+      .def_ro("tuning", &Options::tuning, "The tuning file that counts, if read_options() was told the MPI.")
       .def_ro("memory", &Options::memory)
-      .def_prop_ro("fingerprint", &Options::fingerprint);
+      .def_prop_ro("fingerprint", &Options::fingerprint, "The same on two ranks exactly if their choices will be.");
   m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
-        "`environment`: a list of 'NAME=value', of a job of so many ranks; with the tuning file for `mpi`, if given");
+        "Read options from a list of 'NAME=value', of a job of so many ranks; with the tuning file for "
+        "`mpi`, if given.");
   m.def(
       "option_table",
       [] {
@@ -69,8 +73,8 @@ void bind_choice(nb::module_& m) {
         for (const Option& o : option_table()) rows.emplace_back(o.name, o.type, o.standard, o.meaning);
         return rows;
       },
-      "(name, type, default, meaning) of each option");
-  nb::enum_<Measurer>(m, "Measurer")
+      "(name, type, default, meaning) of each option.");
+  nb::enum_<Measurer>(m, "Measurer", "Who measured; a later one outranks those before it.")
       .value("model", Measurer::model)
       .value("calibration", Measurer::calibration)
       .value("trial", Measurer::trial)
@@ -84,18 +88,21 @@ void bind_choice(nb::module_& m) {
           "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "")
       .def_rw("size_class", &CallKind::size_class)
       .def_ro("nodes", &CallKind::nodes)
-      .def("__eq__", [](const CallKind& one, const CallKind& other) { return one == other; });
+      .def("__eq__", &equals<CallKind>);
   bind_memory(m);
-  nb::class_<Expectation>(m, "Expectation", "What a spec is expected to take: src/choose/expectation.hpp.")
+  nb::class_<Expectation>(m, "Expectation", "What a spec is expected to take (src/choose/expectation.hpp).")
       .def_ro("spec", &Expectation::spec)
       .def_prop_ro("seconds", &Expectation::seconds)
-      .def_prop_ro("deviation", [](const Expectation& one) { return one.time.deviation; })
+      .def_prop_ro(
+          "deviation", [](const Expectation& one) { return one.time.deviation; }, "Of the logarithm.")
       .def_ro("price_s", &Expectation::price_s)
       .def_ro("calls", &Expectation::calls)
       .def_ro("by", &Expectation::by)
       .def_ro("date", &Expectation::date)
-      .def_prop_ro("basis", &basis);
-  nb::class_<Knowledge>(m, "Knowledge", "What is known of the machine: its description, and evidence.")
+      .def_prop_ro("basis", &basis, "As in \"by the model\" or \"3 calls of this run\".");
+  nb::class_<Knowledge>(
+      m, "Knowledge",
+      "What is known of the machine: its description, how far the model may be off by it, and evidence.")
       .def(
           "__init__",
           [](Knowledge* self, const std::optional<Machine>& machine, double common, double own,
@@ -115,14 +122,16 @@ void bind_choice(nb::module_& m) {
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "shared_memory"_a = true, "single_copy"_a = true,
       "nodes"_a = "", "knowledge"_a = Knowledge{},
-      "(spec, reason, largest block with the same choice); ranks share a node unless `nodes` says otherwise");
+      "(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says "
+      "otherwise.");
   m.def(
       "give_up_order",
       [](const Spec& spec, const std::string& problem, Options& options) {
         return give_up_order(spec, problem, options);
       },
       "spec"_a, "problem"_a, "options"_a,
-      "Take an order of the topology that cannot be had out of the options; returns the warning.");
+      "Take an order of the topology that cannot be had, and all that asks for it, out of options; returns "
+      "a warning.");
   m.def(
       "candidates",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
@@ -132,15 +141,21 @@ void bind_choice(nb::module_& m) {
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
       "knowledge"_a = Knowledge{},
-      "The host MPI, and what is expected to be within reach of the best; ranks share a node unless `nodes` says "
-      "otherwise");
+      "The host MPI, and what may be tried on the running application, within the limits of `options` (the "
+      "defaults).\n"
+      "\n"
+      "Ranks share a node unless `nodes` says otherwise.");
   m.def(
       "tries",
       [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
         return tries(collective, shape_of(ranks, nodes), options);
       },
-      "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether the running application tries candidates()");
-  m.def("parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a);
+      "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "",
+      "Whether the running application tries candidates(): nobody asked for an algorithm, no file has "
+      "rules.");
+  m.def(
+      "parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a,
+      "Read what a tuning file says; ValueError with line and reason if it is none.");
   m.def(
       "find_tuning",
       [](const std::string& named, const std::string& mpi) {
@@ -148,10 +163,12 @@ void bind_choice(nb::module_& m) {
         Tuning tuning = find_tuning(named, mpi, problems);
         return std::make_tuple(std::move(tuning), std::move(problems));
       },
-      "named"_a, "mpi"_a);
-  m.def("standard_tuning_files", &standard_tuning_files, "kind"_a);
-  m.def("machine_signature", &machine_signature);
-  m.def("mpi_signature", &mpi_signature, "library_version"_a);
+      "named"_a, "mpi"_a, "The file that the library would use, and what is wrong with those before it.");
+  m.def("standard_tuning_files", &standard_tuning_files, "kind"_a,
+        "Where a file for an MPI of that kind is looked for, the first one first.");
+  m.def("machine_signature", &machine_signature, "The processor and how many cores of it this machine has.");
+  m.def("mpi_signature", &mpi_signature, "library_version"_a,
+        "As in \"openmpi 5.0.11\", of what MPI_Get_library_version() says; empty for others.");
 }
 
 }  // namespace swapmeet

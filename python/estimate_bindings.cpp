@@ -80,8 +80,8 @@ LowerBound bound_time(Rank ranks, Rank per_node, const LinkBound& links, const N
   return lower_bound({ranks, per_node, links, ports, balanced}, costs, block_bytes);
 }
 
-nb::dict by_name(const std::array<double, limit_names.size()>& numbers) {
-  nb::dict named;
+nb::typed<nb::dict, nb::str, nb::float_> by_name(const std::array<double, limit_names.size()>& numbers) {
+  nb::typed<nb::dict, nb::str, nb::float_> named;
   for (std::size_t i = 0; i < numbers.size(); ++i)
     named[nb::str(limit_names[i].data(), limit_names[i].size())] = numbers[i];
   return named;
@@ -98,7 +98,10 @@ Estimate* estimate(const Spec& spec, Rank ranks, Rank per_node, const Network& n
 
 void bind_estimates(nb::module_& m) {
   m.def("goal", &goal_of, "spec"_a, "ranks"_a, "rank"_a, "block_bytes"_a, "nodes"_a = "", "copying"_a = nb::none(),
-        "The GOAL text of one rank.");
+        "The GOAL text of one rank, \"rank R { ... }\"; copies take no time if it is not said what they "
+        "cost.\n"
+        "\n"
+        "Raises ValueError if the spec cannot serve so many ranks, or a block has no bytes.");
   m.def(
       "rounds",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -108,10 +111,14 @@ void bind_estimates(nb::module_& m) {
         return std::move(told.steps);
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
-      "(blocks, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step.");
-  nb::class_<NetworkCosts>(m, "NetworkCosts", "What messages cost on a network.")
+      "(blocks copied, pieces copied, sliding, rounds of messages (from, to, blocks)) of each step of all "
+      "ranks.");
+  nb::class_<NetworkCosts>(m, "NetworkCosts",
+                           "What messages cost on a network: microseconds, and nanoseconds for a byte. See "
+                           "src/model/estimate.hpp.")
       .def(nb::init<>())
-      .def_rw("between", &NetworkCosts::between)
+      .def_rw("between", &NetworkCosts::between,
+              "message_us, latency_us, byte_ns and eager_bytes are its o, L, G and eager_bytes")
       .def_rw("hop_us", &NetworkCosts::hop_us)
       .def_rw("node_byte_ns", &NetworkCosts::node_byte_ns)
       .def_rw("link_byte_ns", &NetworkCosts::link_byte_ns)
@@ -137,27 +144,51 @@ void bind_estimates(nb::module_& m) {
       .def_prop_rw(
           "eager_bytes", [](const NetworkCosts& c) { return c.between.eager_bytes; },
           [](NetworkCosts& c, std::int64_t value) { c.between.eager_bytes = value; });
-  nb::class_<LinkBound>(m, "LinkBound", "What an all-to-all asks of links between switches, by whatever ways.")
-      .def_ro("blocks", &LinkBound::blocks)
-      .def_ro("cut", &LinkBound::cut)
-      .def_ro("nearest_hops", &LinkBound::nearest_hops)
-      .def_ro("host_links", &LinkBound::host_links);
-  nb::class_<LowerBound>(m, "LowerBound", "What no exchange can be faster than.")
+  nb::class_<LinkBound>(m, "LinkBound",
+                        "What an all-to-all asks of links between switches, whoever passes blocks on. See "
+                        "src/network/link_bound.hpp.")
+      .def_ro("blocks", &LinkBound::blocks, "Over capacity, of the busiest link between switches, at least.")
+      .def_ro("cut", &LinkBound::cut, "The hosts on one side, if a cut gives the bound; else empty.")
+      .def_ro("nearest_hops", &LinkBound::nearest_hops,
+              "Links between the switches of two hosts that have ranks, at least.")
+      .def_ro("host_links", &LinkBound::host_links, "The largest capacity of the links to a host.");
+  nb::class_<LowerBound>(
+      m, "LowerBound",
+      "What no exchange can be faster than, in the model of NetworkEstimate. See src/model/lower_bound.hpp.")
       .def_ro("us", &LowerBound::us)
       .def_ro("rounds", &LowerBound::rounds)
-      .def_ro("messages", &LowerBound::messages)
-      .def_ro("blocks", &LowerBound::blocks)
-      .def_prop_ro("alone_us", [](const LowerBound& b) { return by_name(b.alone_us); })
-      .def_prop_ro("parts_us", [](const LowerBound& b) { return by_name(b.parts_us); })
-      .def_prop_ro("binding",
-                   [](const LowerBound& b) { return std::string(limit_names[static_cast<std::size_t>(b.binding)]); });
+      .def_ro("messages", &LowerBound::messages, "Of a rank, where the least is.")
+      .def_ro("blocks", &LowerBound::blocks, "In these messages.")
+      .def_prop_ro(
+          "alone_us", [](const LowerBound& b) { return by_name(b.alone_us); },
+          "What call, latency, messages, nic, links and memory each demand of every exchange.")
+      .def_prop_ro(
+          "parts_us", [](const LowerBound& b) { return by_name(b.parts_us); }, "What they take where the least is.")
+      .def_prop_ro(
+          "binding", [](const LowerBound& b) { return std::string(limit_names[static_cast<std::size_t>(b.binding)]); },
+          "The name of the largest part.");
   m.def("link_bound", &bound_links, "network"_a, "ranks"_a, "per_node"_a = 1,
-        "The least that the busiest link between switches carries.");
+        "The least that the busiest link between switches carries. Rank r is on host r // per_node.\n"
+        "\n"
+        "Raises ValueError if the network is too small.");
   m.def("lower_bound", &bound_time, "ranks"_a, "per_node"_a, "links"_a, "costs"_a, "block_bytes"_a, "ports"_a = 0,
-        "balanced"_a = false, "What no exchange can be faster than, in the model of NetworkEstimate.");
+        "balanced"_a = false,
+        "What no exchange can be faster than.\n"
+        "\n"
+        "`ports`: messages of a rank in a round at most, each way; 0: any number. `balanced`: only exchanges "
+        "in which no rank\n"
+        "receives more than P - 1 blocks in a round, as where all ranks do alike.");
   m.def("least_blocks", &least_blocks, "ranks"_a, "rounds"_a, "messages"_a,
-        "Blocks that a rank sends at least, on average, in so many rounds and messages.");
-  nb::class_<Estimate>(m, "NetworkEstimate", "The load that an exchange puts on a network, and the time that takes.")
+        "Blocks that a rank sends at least, on average, in so many rounds and messages; inf where they do "
+        "not suffice.");
+  nb::class_<Estimate>(
+      m, "NetworkEstimate",
+      "The load that an exchange puts on a network, for any size of a block. Rank r is on host r // "
+      "per_node.\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve the ranks, the network is too small for them, or ranks "
+      "that are not\n"
+      "alike have too many messages to be looked at.")
       .def(nb::new_(&estimate), "spec"_a, "ranks"_a, "per_node"_a, "network"_a, "costs"_a)
       .def(
           "time_us",
@@ -165,14 +196,21 @@ void bind_estimates(nb::module_& m) {
             if (block_bytes < 0) throw std::invalid_argument("no block has a negative size");
             return e.time_us(block_bytes, costs ? *costs : e.costs);
           },
-          "block_bytes"_a, "costs"_a = nb::none())
-      .def_prop_ro("messages", [](const Estimate& e) { return e.messages(); })
-      .def_prop_ro("operations", [](const Estimate& e) { return e.operations(); })
-      .def_prop_ro("rounds", [](const Estimate& e) {
-        std::vector<std::size_t> rounds;
-        for (const StepLoad& step : e.steps()) rounds.push_back(step.rounds.size());
-        return rounds;
-      });
+          "block_bytes"_a, "costs"_a = nb::none(),
+          "Microseconds for blocks of so many bytes; by other costs than those that it was made with.")
+      .def_prop_ro(
+          "messages", [](const Estimate& e) { return e.messages(); }, "Of all ranks.")
+      .def_prop_ro(
+          "operations", [](const Estimate& e) { return e.operations(); },
+          "Messages looked at and links added to: what it took to compute, on any machine.")
+      .def_prop_ro(
+          "rounds",
+          [](const Estimate& e) {
+            std::vector<std::size_t> rounds;
+            for (const StepLoad& step : e.steps()) rounds.push_back(step.rounds.size());
+            return rounds;
+          },
+          "Of each step.");
 }
 
 }  // namespace swapmeet

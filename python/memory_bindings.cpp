@@ -1,6 +1,5 @@
 /// Evidence between runs, for `swapmeet tuning` and for tests.
 #include <nanobind/nanobind.h>
-#include <nanobind/operators.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -46,19 +45,23 @@ void bind_evidence(nb::module_& m) {
       .def_prop_ro("collective", [](const Evidence& e) { return e.kind.collective; })
       .def_prop_ro("ranks", [](const Evidence& e) { return e.kind.ranks; })
       .def_prop_ro("nodes", [](const Evidence& e) { return e.kind.nodes; })
-      .def_prop_ro("per_node",
-                   [](const Evidence& e) { return std::make_tuple(e.kind.least_per_node, e.kind.most_per_node); })
       .def_prop_ro(
-          "size_class", [](const Evidence& e) { return e.kind.size_class; }, "-1: unknown")
+          "per_node", [](const Evidence& e) { return std::make_tuple(e.kind.least_per_node, e.kind.most_per_node); },
+          "Ranks of the node that has the fewest, and the most.")
+      .def_prop_ro(
+          "size_class", [](const Evidence& e) { return e.kind.size_class; },
+          "k: blocks of about 2**k bytes; -1: unknown.")
       .def_ro("spec", &Evidence::spec)
       .def_ro("calls", &Evidence::calls)
       .def_ro("mean_s", &Evidence::mean_s)
-      .def_ro("spread_s", &Evidence::spread_s)
+      .def_ro("spread_s", &Evidence::spread_s, "Standard deviation of the mean.")
       .def_prop_ro("by", [](const Evidence& e) { return measurer_names[static_cast<std::size_t>(e.by)]; })
-      .def_ro("date", &Evidence::date, "seconds since 1970")
-      .def_prop_ro("line", &evidence_line)
+      .def_ro("date", &Evidence::date, "Seconds since 1970.")
+      .def_prop_ro("line", &evidence_line, "As a file of memory has it.")
       .def_prop_ro("plausible", &plausible);
-  m.def("parse_evidence", [](std::string_view line) { return value_or_raise(parse_evidence(line)); }, "line"_a);
+  m.def(
+      "parse_evidence", [](std::string_view line) { return value_or_raise(parse_evidence(line)); }, "line"_a,
+      "Read a line of a file of memory; ValueError with column and reason if it is none.");
   m.def("block_class", &block_class, "block_bytes"_a);
   m.def(
       "bytes_of_class",
@@ -73,9 +76,10 @@ void bind_evidence(nb::module_& m) {
         const CallKind kind = kind_of(collective, shape_of(ranks, nodes), 0);
         return std::make_tuple(kind.nodes, kind.least_per_node, kind.most_per_node);
       },
-      "collective"_a, "ranks"_a, "nodes"_a = "", "(nodes, ranks of the smallest, of the largest)");
-  m.def("rules_of", &rules_of, "evidence"_a);
-  m.def("conclusive", &conclusive, "evidence"_a, "What a choice may rest on.");
+      "collective"_a, "ranks"_a, "nodes"_a = "", "Nodes, ranks of the smallest, ranks of the largest.");
+  m.def("rules_of", &rules_of, "evidence"_a, "Rules that evidence is enough for.");
+  m.def("conclusive", &conclusive, "evidence"_a,
+        "What a choice may rest on: evidence of kinds that there are rules for, on several nodes.");
   m.def(
       "merged",
       [](std::vector<Evidence> evidence) {
@@ -84,7 +88,7 @@ void bind_evidence(nb::module_& m) {
         keep_within_bounds(all);
         return all;
       },
-      "evidence"_a, "One of each kind, spec and measurer, within the bounds.");
+      "evidence"_a, "One of each kind, spec and measurer, within the bounds of a file.");
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ void bind_memory(nb::module_& m) {
   bind_evidence(m);
   nb::class_<MemoryKey>(m, "MemoryKey", "What evidence holds for.")
       .def(nb::init<std::string, std::string, std::string>(), "mpi"_a, "machine"_a, "library"_a)
-      .def(nb::self == nb::self)
+      .def("__eq__", &equals<MemoryKey>)
       .def_ro("mpi", &MemoryKey::mpi)
       .def_ro("machine", &MemoryKey::machine)
       .def_ro("library", &MemoryKey::library)
@@ -102,17 +106,22 @@ void bind_memory(nb::module_& m) {
       .def_ro("key", &Remembered::key)
       .def_ro("evidence", &Remembered::evidence)
       .def_ro("lines", &Remembered::lines)
-      .def_ro("unusable", &Remembered::unusable)
-      .def_prop_ro("problem", [](const Remembered& r) { return r.unusable > 0 ? r.first.text() : std::string(); });
-  m.def("parse_memory", [](std::string_view text) { return value_or_raise(parse_memory(text)); }, "text"_a);
+      .def_ro("unusable", &Remembered::unusable, "Lines that say nothing that can be true.")
+      .def_prop_ro(
+          "problem", [](const Remembered& r) { return r.unusable > 0 ? r.first.text() : std::string(); },
+          "Of the first of these.");
+  m.def(
+      "parse_memory", [](std::string_view text) { return value_or_raise(parse_memory(text)); }, "text"_a,
+      "Read a file of memory; ValueError with line and reason if it is none.");
   m.def("memory_text", &memory_text, "key"_a, "evidence"_a);
-  m.def("memory_folder", &memory_folder, "The user's; '': there is none");
+  m.def("memory_folder", &memory_folder, "Where the user's files are; empty: there is no such place.");
   m.def("site_memory_folders", &site_memory_folders);
-  m.def("cluster_signature", &cluster_signature);
+  m.def("cluster_signature", &cluster_signature, "The machine, as files of memory name it.");
   m.def("host_class", &host_class, "host"_a);
   m.def("add_to_memory", &add_to_memory, "file"_a, "key"_a, "evidence"_a, "replace_other"_a = false,
-        "'' or the problem");
-  m.def("change_memory", &change_memory, "file"_a, "change"_a, "'' or the problem");
+        "Merge evidence into a file; empty, or why not.");
+  m.def("change_memory", &change_memory, "file"_a, "change"_a,
+        "Replace the evidence of a file by what is made of it; empty, or why not.");
   nb::class_<MemoryStore>(m, "MemoryStore", "What a process remembers of earlier runs, and adds.")
       .def(nb::init<>())
       .def("begin", &MemoryStore::begin, "options"_a, "mpi"_a, "library"_a, "usual_places"_a = true)

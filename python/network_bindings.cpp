@@ -91,7 +91,7 @@ std::shared_ptr<const SlotRows> order_on(const PlacedNetwork& placed, const Spec
 }
 
 void bind_network(nb::module_& m) {
-  nb::class_<Network>(m, "Network", "Hosts, switches and directed links. str() is its text form.")
+  nb::class_<Network>(m, "Network", "Hosts, switches and directed links. str() is its text form (docs/networks.md).")
       .def_prop_ro(
           "names", [](const Network& n) { return n.names; },
           "Of all hosts, then all switches: a vertex is a number in this list.")
@@ -104,19 +104,20 @@ void bind_network(nb::module_& m) {
             for (const Link& link : n.links) links.emplace_back(link.from, link.to, link.capacity);
             return links;
           },
-          "(from, to, capacity) of each direction of each link.")
+          "(from, to, capacity) of each direction of each link, by from, then to.")
       .def_prop_ro(
           "routes", [](const Network& n) { return n.routes.size(); }, "How many routes are given.")
       .def("diameter", &diameter, "The most links between two switches that have hosts.")
-      .def("__eq__", [](const Network& a,
-                        nb::object b) { return nb::isinstance<Network>(b) && a == nb::cast<const Network&>(b); })
+      .def("__eq__", &equals<Network>)
       .def("__str__", [](const Network& n) { return to_text(n); });
   m.def(
       "parse_network", [](std::string_view text) { return value_or_raise(parse_network(text)); }, "text"_a,
-      "Read a file.");
+      "Read our text form, a dump of ibnetdiscover or Slurm's topology.conf; ValueError says what is wrong "
+      "and where.");
   m.def(
       "named_network", [](std::string_view text) { return value_or_raise(named_network(text)); }, "text"_a,
-      "Make a network by name.");
+      "Make a network such as 'slim-fly(q=5,hosts=4)'; ValueError says what was expected and in which "
+      "column.");
   m.def(
       "network_names",
       [] {
@@ -128,11 +129,11 @@ void bind_network(nb::module_& m) {
 }
 
 void bind_placed_network(nb::module_& m) {
-  nb::enum_<Spread>(m, "Spread")
+  nb::enum_<Spread>(m, "Spread", "Which of several minimal ways is taken.")
       .value("first", Spread::first)
       .value("destination", Spread::destination)
       .value("hash", Spread::hash);
-  nb::class_<PlacedNetwork>(m, "PlacedNetwork", "A network with routes and with ranks on its hosts.")
+  nb::class_<PlacedNetwork>(m, "PlacedNetwork", "A network with routes, and with ranks on its hosts.")
       .def(
           "__init__",
           [](PlacedNetwork* self, const Network& network, Spread spread, std::uint64_t seed, std::string_view placement,
@@ -140,10 +141,22 @@ void bind_placed_network(nb::module_& m) {
             if (ranks < 0) throw std::invalid_argument("a negative number of ranks");
             new (self) PlacedNetwork(network, spread, seed, placement, ranks);
           },
-          "network"_a, "spread"_a = Spread::destination, "seed"_a = 0, "placement"_a = "", "ranks"_a = 0)
+          "network"_a, "spread"_a = Spread::destination, "seed"_a = 0, "placement"_a = "", "ranks"_a = 0,
+          "Route and place.\n"
+          "\n"
+          "Parameters\n"
+          "----------\n"
+          "seed : of Spread.hash\n"
+          "placement : block[:RANKS], cyclic[:HOSTS], random:SEED[:RANKS], or hosts, as in n3,n1*4\n"
+          "ranks : P; 0: as many as the placement makes\n"
+          "\n"
+          "Raises\n"
+          "------\n"
+          "ValueError\n"
+          "    If the placement is malformed or does not fit, or given routes lead nowhere.")
       .def_prop_ro(
           "network", [](const PlacedNetwork& p) -> const Network& { return p.network; },
-          nb::rv_policy::reference_internal)
+          nb::rv_policy::reference_internal, "What it was made of.")
       .def_prop_ro(
           "placement", [](const PlacedNetwork& p) { return p.placement; }, "The host of each rank.")
       .def(
@@ -167,8 +180,12 @@ void bind_placed_network(nb::module_& m) {
             return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
           },
           "sizes"_a = SizeRows{},
-          "(slots, of links between switches, of injection, of ejection, the busiest link) that an all-to-all takes at "
-          "least.")
+          "(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at "
+          "least.\n"
+          "\n"
+          "Parameters\n"
+          "----------\n"
+          "sizes : (P, P), bytes from each rank to each; then the numbers are bytes, too")
       .def(
           "load",
           [](const PlacedNetwork& p, const Spec& spec, const SizeRows& sizes) {
@@ -180,7 +197,13 @@ void bind_placed_network(nb::module_& m) {
             const NetworkLoad load = network_load(p.routing, p.placement, spec, order_on(p, spec), weights);
             return std::pair(load.largest, load.blocks);
           },
-          "spec"_a, "sizes"_a = SizeRows{}, "(largest load of each round, blocks of each link) of a schedule.")
+          "spec"_a, "sizes"_a = SizeRows{},
+          "(largest load of each round, blocks of each link) of a schedule; ValueError if it cannot serve the "
+          "ranks.\n"
+          "\n"
+          "Parameters\n"
+          "----------\n"
+          "sizes : (P, P), bytes, of a direct exchange; then the numbers are bytes, too")
       .def(
           "order_load",
           [](const PlacedNetwork& p, const Spec& spec) {
@@ -190,7 +213,7 @@ void bind_placed_network(nb::module_& m) {
             const NetworkLoad load = order_load(p.routing, p.placement, spec.order, spec.seed);
             return std::pair(load.largest, load.blocks);
           },
-          "spec"_a, "The same of its peer order, each rank idle where its turn is its own.")
+          "spec"_a, "As load(), of a direct exchange in which a rank whose turn is its own is idle for a round.")
       .def(
           "overfull",
           [](const PlacedNetwork& p, const SlotTable& slots) {
@@ -209,7 +232,11 @@ void bind_placed_network(nb::module_& m) {
                                  : weighted_slots(p.routing, p.placement, weights, effort);
           },
           "seed"_a = 0, "moves"_a = Effort{}.moves, "seconds"_a = Effort{}.seconds, "sizes"_a = SizeRows{},
-          "A conflict-free order.")
+          "Compute a conflict-free order; reproducible if it ends by the number of moves, not by the time.\n"
+          "\n"
+          "Parameters\n"
+          "----------\n"
+          "sizes : (P, P), bytes from each rank to each: slots are then as short as can be, rather than few")
       .def(
           "bytes_in_turn",
           [](const PlacedNetwork& p, const SlotTable& slots, const SizeRows& sizes) {
@@ -222,25 +249,30 @@ void bind_placed_network(nb::module_& m) {
 }
 
 void bind_slots(nb::module_& m) {
-  nb::class_<SlotTable>(m, "Slots", "In which slot each rank sends to each other. str() is the file's text.")
-      .def_prop_ro("ranks", [](const SlotTable& s) { return s.ranks; })
-      .def_prop_ro("slots", [](const SlotTable& s) { return s.slots; })
-      .def_prop_ro("bound", [](const SlotTable& s) { return s.bound; })
-      .def_prop_ro("key", [](const SlotTable& s) { return s.key; })
+  nb::class_<SlotTable>(m, "Slots",
+                        "In which slot each rank sends to each other. str() is the file's text (docs/networks.md).")
+      .def_prop_ro(
+          "ranks", [](const SlotTable& s) { return s.ranks; }, "P.")
+      .def_prop_ro(
+          "slots", [](const SlotTable& s) { return s.slots; }, "How many there are.")
+      .def_prop_ro(
+          "bound", [](const SlotTable& s) { return s.bound; }, "No order has fewer.")
+      .def_prop_ro(
+          "key", [](const SlotTable& s) { return s.key; }, "PlacedNetwork.key of what it was made for.")
       .def(
           "to",
           [](const SlotTable& s, Rank rank) {
             require_rank(s, rank);
             return s.to(rank);
           },
-          "rank"_a, "For each slot, to whom; -1: nobody.")
+          "rank"_a, "For each slot, to whom the rank sends; -1: to nobody.")
       .def(
           "source",
           [](const SlotTable& s, Rank rank) {
             require_rank(s, rank);
             return s.from(rank);
           },
-          "rank"_a, "For each slot, from whom; -1: nobody.")
+          "rank"_a, "For each slot, from whom it receives; -1: from nobody.")
       .def(
           "slot",
           [](const SlotTable& s, Rank from, Rank to) {
@@ -249,12 +281,11 @@ void bind_slots(nb::module_& m) {
             return s.slot(from, to);
           },
           "source"_a, "destination"_a, "Of one message; -1: to itself.")
-      .def("__eq__", [](const SlotTable& a,
-                        nb::object b) { return nb::isinstance<SlotTable>(b) && a == nb::cast<const SlotTable&>(b); })
+      .def("__eq__", &equals<SlotTable>)
       .def("__str__", [](const SlotTable& s) { return to_text(s); });
   m.def(
       "parse_slots", [](std::string_view text) { return value_or_raise(parse_slots(text)); }, "text"_a,
-      "Read what str() gives.");
+      "Read a table of slots; ValueError says what is wrong, and where.");
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ void swapmeet::bind_orders(nb::module_& m) {
         return made(spec, shape).slots;
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
-      "The slots that order=topology(...) becomes, of ranks, or of nodes for leaders.");
+      "What order=topology(...) becomes for so many ranks, or nodes of leaders; ValueError: what is wrong, "
+      "and where.");
   m.def(
       "order_overfull",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -101,7 +102,7 @@ void swapmeet::bind_orders(nb::module_& m) {
         return value_or_raise(overfull(spec.source, members_of(spec, shape), made(spec, shape).slots));
       },
       "spec"_a, "ranks"_a, "nodes"_a = "",
-      "The first link that carries more than its capacity in a slot; '' if none does.");
+      "The first link that carries more than its capacity in a slot of that order; '' if none does.");
   m.def(
       "order_source",
       [](const Spec& spec) {

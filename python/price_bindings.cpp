@@ -61,7 +61,8 @@ Times price_radices(Spec spec, Rank ranks, std::string_view nodes, const std::ve
 }
 
 void bind_machines(nb::module_& m) {
-  nb::class_<MessageCost>(m, "Link", "What messages of one kind cost.")
+  nb::class_<MessageCost>(
+      m, "Link", "What messages of one kind cost: microseconds, and nanoseconds for a byte. See src/model/machine.hpp.")
       .def(nb::init<>())
       .def_rw("latency_us", &MessageCost::latency_us)
       .def_rw("overhead_us", &MessageCost::overhead_us)
@@ -74,13 +75,14 @@ void bind_machines(nb::module_& m) {
       .def_rw("fragment_bytes", &MessageCost::fragment_bytes)
       .def_rw("cached_peers", &MessageCost::cached_peers)
       .def_rw("cold_us", &MessageCost::cold_us)
-      .def_prop_ro("start_us", &MessageCost::start_us, "a message without bytes: L + 2o");
-  nb::class_<Copying>(m, "Copying", "What copies cost.")
+      .def_prop_ro("start_us", &MessageCost::start_us, "A message without bytes: L + 2o.");
+  nb::class_<Copying>(m, "Copying", "What copies cost: for each byte, and for each piece of memory.")
       .def(nb::init<>())
       .def_rw("byte_ns", &Copying::byte_ns)
       .def_rw("piece_us", &Copying::piece_us)
       .def_rw("uncached_byte_ns", &Copying::uncached_byte_ns);
-  nb::class_<Machine>(m, "Machine", "What messages, bytes and copies cost.")
+  nb::class_<Machine>(m, "MachineCosts",
+                      "What messages, bytes and copies cost. See swapmeet.machines for descriptions with sources.")
       .def(nb::init<>())
       .def_rw("shared", &Machine::shared)
       .def_rw("within", &Machine::within)
@@ -93,19 +95,23 @@ void bind_machines(nb::module_& m) {
       .def_rw("datatype_us", &Machine::datatype_us)
       .def_rw("cache_bytes", &Machine::cache_bytes)
       .def_rw("call_us", &Machine::call_us);
-  m.def("models", [] { return std::vector<std::string_view>(model_names.begin(), model_names.end()); });
+  m.def(
+      "models", [] { return std::vector<std::string_view>(model_names.begin(), model_names.end()); },
+      "Names of the models of time.");
 }
 
 void bind_work(nb::module_& m) {
-  nb::class_<PhaseTraffic>(m, "Traffic", "Messages of one kind in a phase.")
+  nb::class_<PhaseTraffic>(m, "Traffic",
+                           "Messages of one kind in a phase: of the rank with the most, and of the node with the most.")
       .def_ro("messages", &PhaseTraffic::messages)
       .def_ro("blocks", &PhaseTraffic::blocks)
       .def_ro("node_messages", &PhaseTraffic::node_messages)
       .def_ro("node_blocks", &PhaseTraffic::node_blocks);
-  nb::class_<PhaseWork>(m, "Phase", "Messages that no other messages wait for.")
-      .def_ro("within", &PhaseWork::within)
-      .def_ro("between", &PhaseWork::between)
-      .def_ro("batches", &PhaseWork::batches)
+  nb::class_<PhaseWork>(m, "Phase",
+                        "Messages that no other messages wait for: those of a digit, or of a phase of leaders.")
+      .def_ro("within", &PhaseWork::within, "Messages that stay within nodes.")
+      .def_ro("between", &PhaseWork::between, "Messages between nodes.")
+      .def_ro("batches", &PhaseWork::batches, "Of messages in flight together.")
       .def_prop_ro(
           "by_size",
           [](const PhaseWork& phase) {
@@ -114,7 +120,8 @@ void bind_work(nb::module_& m) {
               if (p.messages > 0) rows.emplace_back(p.messages, p.blocks, p.firsts, p.lasts);
             return rows;
           },
-          "(messages, blocks in each, batches that begin with one, batches that end with one), the largest first");
+          "(messages, blocks in each, batches that begin with one, batches that end with one), the largest "
+          "first.");
   nb::class_<Price>(m, "Price", "The time of an exchange and its parts, in microseconds.")
       .def_ro("latency", &Price::latency)
       .def_ro("overhead", &Price::overhead)
@@ -123,7 +130,10 @@ void bind_work(nb::module_& m) {
       .def_ro("pack", &Price::pack)
       .def_ro("call", &Price::call)
       .def_prop_ro("total", &Price::total);
-  nb::class_<Work>(m, "Work", "What an exchange makes ranks and nodes do.")
+  nb::class_<Work>(m, "Work",
+                   "What an exchange makes ranks and nodes do, for any size of a block and any machine.\n"
+                   "\n"
+                   "Raises ValueError if the spec cannot serve so many ranks.")
       .def(
           "__init__",
           [](Work* self, const Spec& spec, Rank ranks, std::string_view nodes) {
@@ -134,17 +144,21 @@ void bind_work(nb::module_& m) {
           "largest_node", [](Rank ranks, std::string_view nodes) { return Nodes(shape_of(ranks, nodes)).largest(); },
           "ranks"_a, "nodes"_a, "Q: the ranks of the largest node of a node map.")
       .def_ro("phases", &Work::phases)
-      .def_prop_ro("packed", [](const Work& w) { return std::pair(w.packed.blocks, w.packed.pieces); })
-      .def_prop_ro("typed", [](const Work& w) { return std::pair(w.typed.blocks, w.typed.pieces); })
-      .def_ro("typed_messages", &Work::typed_messages)
+      .def_prop_ro(
+          "packed", [](const Work& w) { return std::pair(w.packed.blocks, w.packed.pieces); },
+          "(blocks, pieces) that a rank copies.")
+      .def_prop_ro(
+          "typed", [](const Work& w) { return std::pair(w.typed.blocks, w.typed.pieces); },
+          "(blocks, pieces) that MPI gathers or scatters, by datatypes.")
+      .def_ro("typed_messages", &Work::typed_messages, "In which they are.")
       .def(
           "price",
           [](const Work& work, const Machine& machine, std::string_view model, std::int64_t block_bytes) {
             return price(work, machine, model_named(model), block_of(block_bytes));
           },
-          "machine"_a, "model"_a, "block_bytes"_a);
+          "machine"_a, "model"_a, "block_bytes"_a, "The time for blocks of so many bytes, by one of models().");
   m.def("price_radices", &price_radices, "spec"_a, "ranks"_a, "nodes"_a, "radices"_a, "machine"_a, "model"_a, "sizes"_a,
-        "Microseconds: for each radix, for each size of a block.");
+        "Microseconds of the spec (of the family bruck) with each radix: for each, of blocks of each size.");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace swapmeet {
 
 void bind_sparse(nb::module_& m) {
   nb::class_<SparseRehearsal>(m, "SparseRehearsal", "What came of a sparse exchange of all ranks in one process.")
-      .def_ro("problem", &SparseRehearsal::problem, "\"\": every message arrived once, whole and in order")
+      .def_ro("problem", &SparseRehearsal::problem, "Empty if every message arrived once, whole and in order.")
       .def_ro("working_bytes", &SparseRehearsal::working_bytes, "That a rank takes at most.")
       .def_ro("hops", &SparseRehearsal::hops, "That a rank sends at most, where messages are passed on.")
       .def_ro("header_bytes", &SparseRehearsal::header_bytes, "Of all ranks, in all hops.")
@@ -33,7 +33,8 @@ void bind_sparse(nb::module_& m) {
         return rehearse(spec, shape, {messages, most_bytes, seed}, calls);
       },
       "spec"_a, "ranks"_a, "messages"_a = 2, "most_bytes"_a = 16, "seed"_a = 0, "calls"_a = 1, "nodes"_a = "",
-      "Have all ranks make `calls` exchanges of `messages` messages each on average (src/sparse/rehearsal.hpp).");
+      "Have all ranks make `calls` exchanges of `messages` messages each on average "
+      "(src/sparse/rehearsal.hpp).");
   m.def(
       "choose_sparse",
       [](Rank ranks, const std::string& algorithm) {

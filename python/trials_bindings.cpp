@@ -29,9 +29,9 @@ void bind_trials(nb::module_& m) {
             new (self) Trials(share, expected, usual, {common, own});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
-          "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected of each, the host MPI first")
-      .def_prop_ro("pause", &Trials::pause)
-      .def("next", &Trials::next)
+          "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first.")
+      .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")
+      .def("next", &Trials::next, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
       .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
       .def_prop_ro("over", &Trials::over)
@@ -45,7 +45,7 @@ void bind_trials(nb::module_& m) {
             trials.learn();
           },
           "times"_a, "Replaces the times by those of all ranks, and learns from them.")
-      .def("seconds", &Trials::seconds, "arm"_a)
+      .def("seconds", &Trials::seconds, "arm"_a, "Median; negative: it was never tried.")
       .def("samples", &Trials::samples, "arm"_a)
       .def_prop_ro("trials", &Trials::trials)
       .def_prop_ro("calls", &Trials::calls)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.structs import read_lines
+from swapmeet.tables import markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "beside.jsonl"
@@ -57,7 +58,7 @@ def ratio_of_medians(above: Sequence[float], below: Sequence[float]) -> Interval
 
 def read(file: Path) -> list[Cell]:
     """All cells, each once: as the last line of it says."""
-    cells = [Cell.of(json.loads(line)) for line in file.read_text().splitlines()]
+    cells = [Cell.of(line) for line in read_lines(file)]
     return list({(cell.page, cell.mpi, cell.ranks, cell.spec, cell.size): cell for cell in cells}.values())
 
 
@@ -72,12 +73,8 @@ def interval(of: Interval) -> str:
     return f"{value} ({low}-{high})"
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join([_line(heads), "|---" * len(heads) + "|", *map(_line, rows)]) + "\n"
+    return "\n".join(markdown(heads, rows)) + "\n"
 
 
 def by_size(cells: Sequence[Cell]) -> str:

@@ -9,7 +9,9 @@ from statistics import median
 from records import Point
 
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import digits, dress, duration, line_style, plain_numbers, save, seconds_scale
+from swapmeet.plots.style import dress, line_style, plain_numbers, save, seconds_scale
+from swapmeet.tables import markdown
+from swapmeet.units import digits, duration
 
 PANEL = (2.5, 2.0)  #: inches
 NEAR = 0.98  #: speed-ups below are counted
@@ -71,18 +73,17 @@ def tables(points: Sequence[Point]) -> str:
         here = [point for point in points if point.where == where]
         specs = ordered([point.spec for point in here])
         others = [spec for spec in specs if spec != "native"]
-        lines = [f"**{where[0].upper() + where[1:]}**", ""]
+        rows = []
         heads = ["application", "ranks", "by `native`", "in all-to-alls", *(f"`{spec}`" for spec in others)]
-        lines.append("| " + " | ".join(heads) + " |")
-        lines.append("|---" * len(heads) + "|")
         for program, scaling in dict.fromkeys((point.program, point.scaling) for point in here):
-            rows = [point for point in here if (point.program, point.scaling) == (program, scaling)]
-            ranks = sorted({point.ranks for point in rows})
+            some = [point for point in here if (point.program, point.scaling) == (program, scaling)]
+            ranks = sorted({point.ranks for point in some})
             for number in dict.fromkeys((ranks[0], ranks[len(ranks) // 2], ranks[-1])):
-                by = {point.spec: point for point in rows if point.ranks == number}
+                by = {point.spec: point for point in some if point.ranks == number}
                 if "native" in by:
-                    lines.append(_row(f"`{program}`, {scaling}", number, by, others))
-        parts.append("\n".join([*lines, "", *_beside_native(here)]) + "\n")
+                    rows.append(_row(f"`{program}`, {scaling}", number, by, others))
+        title = f"**{where[0].upper() + where[1:]}**"
+        parts.append("\n".join([title, "", *markdown(heads, rows), "", *_beside_native(here)]) + "\n")
     return "\n".join(parts)
 
 
@@ -96,11 +97,11 @@ def _beside_native(here: Sequence[Point]) -> list[str]:
     return [f"`auto` is below {NEAR} in {slower} of {len(found)} points; the least is {digits(min(found))}."]
 
 
-def _row(name: str, ranks: int, by: dict[str, Point], others: Sequence[str]) -> str:
+def _row(name: str, ranks: int, by: dict[str, Point], others: Sequence[str]) -> list[str]:
     plain = by["native"]
     cells = [name, str(ranks), duration(plain.seconds), f"{plain.share:.0%}"]
     cells += [_speedup(by[spec], plain) if spec in by else "" for spec in others]
-    return "| " + " | ".join(cells) + " |"
+    return cells
 
 
 def _speedups(one: Point, plain: Point) -> list[float]:

@@ -22,6 +22,8 @@ from pathlib import Path
 from swapmeet import launch, mpi
 from swapmeet.bench.machine import header
 from swapmeet.library import library, source_tree
+from swapmeet.structs import read_lines
+from swapmeet.tables import markdown
 
 FOLDER = Path(__file__).parent
 DOCS = FOLDER.parents[1] / "docs" / "measurements"
@@ -68,20 +70,20 @@ def microseconds(time: float) -> str:
 def table(path: Path) -> str:
     """Medians in microseconds, and the speed-up over BASE, in Markdown."""
     medians: dict[tuple[str, int, int, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for line in map(json.loads, path.read_text().splitlines()):
+    for line in read_lines(path):
         cell = medians[line["mpi"], line["ranks"], line["messages"], line["bytes"]]
         for method, times in line["times_us"].items():
             cell[method].append(statistics.median(times))
     heads = [f"`{BASE}`, µs", *(f"`{method}`" for method in METHODS if method != BASE)]
-    rows = ["| MPI | P | messages | bytes | " + " | ".join(heads) + " |", "|---" * (4 + len(heads)) + "|"]
+    rows = []
     for (name, ranks, messages, size), cell in sorted(medians.items()):
         base = statistics.median(cell[BASE])
         cells = [microseconds(base)]
         for method in METHODS[1:]:
             time = statistics.median(cell[method])
             cells.append(f"{microseconds(time)} ({base / time:.2f})")
-        rows.append(f"| {name} | {ranks} | {messages} | {size} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+        rows.append([name, str(ranks), str(messages), str(size), *cells])
+    return "\n".join(markdown(["MPI", "P", "messages", "bytes", *heads], rows))
 
 
 def page(options: argparse.Namespace) -> None:

@@ -35,7 +35,8 @@ from swapmeet.bench.machine import header
 from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import library
-from swapmeet.specs import parse_bytes, parse_ranks, parse_spec
+from swapmeet.specs import parse_ranks, parse_spec
+from swapmeet.units import parse_bytes
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILE = DOCS / "measurements" / "users.jsonl"

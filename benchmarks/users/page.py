@@ -17,7 +17,9 @@ from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import bytes_scale, dress, duration, line_style, plain_numbers, save, size_text
+from swapmeet.plots.style import bytes_scale, dress, line_style, plain_numbers, save
+from swapmeet.tables import markdown
+from swapmeet.units import duration, size_text
 
 BEGIN, END = "<!-- made by `python benchmarks/users page`: begin -->\n", "<!-- end -->\n"
 SMALL = 4096  #: bytes; the largest small block
@@ -87,7 +89,7 @@ def _place(case: Case) -> list[str]:
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in [heads, ["---"] * len(heads), *lines]) + "\n"
+    return "\n".join(markdown(heads, lines)) + "\n"
 
 
 def micro_table(found: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rich.table import Table
 
 from swapmeet import _core
+from swapmeet.tables import right
 
 COLUMNS = ("requests", "peers", "early messages", "early blocks", "scratch blocks")
 MEANING = (
@@ -46,10 +47,14 @@ def table(
     rows: Iterable[tuple[str, int, _core.Certificate]], block_bytes: int | None = None, title: str | None = None
 ) -> Table:
     """A line for each (name, ranks, certificate)."""
-    listing = Table("spec", "P", title=title, title_justify="left")
     room = () if block_bytes is None else ("early bytes",)
-    for column in (*COLUMNS[:4], *room, COLUMNS[4], "a node: requests", "early messages"):
-        listing.add_column(column, justify="right")
+    listing = Table(
+        "spec",
+        "P",
+        *right(*COLUMNS[:4], *room, COLUMNS[4], "a node: requests", "early messages"),
+        title=title,
+        title_justify="left",
+    )
     for name, ranks, found in rows:
         requests, peers, messages, blocks, scratch = numbers(found.rank)
         most = "" if found.exact else "≤ "

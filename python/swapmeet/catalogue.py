@@ -11,6 +11,7 @@ from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import build_folder, built, library
 from swapmeet.mpi import Mpi
+from swapmeet.tables import markdown
 
 FIELDS = (*(field.name for field in dataclasses.fields(Mpi) if field.repr), "abi", "prefix", "library", "build")
 
@@ -29,7 +30,7 @@ def option_records() -> list[dict[str, str]]:
 def options_markdown() -> str:
     """Every option of the library, as a table in Markdown."""
     rows = [(f"`{name}`", kind, f"`{standard}`", meaning) for name, kind, standard, meaning in _core.option_table()]
-    return _markdown(("Variable", "Value", "Default", "Meaning"), rows)
+    return "\n".join(markdown(("Variable", "Value", "Default", "Meaning"), rows))
 
 
 def aliases_markdown() -> str:
@@ -38,7 +39,7 @@ def aliases_markdown() -> str:
         (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning, f"`{source}`" if source else "")
         for name, _, meaning, source in _core.aliases()
     ]
-    return _markdown(("Alias", "Stands for", "Meaning", "Source"), rows)
+    return "\n".join(markdown(("Alias", "Stands for", "Meaning", "Source"), rows))
 
 
 def algorithm_tables() -> tuple[Table, ...]:
@@ -107,11 +108,6 @@ def mpi_field(mpi: Mpi, field: str) -> str:
     if field in FIELDS:
         return str(getattr(mpi, field) or "")
     raise SwapmeetError(f'--field "{field}": expected one of {", ".join(FIELDS)}')
-
-
-def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ("---",) * len(columns), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 def _table(columns: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:

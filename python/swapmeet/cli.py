@@ -39,7 +39,7 @@ from swapmeet.network.command import topology
 from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
-from swapmeet.reproduction.command import reproduce
+from swapmeet.reproduce_command import reproduce
 from swapmeet.run_command import env, run
 from swapmeet.simulation.command import simulate
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
@@ -375,7 +375,7 @@ def conformance_command(
     for spec in wanted:
         if spec != "auto":
             parse_spec(spec, "--algorithm")
-    from swapmeet.bench.request import parse_duration
+    from swapmeet.units import parse_duration
 
     values, limit_s = parse_ranks(ranks), parse_duration(limit, "--time-limit")
     outcomes = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -16,11 +15,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from swapmeet import launch, mpi
-from swapmeet.bench.cells import bytes_text
+from swapmeet import launch, mpi, verdict
 from swapmeet.errors import SwapmeetError
 from swapmeet.library import library, program, source_tree
 from swapmeet.output import tables_console
+from swapmeet.units import bytes_text, short_duration
 
 RANKS = 2
 TURNS = 5  #: from the least to the greatest of five ratios holds the median with a chance of 94 %
@@ -53,7 +52,7 @@ class Case:
     def cells(self) -> list[str]:
         """For the table."""
         ratios = sorted(before / after for before, after in zip(self.without, self.with_it, strict=True))
-        times = [_time(statistics.median(some)) for some in (self.without, self.with_it)]
+        times = [short_duration(statistics.median(some)) for some in (self.without, self.with_it)]
         speedup = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
         return [self.name, self.calls, *times, speedup, "identical" if self.same else "DIFFERENT"]
 
@@ -147,17 +146,9 @@ def _run(target: mpi.Mpi, argv: Sequence[str], folder: Path | None, ours: bool, 
 def intercepted(counted: Path) -> str:
     """What the library counted on rank 0."""
     calls: dict[str, int] = {}
-    for row in json.loads(counted.read_text())["calls"]:
-        calls[row["collective"]] = calls.get(row["collective"], 0) + row["calls"]
+    for row in verdict.read(counted) or ():
+        calls[row.collective] = calls.get(row.collective, 0) + row.calls
     return ", ".join(f"{count} {name}" for name, count in calls.items()) or "none"
-
-
-def _time(seconds: float) -> str:
-    """In the unit that suits it."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} µs"
 
 
 if __name__ == "__main__":

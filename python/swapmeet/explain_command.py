@@ -15,9 +15,9 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
-from swapmeet.specs import parse_bytes
 from swapmeet.tuning import native
 from swapmeet.tuning.foreign import Call
+from swapmeet.units import parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)

@@ -11,10 +11,10 @@ import typer
 
 from swapmeet import _core
 from swapmeet.arguments import RANKS, Nodes
-from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine, load
-from swapmeet.specs import parse_bytes, parse_spec, require_nodes, require_schedule
+from swapmeet.specs import parse_spec, require_nodes, require_schedule
+from swapmeet.units import bytes_text, parse_bytes
 
 MOST_RANKS = 1 << 16
 

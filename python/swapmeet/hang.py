@@ -5,18 +5,21 @@ Each rank writes JSON lines (SWAPMEET_WATCHDOG, docs/howto/hangs.md). Ranks here
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
-Record = dict[str, Any]
+import msgspec
+
+from swapmeet.errors import SwapmeetError
+from swapmeet.specs import runs_text
+from swapmeet.structs import reason
 
 POLL_S = 0.2
 LATE_S = 3.0  #: that the last report of a hang may come later than the limit behind the first
@@ -24,6 +27,74 @@ STACK_LIMIT_S = 60
 MOST_STACKS = 4
 MOST_FRAMES = 25
 GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
+
+
+class Event(msgspec.Struct, tag_field="event"):
+    """A line of a rank's file."""
+
+    rank: int
+    process: int
+
+
+class Watches(Event, tag="watches"):
+    """The rank begins."""
+
+    ranks: int  #: of the job
+    host: str
+
+
+class GoesOn(Event, tag="goes on"):
+    """A wait is over."""
+
+
+class Ends(Event, tag="ends"):
+    """The rank ends as it should."""
+
+
+class PastCalls(msgspec.Struct):
+    """The calls that a rank has ended on a communicator."""
+
+    communicator: int  #: -1: its ranks have not met
+    background: bool  #: for calls that do not block
+    members: list[int]  #: in MPI_COMM_WORLD; -1: not in it
+    calls: int
+
+
+class NoCall(Event, tag="no call"):
+    """The rank is in no all-to-all."""
+
+    communicators: list[PastCalls]
+    finalizes: bool = False
+
+
+class Message(msgspec.Struct):
+    """A message that a rank waits for."""
+
+    direction: str  #: send or receive
+    peer: int  #: in the communicator
+    bytes: int  #: 0 or less: not known
+
+
+class Waits(Event, tag="waits"):
+    """The rank waits in a call."""
+
+    seconds: float
+    communicator: int  #: this and the next two as of PastCalls
+    background: bool
+    members: list[int]
+    name: str  #: of the communicator
+    call: int  #: its number on the communicator, from 1
+    collective: str | None
+    bytes: int
+    algorithm: str
+    doing: str
+    step: int  #: -1: in none
+    messages: list[Message]
+    says: str
+
+
+Line: TypeAlias = Watches | Waits | GoesOn | NoCall | Ends
+LINES: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 @dataclass
@@ -34,25 +105,31 @@ class Rank:
     ranks: int = 0  #: of the job
     process: int = 0
     host: str = ""
-    last: Record = field(default_factory=dict)  #: the last thing that it has reported, but that it watches
+    last: Waits | NoCall | Ends | None = None  #: the last thing that it has reported, but that it watches
     state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none
 
     @property
+    def call(self) -> Waits | None:
+        """The call in which it has reported a wait that goes on, while it is there."""
+        return self.last if isinstance(self.last, Waits) and self.state not in GONE else None
+
+    @property
     def waits(self) -> bool:
-        """Whether it has reported a wait that goes on, and is there."""
-        return self.last.get("event") == "waits" and self.state not in GONE
+        """Whether there is one."""
+        return self.call is not None
 
     @property
     def settled(self) -> bool:
         """Whether nothing more is to be expected from it."""
-        return self.state in GONE or self.last.get("event") in ("waits", "no call", "ends")
+        return self.state in GONE or self.last is not None
 
-    def calls_ended(self, call: Record) -> int | None:
+    def calls_ended(self, call: Waits) -> int | None:
         """How many calls it has ended on the communicator of a wait; None: it is not known."""
-        if self.waits and same_communicator(self.last, call):
-            return int(self.last["call"]) - 1
-        rows = self.last.get("communicators", ())
-        return next((int(row["calls"]) for row in rows if same_communicator(row, call)), None)
+        own = self.call
+        if own is not None and same_communicator(own, call):
+            return own.call - 1
+        rows = self.last.communicators if isinstance(self.last, NoCall) else ()
+        return next((row.calls for row in rows if same_communicator(row, call)), None)
 
 
 @dataclass(frozen=True)
@@ -65,30 +142,39 @@ class Edge:
     ended: bool
 
 
-def same_communicator(one: Record, other: Record) -> bool:
+def same_communicator(one: Waits | PastCalls, other: Waits) -> bool:
     """Whether two ranks speak of the same communicator; before its ranks have met, it is known by its members alone."""
-    if one["members"] != other["members"] or one["background"] != other["background"]:
+    if one.members != other.members or one.background != other.background:
         return False
-    return bool(one["communicator"] == other["communicator"] or -1 in (one["communicator"], other["communicator"]))
+    return one.communicator == other.communicator or -1 in (one.communicator, other.communicator)
 
 
 def read(folder: Path) -> dict[int, Rank]:
-    """The ranks that have written into `folder`."""
+    """The ranks that have written into `folder`.
+
+    Raises
+    ------
+    SwapmeetError
+        If a line is none of a watchdog: with its file and number.
+    """
     ranks: dict[int, Rank] = {}
     for file in sorted(folder.glob("*.jsonl")):
-        for line in file.read_text(errors="replace").splitlines(keepends=True):
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(keepends=True), 1):
             if not line.endswith("\n"):
                 continue  # it is being written
-            record = json.loads(line)
-            rank = ranks.setdefault(record["rank"], Rank(record["rank"]))
-            rank.process = record["process"]
-            if record["event"] == "watches":
-                rank.ranks, rank.host = record["ranks"], record["host"]
-            rank.last = {} if record["event"] in ("watches", "goes on") else record
+            try:
+                event = LINES.decode(line)
+            except msgspec.MsgspecError as problem:
+                raise SwapmeetError(f"{file}, line {number}: {reason(problem)}") from None
+            rank = ranks.setdefault(event.rank, Rank(event.rank))
+            rank.process = event.process
+            if isinstance(event, Watches):
+                rank.ranks, rank.host = event.ranks, event.host
+            rank.last = None if isinstance(event, Watches | GoesOn) else event
     for rank in ranks.values():
         if rank.host == socket.gethostname():
             rank.state = process_state(rank.process)
-        if rank.last.get("event") == "ends":
+        if isinstance(rank.last, Ends):
             rank.state = "?"  # it ended as it should
     return ranks
 
@@ -106,34 +192,34 @@ def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
     """Who waits for whom."""
     found = []
     for rank in ranks.values():
-        if not rank.waits:
+        call = rank.call
+        if call is None:
             continue
-        call = rank.last
-        members = call["members"]
+        members = call.members
         for peer, why in _awaited(call):
             awaited = members[peer] if peer < len(members) else -1
             if awaited == rank.rank or awaited < 0:
                 continue
             other = ranks.get(awaited)
             ended = other.calls_ended(call) if other else None
-            late = ended is not None and ended >= call["call"]
-            same = other is not None and other.waits and ended == call["call"] - 1
+            late = ended is not None and ended >= call.call
+            same = other is not None and other.waits and ended == call.call - 1
             if why or not same:  # whoever is in the same call is not what a call of all ranks waits for
                 found.append(Edge(rank.rank, awaited, why, late))
     return found
 
 
-def _awaited(call: Record) -> Iterable[tuple[int, str]]:
+def _awaited(call: Waits) -> Iterable[tuple[int, str]]:
     """(rank in the communicator, which message), or all ranks without a message."""
-    messages = call["messages"] if call["doing"] == "exchanging" else []
-    receives = [message for message in messages if message["direction"] == "receive"]
+    messages = call.messages if call.doing == "exchanging" else []
+    receives = [message for message in messages if message.direction == "receive"]
     if not messages:
-        return [(peer, "") for peer in range(len(call["members"]))]
+        return [(peer, "") for peer in range(len(call.members))]
     peers: dict[int, str] = {}
     for message in receives or messages:
-        size = f"{message['bytes']} B " if message["bytes"] > 0 else "a message "
+        size = f"{message.bytes} B " if message.bytes > 0 else "a message "
         verb = f"to receive {size}from" if receives else f"to send {size}to"
-        peers.setdefault(message["peer"], verb)
+        peers.setdefault(message.peer, verb)
     return peers.items()
 
 
@@ -159,23 +245,17 @@ def circle(all_edges: Iterable[Edge]) -> list[Edge]:
     return best
 
 
-def listed(numbers: Iterable[int]) -> str:
+def listed(ranks: Iterable[int]) -> str:
     """As in "rank 3", or "ranks 0-2, 5"."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    words = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
-    return ("rank " if len(runs) == 1 and runs[0][0] == runs[0][1] else "ranks ") + ", ".join(words)
+    numbers = set(ranks)
+    return f"rank{'' if len(numbers) == 1 else 's'} {runs_text(numbers)}"
 
 
-def call_text(call: Record) -> str:
+def call_text(call: Waits) -> str:
     """Which call a rank waits in."""
-    kind = "non-blocking call" if call["background"] else "call"
-    where = f"{kind} {call['call']} on {call['name'] or 'a communicator without a name'}"
-    what = [call["collective"] or "", f"sends {call['bytes']} B" if call["bytes"] > 0 else "", call["algorithm"]]
+    kind = "non-blocking call" if call.background else "call"
+    where = f"{kind} {call.call} on {call.name or 'a communicator without a name'}"
+    what = [call.collective or "", f"sends {call.bytes} B" if call.bytes > 0 else "", call.algorithm]
     details = ", ".join(word for word in what if word)
     return f"{where} ({details})" if details else where
 
@@ -184,9 +264,9 @@ def away_text(rank: Rank) -> str:
     """What a rank does that does not wait."""
     if rank.state in GONE:
         return GONE[rank.state]
-    if rank.last.get("event") == "ends":
+    if isinstance(rank.last, Ends):
         return "has ended"
-    if rank.last.get("finalizes"):
+    if isinstance(rank.last, NoCall) and rank.last.finalizes:
         return "has called MPI_Finalize"
     return "is in no all-to-all"
 
@@ -215,11 +295,11 @@ def _rank_lines(number: int, rank: Rank, waits: list[Edge]) -> list[str]:
     process = f" (process {rank.process} on {rank.host})" if rank.process else ""
     if not rank.process:
         return [f"rank {number}: has reported nothing: it runs without the library, or cannot write here"]
-    if not rank.waits:
+    call = rank.call
+    if call is None:
         return [f"rank {number}{process}: {away_text(rank)}"]
-    call = rank.last
-    step = f", step {call['step']}" if call["step"] >= 0 else ""
-    lines = [f"rank {number}{process}: {call['seconds']:.1f} s in {call_text(call)}: {call['says']}{step}"]
+    step = f", step {call.step}" if call.step >= 0 else ""
+    lines = [f"rank {number}{process}: {call.seconds:.1f} s in {call_text(call)}: {call.says}{step}"]
     by_why: dict[str, list[int]] = {}
     for edge in waits:
         if edge.waiter == number:
@@ -247,8 +327,8 @@ def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int
     if lines:
         return lines
     for edge in waits:
-        if edge.ended:
-            call = ranks[edge.waiter].last
+        call = ranks[edge.waiter].call
+        if edge.ended and call is not None:
             lines.append(
                 f"rank {edge.waiter} waits {edge.why or 'for'} rank {edge.awaited} in {call_text(call)}, which rank "
                 f"{edge.awaited} has ended: the counts of the two differ, or a message was lost"
@@ -256,7 +336,7 @@ def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int
     if lines:
         return lines
     if found := circle(waits):
-        calls = [call_text(ranks[edge.waiter].last) for edge in found]
+        calls = [call_text(call) for edge in found if (call := ranks[edge.waiter].call) is not None]
         return ["ranks wait for one another:"] + [
             f"  rank {edge.waiter}, in {call}, waits {edge.why or 'for'} rank {edge.awaited}"
             for edge, call in zip(found, calls, strict=True)
@@ -304,7 +384,11 @@ class Attendant:
         first: float | None = None
         shown = False
         while not self._over.wait(POLL_S):
-            ranks = read(self._folder)
+            try:
+                ranks = read(self._folder)
+            except SwapmeetError as problem:
+                self._show(str(problem))
+                return
             if not any(rank.waits for rank in ranks.values()):
                 first, shown = None, False
                 continue

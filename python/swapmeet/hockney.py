@@ -25,8 +25,8 @@ SIZE_BYTES = 4  #: that tell the size of a block
 
 
 @dataclass(frozen=True)
-class Machine:
-    """What a message costs.
+class AlphaBeta:
+    """What a message costs, wherever it goes.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Machine:
                 raise SwapmeetError(f"{option} {value}: expected a time of 0 or more")
 
     @property
-    def costs(self) -> _core.Machine:
+    def costs(self) -> _core.MachineCosts:
         """The same for src/model/price.hpp: the machine whose messages cost alike, wherever they go."""
         return machines.uniform(self.alpha_us, self.beta_ns)
 
     @classmethod
-    def of(cls, machine: machines.Machine) -> Machine:
+    def of(cls, machine: machines.Machine) -> AlphaBeta:
         """Between two ranks of different nodes of a machine, alone."""
         return cls(machine.costs.between.start_us, machine.costs.between.byte_ns)
 
@@ -75,22 +75,22 @@ def blocks(ranks: int) -> float:
     return steps(ranks) * (ranks + 1) / 2
 
 
-def padded_us(machine: Machine, messages: float, sent_blocks: float, largest_bytes: float) -> float:
+def padded_us(machine: AlphaBeta, messages: float, sent_blocks: float, largest_bytes: float) -> float:
     """An exchange of blocks that are all made as large as the largest: alpha * K + beta * D * N, in microseconds."""
     return machine.time_us(messages, sent_blocks * largest_bytes)
 
 
-def two_phase_us(machine: Machine, messages: float, sent_blocks: float, mean_bytes: float) -> float:
+def two_phase_us(machine: AlphaBeta, messages: float, sent_blocks: float, mean_bytes: float) -> float:
     """One with the sizes ahead of each message: 2 * alpha * K + beta * D * (4 + mean), in microseconds."""
     return machine.time_us(2 * messages, sent_blocks * (SIZE_BYTES + mean_bytes))
 
 
-def padded_bruck_us(machine: Machine, ranks: int, largest_bytes: float) -> float:
+def padded_bruck_us(machine: AlphaBeta, ranks: int, largest_bytes: float) -> float:
     """Padded Bruck in microseconds.
 
     Parameters
     ----------
-    machine : Machine
+    machine : AlphaBeta
     ranks : int
         P.
     largest_bytes : float
@@ -103,12 +103,12 @@ def padded_bruck_us(machine: Machine, ranks: int, largest_bytes: float) -> float
     return padded_us(machine, steps(ranks), blocks(ranks), largest_bytes)
 
 
-def two_phase_bruck_us(machine: Machine, ranks: int, mean_bytes: float) -> float:
+def two_phase_bruck_us(machine: AlphaBeta, ranks: int, mean_bytes: float) -> float:
     """Two-phase Bruck in microseconds.
 
     Parameters
     ----------
-    machine : Machine
+    machine : AlphaBeta
     ranks : int
         P.
     mean_bytes : float
@@ -121,7 +121,7 @@ def two_phase_bruck_us(machine: Machine, ranks: int, mean_bytes: float) -> float
     return two_phase_us(machine, steps(ranks), blocks(ranks), mean_bytes)
 
 
-def padded_wins(machine: Machine, ranks: int, largest_bytes: float) -> bool:
+def padded_wins(machine: AlphaBeta, ranks: int, largest_bytes: float) -> bool:
     """Whether padded Bruck is faster than two-phase Bruck, for sizes uniform on 0 to N; certain where N < 8.
 
     Source

@@ -10,8 +10,10 @@ from rich.table import Table
 
 from swapmeet import _core, bounds
 from swapmeet.errors import SwapmeetError
-from swapmeet.prices import PARTS, Pricing, parts, text, time_fields
+from swapmeet.prices import PARTS, Pricing, parts, time_fields
 from swapmeet.specs import parse_range, parse_spec
+from swapmeet.tables import right
+from swapmeet.units import microseconds
 
 MOST_POINTS = 4096  #: of a curve; longer ones are thinned out towards large radices
 KEYS = ("spec", "P", "grid", "radices")
@@ -130,21 +132,19 @@ def special_radices(ranks: int) -> dict[int, str]:
 
 def price_table(points: Iterable[Point]) -> Table:
     """The expected time of each point, and its parts."""
-    listing = Table("spec", "P")
-    for column in ("time (µs)", *PARTS):
-        listing.add_column(column, justify="right")
+    listing = Table("spec", "P", *right("time (µs)", *PARTS))
     for point in points:
         if point.price is not None:
-            listing.add_row(str(point.spec), str(point.ranks), *map(text, parts(point.price)))
+            listing.add_row(str(point.spec), str(point.ranks), *map(microseconds, parts(point.price)))
     return listing
 
 
 def table(points: Iterable[Point], block_bytes: int | None) -> Table:
     """One line for each point."""
-    listing = Table("spec", "P", "grid", "radices")
     columns = ["K", "D", *([] if block_bytes is None else ["bytes sent"]), "batches", "scratch blocks"]
-    for column in [*columns, *([] if block_bytes is None else ["scratch bytes"])]:
-        listing.add_column(column, justify="right")
+    listing = Table(
+        "spec", "P", "grid", "radices", *right(*columns, *([] if block_bytes is None else ["scratch bytes"]))
+    )
     for point in points:
         counts = point.counts
         cells = [counts.messages, counts.blocks, counts.batches, counts.scratch_blocks]
@@ -156,9 +156,13 @@ def table(points: Iterable[Point], block_bytes: int | None) -> Table:
 
 def rounds_table(point: Point, block_bytes: int | None) -> Table:
     """One line for each round of a point."""
-    listing = Table("dimension", "digit", "weight", "z")
-    for column in ("messages", "blocks", *([] if block_bytes is None else ["bytes sent"])):
-        listing.add_column(column, justify="right")
+    listing = Table(
+        "dimension",
+        "digit",
+        "weight",
+        "z",
+        *right("messages", "blocks", *([] if block_bytes is None else ["bytes sent"])),
+    )
     for *key, messages, blocks in point.rounds:
         size = [] if block_bytes is None else [f"{blocks * block_bytes:,}"]
         listing.add_row(*map(str, key), f"{messages:,}", f"{blocks:,}", *size)

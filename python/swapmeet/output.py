@@ -46,8 +46,22 @@ def tables_console(markup: bool = False) -> Console:
 
 def print_json(command: str, **fields: object) -> None:
     """Print the one object of a command: who made it, and its fields."""
-    page = {"swapmeet": __version__, "command": command, **fields}
-    print(json.dumps(plain(page), indent=1, allow_nan=False), flush=True)
+    print(json_text({"swapmeet": __version__, "command": command, **fields}), flush=True)
+
+
+def json_text(value: object) -> str:
+    """JSON to be read by people, too."""
+    return json.dumps(plain(value), indent=1, allow_nan=False)
+
+
+def json_line(record: Record, ascii: bool = False) -> str:
+    """A line of a file of JSON lines; `ascii` also writes what is no Unicode."""
+    return json.dumps(record, allow_nan=False, separators=(",", ":"), ensure_ascii=ascii) + "\n"
+
+
+def json_in_page(value: object) -> str:
+    """JSON for a script of an HTML page, which nothing in it can end."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def print_records(

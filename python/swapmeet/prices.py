@@ -14,6 +14,8 @@ from rich.table import Table
 from swapmeet import _core
 from swapmeet.machines import Machine
 from swapmeet.specs import parse_spec
+from swapmeet.tables import right
+from swapmeet.units import microseconds
 
 PARTS = ("latency", "overhead", "gap", "bandwidth", "pack", "call")
 RUNNERS_UP = 7
@@ -47,11 +49,6 @@ class Pricing:
 def parts(price: _core.Price) -> list[float]:
     """The total, and what it is made of."""
     return [price.total, *(getattr(price, part) for part in PARTS)]
-
-
-def text(time_us: float) -> str:
-    """A time for tables."""
-    return f"{time_us:,.2f}"
 
 
 def roots(ranks: int) -> list[int]:
@@ -148,13 +145,11 @@ def best_tables(lists: Iterable[Sequence[Ranked]], pricing: Pricing) -> Iterator
     for ranked in lists:
         first = ranked[0]
         yield f"P = {first.ranks:,}, S = {first.block_bytes:,} B: the best of {len(ranked)} candidates"
-        listing = Table("spec")
-        for column in ("time (µs)", "x best", *PARTS):
-            listing.add_column(column, justify="right")
+        listing = Table("spec", *right("time (µs)", "x best", *PARTS))
         for one in ranked[: RUNNERS_UP + 1]:
             total, *split = parts(one.price)
             ratio = total / first.price.total if first.price.total > 0 else 1.0
-            listing.add_row(str(one.spec), text(total), f"{ratio:.2f}", *map(text, split))
+            listing.add_row(str(one.spec), microseconds(total), f"{ratio:.2f}", *map(microseconds, split))
         yield listing
     yield pricing.sentence()
 

@@ -14,6 +14,8 @@ from rich.table import Table
 
 from swapmeet import _core, model, prices
 from swapmeet.machines import Machine
+from swapmeet.quantiles import quantile
+from swapmeet.tables import right
 
 RANKS = tuple(2**k for k in range(6, 15))  #: 64 to 16384
 SIZES = tuple(2**k for k in range(3, 15))  #: 8 B to 16 KiB
@@ -82,22 +84,15 @@ def _loss(time: float, least: float) -> float:
 
 def table(found: Sequence[Cell]) -> Table:
     """One line for each rule: over all cells."""
-    listing = Table("radices offered")
-    for column in ("how many", "within 5 %", "median", "90 %", "99 %", "largest"):
-        listing.add_column(column, justify="right")
+    listing = Table("radices offered", *right("how many", "within 5 %", "median", "90 %", "99 %", "largest"))
     for name in RULES:
         losses = sorted(cell.regret[name] for cell in found)
         counts = sorted({cell.offered[name] for cell in found})
         share = sum(loss <= NEAR for loss in losses) / len(losses)
-        spread = [statistics.median(losses), _quantile(losses, 0.9), _quantile(losses, 0.99), losses[-1]]
+        spread = [statistics.median(losses), quantile(losses, 0.9), quantile(losses, 0.99), losses[-1]]
         many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         listing.add_row(name, many, f"{share:.1%}", *(f"{loss:.1%}" for loss in spread))
     return listing
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """The smallest that at least this share is no larger than."""
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
 
 
 def tables(found: Sequence[Cell], spec: _core.Spec, model_name: str) -> Iterator[Table | str]:

@@ -6,7 +6,7 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
@@ -14,8 +14,6 @@ from swapmeet.errors import SwapmeetError
 MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
 MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
-BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
-LIKE_BYTES = re.compile(r"(\d+) *([kmg]) *i?b?(?:ytes?)?", re.IGNORECASE)
 NEAR_NAME = 0.75  #: of difflib
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
@@ -48,16 +46,6 @@ def _corrected(name: str, problem: str) -> str:
     else:
         hint = "`swapmeet algorithms` lists all"
     return f"{short}; {hint}{rest.partition(')')[2]}"
-
-
-def parse_bytes(text: str, option: str) -> int:
-    """A size such as 64, 8KiB or 1M, in bytes."""
-    match = BYTES.fullmatch(text.strip())
-    if match is None:
-        near = LIKE_BYTES.fullmatch(text.strip())
-        hint = f"; did you mean {near[1]}{near[2].upper()}iB?" if near else ""
-        raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB{hint}')
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
 
 
 def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
@@ -133,3 +121,12 @@ def ranges_text(values: Sequence[int]) -> str:
         run = [value for _, value in group]
         parts += [f"{run[0]}:{run[-1]}"] if len(run) > 2 else map(str, run)
     return ",".join(parts)
+
+
+def runs_text(numbers: Iterable[int], most: int | None = None) -> str:
+    """Numbers in a sentence, as in "0-3, 7"; cut after `most` runs, if given."""
+    texts = []
+    for _, group in itertools.groupby(enumerate(sorted(set(numbers))), lambda pair: pair[1] - pair[0]):
+        run = [value for _, value in group]
+        texts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    return ", ".join(texts[:most]) + (", ..." if most is not None and len(texts) > most else "")

@@ -9,7 +9,8 @@ from rich.table import Table
 
 from swapmeet import _core, hockney
 from swapmeet.errors import SwapmeetError
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
+from swapmeet.tables import right
 from swapmeet.verification import available_memory_bytes
 
 UNKNOWN = "?"
@@ -60,7 +61,7 @@ class Point:
     spec: _core.Spec
     ranks: int
     counts: _core.VaryingCounts
-    machine: Machine
+    machine: AlphaBeta
     nodes: str = ""
 
     @property
@@ -144,7 +145,7 @@ def general_prices(point: Point, uniform: _core.Counts) -> Prices:
 
 
 def count(
-    served: Iterable[tuple[_core.Spec, int]], workload: _core.Workload, seed: int, machine: Machine, nodes: str = ""
+    served: Iterable[tuple[_core.Spec, int]], workload: _core.Workload, seed: int, machine: AlphaBeta, nodes: str = ""
 ) -> Iterator[Point]:
     """Count each spec at its number of ranks. Requires _core.varying_problem() of each to be empty."""
     for spec, ranks in served:
@@ -177,9 +178,7 @@ def table(points: Iterable[Point]) -> Table:
 
 def papers_table(points: Sequence[Point]) -> Table:
     """The paper's prices for each number of ranks, and with the K and D of each schedule that passes blocks on."""
-    listing = Table("schedule")
-    for column in ("P", "K", "D", "largest N", "mean", "padded (µs)", "two-phase (µs)"):
-        listing.add_column(column, justify="right")
+    listing = Table("schedule", *right("P", "K", "D", "largest N", "mean", "padded (µs)", "two-phase (µs)"))
     listing.add_column("faster")
     seen = set()
     for point in points:
@@ -249,7 +248,7 @@ def curves(
     served: Sequence[tuple[str, _core.Spec, int]],
     workload: _core.Workload,
     seed: int,
-    machine: Machine,
+    machine: AlphaBeta,
     nodes: str = "",
 ) -> Curves:
     """A line for each (name, spec, number of ranks), as long as the count is ours to know.

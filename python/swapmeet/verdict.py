@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from rich.table import Table
 
-from swapmeet.bench.cells import NATIVE, bytes_text
+from swapmeet.bench.cells import NATIVE
 from swapmeet.errors import SwapmeetError
-
-Row = dict[str, Any]  #: of `calls` in the file (docs/statistics.md)
+from swapmeet.units import bytes_text
 
 TIE = 1.02  #: speed-ups nearer to 1 than this count as none
 ON_TRIAL = "on trial"
 NEVER = frozenset({"one rank only", "intercommunicator"})  #: reasons that hold whatever is set
 RULE_OF_FILE = re.compile(r"rule: (.+), line (\d+)")
 MEASURED = re.compile(r"#.*?([\d.]+) times as fast as native")
+
+
+class Row(msgspec.Struct):
+    """Calls that are alike, in a file that SWAPMEET_STATS wrote (docs/statistics.md)."""
+
+    collective: str
+    communicator_ranks: int
+    algorithm: str  #: the spec that ran, or native
+    reason: str
+    calls: int
+    nanoseconds: int
+    bytes_sent: int = 0
+    calls_by_mean_block: dict[str, int] = {}
+    phase_nanoseconds: dict[str, int] = {}
+    trials: int = 0
+    trial_seconds: float = 0
+    host_trial_seconds: float = 0
+
+
+class Statistics(msgspec.Struct):
+    """The file."""
+
+    calls: list[Row]
 
 
 @dataclass(frozen=True)
@@ -43,12 +64,12 @@ def read(path: Path) -> list[Row] | None:
         If it cannot be read.
     """
     try:
-        return list(json.loads(path.read_text())["calls"])
+        return msgspec.json.decode(path.read_bytes(), type=Statistics).calls
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise SwapmeetError(f"{path}: {problem.strerror}") from None
-    except (ValueError, LookupError, TypeError):
+    except msgspec.MsgspecError:
         return None
 
 
@@ -77,8 +98,8 @@ def sentence(rows: Sequence[Row] | None, status: int, mpi: str, program: str, co
         )
     if not rows:
         return f"{program} called no all-to-all: there is nothing to serve, and nothing to gain"
-    calls = sum(row["calls"] for row in rows)
-    served = sum(row["calls"] for row in rows if row["algorithm"] != NATIVE)
+    calls = sum(row.calls for row in rows)
+    served = sum(row.calls for row in rows if row.algorithm != NATIVE)
     begin = f"{served} of {calls} all-to-alls of rank 0 served{_left(rows)}"
     speedup, source = _judged(rows)
     if served == 0:
@@ -95,18 +116,16 @@ def table(rows: Iterable[Row]) -> Table:
     """What was called, for people."""
     found = Table("collective", "ranks", "calls", "bytes sent", "seconds", "algorithm (reason)", "calls by mean block")
     for row in rows:
-        sizes = ", ".join(
-            f"from {bytes_text(int(least))}: {many}" for least, many in row["calls_by_mean_block"].items()
-        )
-        phases = row.get("phase_nanoseconds", {})
+        sizes = ", ".join(f"from {bytes_text(int(least))}: {many}" for least, many in row.calls_by_mean_block.items())
+        phases = row.phase_nanoseconds
         where = "".join(f"\n  {name} {1e-9 * spent:.6f} s" for name, spent in phases.items() if spent)
         found.add_row(
-            row["collective"],
-            str(row["communicator_ranks"]),
-            str(row["calls"]),
-            str(row["bytes_sent"]),
-            f"{1e-9 * row['nanoseconds']:.6f}",
-            f"{row['algorithm']} ({row['reason']}){where}",
+            row.collective,
+            str(row.communicator_ranks),
+            str(row.calls),
+            str(row.bytes_sent),
+            f"{1e-9 * row.nanoseconds:.6f}",
+            f"{row.algorithm} ({row.reason}){where}",
             sizes,
         )
     return found
@@ -116,15 +135,15 @@ def _left(rows: Sequence[Row]) -> str:
     """Why calls were left to the host MPI."""
     reasons: dict[str, int] = {}
     for row in rows:
-        if row["algorithm"] == NATIVE:
-            reasons[row["reason"]] = reasons.get(row["reason"], 0) + row["calls"]
+        if row.algorithm == NATIVE:
+            reasons[row.reason] = reasons.get(row.reason, 0) + row.calls
     each = "; ".join(f"{many} by the host MPI: {reason}" for reason, many in reasons.items())
     return f" ({each})" if each else ""
 
 
 def _when_none(rows: Sequence[Row], commands: Commands) -> str:
     """What to do where the host MPI had all calls."""
-    reasons = {row["reason"] for row in rows}
+    reasons = {row.reason for row in rows}
     if reasons & {"SWAPMEET_ALGORITHM"}:
         return commands.automatic
     if reasons <= NEVER:
@@ -136,13 +155,13 @@ def _when_none(rows: Sequence[Row], commands: Commands) -> str:
 
 def _judged(rows: Sequence[Row]) -> tuple[float | None, str]:
     """The speed-up of the calls that were served, if it is known for most of their time, and by what evidence."""
-    tried = {_kind(row): row for row in rows if row.get("trials")}  # holds for calls before it was known, too
-    ours = [row for row in rows if row["algorithm"] != NATIVE and row["reason"] != ON_TRIAL]
+    tried = {_kind(row): row for row in rows if row.trials}  # holds for calls before it was known, too
+    ours = [row for row in rows if row.algorithm != NATIVE and row.reason != ON_TRIAL]
     served = [(row, _evidence(tried.get(_kind(row), row))) for row in ours]
     if not served:
         return None, "nothing but trials"
-    known = [(row["nanoseconds"], speedup, source) for row, (speedup, source) in served if speedup is not None]
-    unknown = [(row["nanoseconds"], source) for row, (speedup, source) in served if speedup is None]
+    known = [(row.nanoseconds, speedup, source) for row, (speedup, source) in served if speedup is not None]
+    unknown = [(row.nanoseconds, source) for row, (speedup, source) in served if speedup is None]
     spent = sum(time for time, *_ in known)
     if unknown and spent <= sum(time for time, _ in unknown):
         return None, max(unknown)[1]
@@ -150,16 +169,16 @@ def _judged(rows: Sequence[Row]) -> tuple[float | None, str]:
     return alone / max(spent, 1), "; ".join(dict.fromkeys(source for *_, source in known))
 
 
-def _kind(row: Row) -> tuple[Any, ...]:
-    return row["collective"], row["communicator_ranks"], row["algorithm"]
+def _kind(row: Row) -> tuple[str, int, str]:
+    return row.collective, row.communicator_ranks, row.algorithm
 
 
 def _evidence(row: Row) -> tuple[float | None, str]:
     """By how much the host MPI would take longer, None: unknown; and what says so."""
-    if row.get("trials"):
-        speedup = row["host_trial_seconds"] / row["trial_seconds"]
-        return (speedup, f"{row['trials']} trials in this run")
-    reason = str(row["reason"])
+    if row.trials:
+        speedup = row.host_trial_seconds / row.trial_seconds
+        return (speedup, f"{row.trials} trials in this run")
+    reason = row.reason
     if of_file := RULE_OF_FILE.fullmatch(reason):
         measured = _measured(Path(of_file[1]), int(of_file[2]))
         if measured is not None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from swapmeet.bench import osu, table
 from swapmeet.bench.campaign import WRONG
-from swapmeet.bench.cells import Cell, bytes_text
+from swapmeet.bench.cells import Cell
 from swapmeet.bench.records import Overlap
 from swapmeet.bench.results import Results, Writer, read
 
@@ -136,10 +136,3 @@ def test_osu_sizes_of_workloads(results: Results) -> None:
     at = lines.index("# OSU-compatible: MPI All-to-Allv Personalized Exchange Latency Test")
     size = int(next(line for line in lines[at:] if not line.startswith("#")).split()[0])
     assert 300 < size < 700
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 B"), (8, "8 B"), (1024, "1 KiB"), (1536, "1536 B"), (1 << 20, "1 MiB")]
-)
-def test_sizes(number: int, text: str) -> None:
-    assert bytes_text(number) == text

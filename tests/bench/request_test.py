@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.request import Request, parse_duration
+from swapmeet.bench.request import Request
+from swapmeet.units import parse_duration
 
 
 def exchanges(**options: object) -> list[tuple[str, str]]:

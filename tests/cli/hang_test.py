@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swapmeet import hang
+from swapmeet import SwapmeetError, hang
 
 Record = dict[str, Any]
 
@@ -157,6 +157,12 @@ def test_a_rank_that_goes_on_waits_no_more(tmp_path: Path) -> None:
 def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     (tmp_path / "0.jsonl").write_text(json.dumps(watches(0, 2)) + '\n{"rank": 0, "eve')
     assert hang.read(tmp_path)[0].ranks == 2
+
+
+def test_what_no_watchdog_wrote_is_told_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "0.jsonl").write_text(json.dumps(watches(0, 2)) + '\n{"rank": 0, "process": 1, "event": "waits"}\n')
+    with pytest.raises(SwapmeetError, match='0.jsonl, line 2: ".*" is missing'):
+        hang.read(tmp_path)
 
 
 def test_the_host_mpi_knows(tmp_path: Path) -> None:

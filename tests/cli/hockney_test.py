@@ -6,21 +6,21 @@ import math
 import pytest
 
 from swapmeet import SwapmeetError, _core, hockney
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
 
-THETA = Machine(22.9, 11)  #: a fit of the times that `tra` gives for Theta
+THETA = AlphaBeta(22.9, 11)  #: a fit of the times that `tra` gives for Theta
 
 
 def test_equations_by_hand() -> None:
     """P = 4, N = 100: 2 steps of 2.5 blocks. alpha = 3 us, beta = 2 ns/B."""
-    machine = Machine(3, 2)
+    machine = AlphaBeta(3, 2)
     assert hockney.padded_bruck_us(machine, 4, 100) == pytest.approx(2 * 3 + 0.002 * 2 * 2.5 * 100)
     assert hockney.two_phase_bruck_us(machine, 4, 50) == pytest.approx(4 * 3 + 0.002 * 2 * 2.5 * (4 + 50))
 
 
 def test_padding_wins_below_8_bytes() -> None:
     """ "This certainly happens when N is less than 8 bytes", for every machine and number of ranks."""
-    machines = [THETA, Machine(), Machine(0.001, 1000), Machine(1000, 0.001)]
+    machines = [THETA, AlphaBeta(), AlphaBeta(0.001, 1000), AlphaBeta(1000, 0.001)]
     for machine, ranks, size in itertools.product(machines, (2, 3, 100, 32768), range(8)):
         assert hockney.padded_wins(machine, ranks, size)
         assert hockney.padded_bruck_us(machine, ranks, size) < hockney.two_phase_bruck_us(machine, ranks, size / 2)
@@ -28,8 +28,8 @@ def test_padding_wins_below_8_bytes() -> None:
 
 def test_padding_wins_where_latency_rules() -> None:
     """Without a cost of bytes always, without a cost of messages only below 8 bytes; for less and less as P grows."""
-    assert hockney.padded_wins(Machine(1, 0), 1000, 10**9)
-    assert not hockney.padded_wins(Machine(0, 1), 2, 8)
+    assert hockney.padded_wins(AlphaBeta(1, 0), 1000, 10**9)
+    assert not hockney.padded_wins(AlphaBeta(0, 1), 2, 8)
     largest = [max(n for n in range(20_000) if hockney.padded_wins(THETA, p, n)) for p in (128, 1024, 8192, 32768)]
     assert largest == sorted(largest, reverse=True) and len(set(largest)) == 4
 
@@ -51,10 +51,10 @@ def test_the_general_form_is_below_the_papers() -> None:
         assert counts.blocks <= hockney.blocks(ranks)
         exact = hockney.padded_us(THETA, counts.messages, counts.blocks, 100)
         assert exact <= hockney.padded_bruck_us(THETA, ranks, 100) <= exact * 1.6
-    assert hockney.two_phase_us(Machine(1, 1000), 5, 10, 6) == 2 * 5 + 10 * (4 + 6)
+    assert hockney.two_phase_us(AlphaBeta(1, 1000), 5, 10, 6) == 2 * 5 + 10 * (4 + 6)
 
 
 @pytest.mark.parametrize("costs", [(-1, 0), (0, -1), (math.nan, 0), (0, math.inf)])
 def test_costs_are_times(costs: tuple[float, float]) -> None:
     with pytest.raises(SwapmeetError, match="expected a time of 0 or more"):
-        Machine(*costs)
+        AlphaBeta(*costs)

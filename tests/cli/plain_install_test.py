@@ -32,3 +32,13 @@ def test_what_needs_a_package_names_it() -> None:
     commands = ("bench", "calibrate", "tune", "regret a", "profile -n 2 -- true", "compare a b", "plot a", "reproduce")
     for words, status, output in run(*commands, "simulate --machine theta -n 64 tra"):
         assert status == 2 and "pip install 'swapmeet[" in output, (words, output)
+
+
+def test_what_an_installed_package_leaves_out_is_in_the_source() -> None:
+    code = WITHOUT.replace(repr(EXTRAS), repr(("swapmeet.reproduction", "swapmeet.demo")))
+    words = ["reproduce tra", "validate -o x"]
+    result = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+    for line in result.stdout.splitlines():
+        command, status, output = ast.literal_eval(line)
+        assert status == 2 and "needs Swapmeet's source" in output, (command, output)
+    assert len(result.stdout.splitlines()) == 2, result.stderr

@@ -12,7 +12,7 @@ from command import refused, swapmeet
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
-from swapmeet.reproduction import command as reproduce_command
+from swapmeet import reproduce_command
 from swapmeet.reproduction import judging, page, registry, running, store
 from swapmeet.reproduction.figure import (
     CONFIRMED,

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from swapmeet import _core, hockney, varying_model
 from swapmeet.cli import app
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
 
 UNIFORM = ("--workload", "uniform:max=1KiB")
 
@@ -48,7 +48,7 @@ def test_a_line_is_the_most_of_any_rank(spec: str) -> None:
     others = [size for s, line in enumerate(sizes) for d, size in enumerate(line) if s != d]
     assert int(row["largest_bytes"]) == max(others)
     assert float(row["mean_bytes"]) == pytest.approx(sum(others) / len(others))
-    machine = Machine(2, 0.5)
+    machine = AlphaBeta(2, 0.5)
     padded = hockney.padded_bruck_us(machine, 13, max(others))
     assert float(row["paper_padded_us"]) == pytest.approx(padded)
     two_phase = hockney.two_phase_bruck_us(machine, 13, sum(others) / len(others))
@@ -135,7 +135,7 @@ def test_a_picture(tmp_path: Path) -> None:
 def test_the_curves() -> None:
     """From a mean of about 1 byte to 64 KiB, by twos; where a spec's time is not ours to know, the line ends."""
     named = [(text, _core.parse_spec(text), 16) for text in ("two-phase-bruck", "padded-alltoall")]
-    drawn = varying_model.curves(named, _core.parse_workload("uniform:max=1KiB"), 3, Machine())
+    drawn = varying_model.curves(named, _core.parse_workload("uniform:max=1KiB"), 3, AlphaBeta())
     line = drawn.lines["two-phase-bruck"]
     assert [round(mean) for mean, _ in line] == pytest.approx([1 << k for k in range(17)], rel=0.01)
     assert [time for _, time in line] == sorted(time for _, time in line)
@@ -143,6 +143,6 @@ def test_the_curves() -> None:
     assert set(drawn.paper) == {"padded Bruck, equation 1", "two-phase Bruck, equation 2"}
     assert drawn.own_mean == pytest.approx(512, rel=0.1)
     several = [("bruck", _core.parse_spec("bruck"), ranks) for ranks in (16, 1024)]
-    drawn = varying_model.curves(several, _core.parse_workload("constant:bytes=1MiB"), 0, Machine())
+    drawn = varying_model.curves(several, _core.parse_workload("constant:bytes=1MiB"), 0, AlphaBeta())
     assert list(drawn.lines) == ["bruck, P = 16", "bruck, P = 1,024"] and drawn.paper == {}
     assert drawn.lines["bruck, P = 16"][-1][0] == 4 << 20  # 4 times its own

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.command import swapmeet
@@ -37,7 +38,7 @@ def row(
     algorithm: str = "tra", reason: str = "SWAPMEET_ALGORITHM", calls: int = 10, spent: int = 100, **more: float
 ) -> Row:
     names = {"collective": "Alltoall", "communicator_ranks": 2, "algorithm": algorithm, "reason": reason}
-    return {**names, "calls": calls, "nanoseconds": spent, **more}
+    return Row(**names, calls=calls, nanoseconds=spent, **more)
 
 
 def said(*rows: Row) -> str:
@@ -155,7 +156,7 @@ def test_run_ends_with_a_verdict(program: dict[str, str], wheel: str, tmp_path: 
 def test_trials_in_a_run_reach_the_verdict(program: dict[str, str], tmp_path: Path) -> None:
     """For as many calls as it takes until the trials are over."""
     file = tmp_path / "statistics.json"
-    chosen: list[Row] = []
+    chosen: list[dict[str, Any]] = []
     for calls in (10_000, 40_000, 160_000, 640_000):
         command = ["run", "-n", "2", "--stats", str(file), program["openmpi"], str(calls), "16384"]
         done = swapmeet(*command, env={"SWAPMEET_TRIALS": "100"})

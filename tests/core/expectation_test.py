@@ -118,7 +118,7 @@ def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
 def test_regret_is_bounded_on_random_machines(seed: int) -> None:
     """Within a factor of three of the machine that is assumed: what the choice loses against the best candidate."""
     draw = random.Random(seed)
-    machine = _core.Machine()
+    machine = _core.MachineCosts()
     assumed = {
         "between": (1.2, 0.3, 0.08), "within": (0.25, 0.1, 0.133), "shared": (0.2, 0.03, 0.1),
     }  # fmt: skip

@@ -26,7 +26,7 @@ def test_what_is_left_out() -> None:
     assert machine.name == "x" and machine.nodes("") == "1" and machine.nodes("4+2") == "4+2"
     assert machine.costs.shared.latency_us == machine.costs.within.latency_us == 1
     assert machine.costs.between.eager_bytes > 10**18
-    assert hockney.Machine.of(machine) == hockney.Machine(1, 0.1)
+    assert hockney.AlphaBeta.of(machine) == hockney.AlphaBeta(1, 0.1)
     assert machines.parse(json.dumps(LEAST | {"ranks_per_node": None}), "x").nodes("") == ""
 
 

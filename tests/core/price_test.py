@@ -9,11 +9,13 @@ from core.flow_test import listed
 
 from swapmeet import _core, hockney, machines
 
-THETA = hockney.Machine(22.9, 11)  #: a fit of the two times that `tra` gives for Theta
+THETA = hockney.AlphaBeta(22.9, 11)  #: a fit of the two times that `tra` gives for Theta
 SPECS = ("direct", "pairwise", "tra", "bruck", "two-layer", "leaders", "grid", "random-segmented", "bruck-zero-copy-dt")
 
 
-def price(text: str, ranks: int, size: int, machine: _core.Machine, model: str = "hockney", nodes: str = "") -> float:
+def price(
+    text: str, ranks: int, size: int, machine: _core.MachineCosts, model: str = "hockney", nodes: str = ""
+) -> float:
     return _core.Work(_core.parse_spec(text), ranks, nodes).price(machine, model, size).total
 
 
@@ -31,7 +33,7 @@ def test_formula_of_the_papers() -> None:
 
 def test_formula_of_two_layers() -> None:
     """K1 and K2 of `tra` with the costs of their messages: within nodes, and between them."""
-    machine = _core.Machine()
+    machine = _core.MachineCosts()
     machine.within.latency_us, machine.within.byte_ns = 0.5, 0.1
     machine.between.latency_us, machine.between.byte_ns = 20, 11
     for q, n, r1, r2 in ((64, 32, 8, 32), (16, 16, 4, 2), (10, 7, 3, 3)):
@@ -129,7 +131,7 @@ def test_loggp_event_by_event() -> None:
             assert found == pytest.approx(expected), (o, g, latency, ranks, window, size)
 
 
-def max_rate_by_hand(spec: _core.Spec, ranks: int, nodes: str, size: int, machine: _core.Machine) -> float:
+def max_rate_by_hand(spec: _core.Spec, ranks: int, nodes: str, size: int, machine: _core.MachineCosts) -> float:
     """Step by step over all ranks' messages: docs/models.md, without copies. All messages of a step in one batch."""
     levels = _core.parse_node_map(nodes, ranks)
     node_of = levels[0] if levels else [0] * ranks
@@ -202,7 +204,7 @@ def test_limits(text: str, model: str) -> None:
         assert one.total <= machine.costs.call_us + 4 * (
             machine.costs.pack.piece_us + 8 * machine.costs.pack.byte_ns / 1000
         )
-    assert price(text, 96, 10**6, _core.Machine(), model, "8") == 0
+    assert price(text, 96, 10**6, _core.MachineCosts(), model, "8") == 0
 
 
 def test_a_sliding_window_hides_latency() -> None:
@@ -241,13 +243,13 @@ def test_rows_raise_one_flag() -> None:
 def test_refusals() -> None:
     work = _core.Work(_core.parse_spec("direct"), 4)
     with pytest.raises(ValueError, match="no model"):
-        work.price(_core.Machine(), "guess", 8)
+        work.price(_core.MachineCosts(), "guess", 8)
     with pytest.raises(ValueError, match="negative"):
-        work.price(_core.Machine(), "loggp", -1)
+        work.price(_core.MachineCosts(), "loggp", -1)
     with pytest.raises(ValueError, match="family bruck"):
-        _core.price_radices(_core.parse_spec("direct"), 4, "", [2], _core.Machine(), "loggp", [8])
+        _core.price_radices(_core.parse_spec("direct"), 4, "", [2], _core.MachineCosts(), "loggp", [8])
     with pytest.raises(ValueError, match="2 or more"):
-        _core.price_radices(_core.parse_spec("tra"), 4, "", [1], _core.Machine(), "loggp", [8])
+        _core.price_radices(_core.parse_spec("tra"), 4, "", [1], _core.MachineCosts(), "loggp", [8])
     with pytest.raises(ValueError, match="no schedule"):
         _core.Work(_core.parse_spec("native"), 4)
 

@@ -78,7 +78,7 @@ def test_sizes_and_counts_are_those_of_the_application(recorded, mpi: str, algor
         assert all(0 < e.shortest <= e.seconds / e.calls <= e.longest for e in file.exchanges)
         assert sum(e.seconds for e in file.exchanges) < file.seconds
         assert file.ended == "finalize"
-        assert file.header["algorithm"] != "native" or algorithm == "native"
+        assert file.header.algorithm != "native" or algorithm == "native"
 
 
 def test_derived_types_and_vectors_in_place(recorded, wheel: str) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
 
 from swapmeet import _core
+from swapmeet.units import bytes_text
 
 NATIVE = "native"  #: the candidate that all others are compared with: the host MPI
 COLLECTIVES = ("alltoall", "alltoallv")
+MOST_RANKS = 2**31 - 1
 DATATYPES = ("byte", "double", "strided")
 #: Times of non-blocking exchanges, in the order of the measuring program's answer: start and wait alone, the computing
 #: alone, both at once; of the last, the start, the calls of MPI_Test and the wait.
@@ -16,10 +21,10 @@ OVERLAP = ("pure", "computing", "overlapped", "start", "tests", "wait")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One exchange, whatever algorithm does it."""
+    """One exchange, whatever algorithm does it; in a results file, an object with these fields."""
 
     mpi: str  #: kind and version, as in "openmpi 5.0.11"
-    ranks: int
+    ranks: Annotated[int, msgspec.Meta(ge=1, le=MOST_RANKS)]
     collective: str  #: one of COLLECTIVES
     sizes: str  #: bytes of every block, as in "64"; or the text of a workload, as in "uniform:max=1024"
     seed: int = 0  #: of the workload
@@ -65,11 +70,3 @@ def size(cell: Cell) -> str:
 def name(cell: Cell) -> str:
     """A cell in one line."""
     return f"{place(cell)}, {size(cell)}"
-
-
-def bytes_text(number: int) -> str:
-    """In the largest unit that divides it, as in "1536 B" or "2 MiB"."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if number and number % factor == 0:
-            return f"{number // factor} {unit}"
-    return f"{number} B"

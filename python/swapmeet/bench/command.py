@@ -96,10 +96,32 @@ def bench(
         from swapmeet.bench import osu, running
         from swapmeet.bench.request import Request
     request = Request(
-        specs, mpi, ranks, collective, sizes, doubling, workload, seeds, datatype, nodes, launches, samples, least,
-        most, precision, budget, warm_up, 10 if validate else None, phases or None, limits or None, overlap,
-        touch or None, pin or None, launcher, order_seed,
-    )  # fmt: skip
+        specs=specs,
+        mpi=mpi,
+        ranks=ranks,
+        collective=collective,
+        sizes=sizes,
+        doubling=doubling,
+        workloads=workload,
+        seeds=seeds,
+        datatype=datatype,
+        nodes=nodes,
+        launches=launches,
+        samples=samples,
+        least=least,
+        most=most,
+        precision=precision,
+        budget=budget,
+        warm_up=warm_up,
+        validate=10 if validate else None,
+        phases=phases or None,
+        limits=limits or None,
+        overlap=overlap,
+        touch=touch or None,
+        pin=pin or None,
+        launcher=launcher,
+        order_seed=order_seed,
+    )
     columns = osu.Columns(full, validate, osu.PERCENTILES if percentiles else ()) if as_osu else None
     if report is not None:
         if not running.report(report, columns, form(as_json)):

@@ -16,6 +16,8 @@ from swapmeet.bench import statistics
 from swapmeet.bench.cells import Cell, name, place, size
 from swapmeet.bench.records import Results
 from swapmeet.bench.statistics import Estimate
+from swapmeet.tables import right
+from swapmeet.units import microseconds
 
 SLOWER, FASTER, SAME, UNKNOWN = "slower", "faster", "within noise", "one launch"
 
@@ -150,14 +152,12 @@ def table(comparison: Comparison, everything: bool = False) -> Iterator[Renderab
 
 
 def _table(changes: Sequence[Change]) -> Table:
-    listing = Table("size", "spec")
-    for column in ("before (µs)", "after (µs)", "speed-up", "95 % interval"):
-        listing.add_column(column, justify="right", no_wrap=True)
+    listing = Table("size", "spec", *right("before (µs)", "after (µs)", "speed-up", "95 % interval", no_wrap=True))
     listing.add_column("verdict", no_wrap=True)
     order = {SLOWER: 0, FASTER: 1, SAME: 2, UNKNOWN: 2}
     for change in sorted(changes, key=lambda c: (order[c.verdict], -abs(math.log(c.speedup.value)))):
         style = {SLOWER: "bold red", FASTER: "green"}.get(change.verdict, "")
-        numbers = [f"{each.value * 1e6:,.2f}" for each in (change.before, change.after)]
+        numbers = [microseconds(1e6 * each.value) for each in (change.before, change.after)]
         row = [*numbers, f"{change.speedup.value:.3f}", interval(change.speedup)]
         listing.add_row(*(Text(word) for word in [size(change.cell), change.spec, *row]), Text(change.verdict, style))
     return listing

@@ -3,24 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 
 from swapmeet.bench.cells import OVERLAP, Cell
 from swapmeet.bench.records import Launch, Limits, Overlap, Phases, Problem, Results, Series
 from swapmeet.errors import SwapmeetError
+from swapmeet.structs import Count, Positive, reason
 
 SCHEMA = 1  #: the highest that is read
 MOST_LINE_BYTES = 64 << 20  #: a longer line is refused, so that a stray file does not fill the memory
-MOST_RANKS, MOST_DIGITS, MOST_TEXT = 2**31 - 1, 18, 4096  #: of a cell
+MOST_DIGITS, MOST_TEXT = 18, 4096  #: of sizes
 LEAST_SECONDS = 1e-12  #: of a sample, if not 0
 MOST_SECONDS = 1e9  #: of a sample: more is no time that anyone measured
 
-Record = Mapping[str, Any]
+
+class Campaign(msgspec.Struct, tag="campaign"):
+    """A start of `swapmeet bench`, or of a program that estimates: what is needed of it here."""
+
+    schema: Positive
+    swapmeet: Any = None
+    machine: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+
+
+class Samples(msgspec.Struct, tag="samples"):
+    """Samples of one spec in the order taken, in seconds a call; the first belongs to `round`, the next to the next."""
+
+    launch: Count
+    cell: Cell
+    spec: str
+    calls: Positive
+    round: Count
+    longest: list[float]
+    shortest: list[float]
+    mean: list[float]
+
+
+class PhasesLine(msgspec.Struct, tag="phases"):
+    """Seconds of a call by phase, on each rank."""
+
+    launch: Count
+    cell: Cell
+    spec: str
+    calls: Positive
+    seconds: dict[str, list[float]]
+
+
+class Finished(msgspec.Struct, tag="finished"):
+    """Nothing more is to be measured for a cell."""
+
+    cell: Cell
+    why: str
+
+
+Line: TypeAlias = Campaign | Launch | Samples | PhasesLine | Overlap | Limits | Finished | Problem
+LINES: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_Timed = TypeVar("_Timed", Overlap, Limits)
 
 
 class _BadError(Exception):
@@ -31,10 +74,8 @@ def _refuse_constant(text: str) -> NoReturn:
     raise _BadError(f"{text} is no number that can be measured")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_NUMBERS = {int, float}
-_CELL_FIELDS = {f.name: (int if f.type == "int" else str) for f in fields(Cell)}
-_CELL_OPTIONAL = ("seed", "datatype", "nodes")
+#: What msgspec refuses for its form may be text that is no Unicode, as launchers write it, which this one reads.
+_LENIENT = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def read(path: str | Path) -> Results:
@@ -60,7 +101,6 @@ def read(path: str | Path) -> Results:
 def read_open(path: Path, file: BinaryIO) -> tuple[Results, int]:
     """Everything in `file`, and the bytes that are good: what follows them is a torn line."""
     results = Results(path)
-    cells: dict[object, Cell] = {}
     launches: set[int] = set()
     number = end = 0
     while line := file.readline(MOST_LINE_BYTES + 1):
@@ -70,7 +110,7 @@ def read_open(path: Path, file: BinaryIO) -> tuple[Results, int]:
                 raise _BadError(f"longer than {MOST_LINE_BYTES >> 20} MiB")
             record = _decode(line)
             if record is not None:
-                _take(results, record, cells, launches)
+                _take(results, record, line, launches)
         except _BadError as problem:
             whole = line.endswith(b"\n") or len(line) > MOST_LINE_BYTES
             if not whole and number > 1 and _is_torn(line):
@@ -78,195 +118,138 @@ def read_open(path: Path, file: BinaryIO) -> tuple[Results, int]:
                 break
             if number == 1 and not line.lstrip().startswith(b'{"type":'):
                 raise SwapmeetError(f"{path} is not a results file of swapmeet bench: its first line is none") from None
+            other = number == 1 and b'"campaign"' not in line
+            what = 'the first line must be of "type":"campaign"' if other else problem
             advice = ": delete this line" if number > 1 else ""
-            raise SwapmeetError(f"{path}, line {number}: {problem}{advice}") from None
+            raise SwapmeetError(f"{path}, line {number}: {what}{advice}") from None
         end += len(line)
     if not results.campaigns:
         raise SwapmeetError(f"{path} is not a results file of swapmeet bench: it is empty")
     return results, end
 
 
-def _decode(line: bytes) -> Record | None:
+def _decode(line: bytes) -> Line | None:
+    """A line; None if it is empty, or of a type that is not known."""
     if line.isspace():
         return None
     try:
-        record = _DECODER.decode(line.decode())
+        try:
+            return LINES.decode(line)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:
+            found: Line = msgspec.convert(_lenient(line), Line)
+            return found
+    except msgspec.ValidationError as problem:
+        if str(problem).startswith("Invalid value") and str(problem).endswith("`$.type`"):
+            return None
+        raise _BadError(reason(problem)) from None
+
+
+def _lenient(line: bytes) -> Any:
+    try:
+        return _LENIENT.decode(line.decode())
     except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError, too
         raise _BadError("no JSON object") from None
-    if not isinstance(record, dict):
-        raise _BadError("no JSON object")
-    return record
 
 
 def _is_torn(line: bytes) -> bool:
     """Whether a line was cut off: the beginning of an object is never an object itself."""
     try:
-        _DECODER.decode(line.decode())
-    except (ValueError, RecursionError, _BadError):
+        _lenient(line)
+    except _BadError:
         return True
     return False
 
 
-def _take(results: Results, record: Record, cells: dict[object, Cell], launches: set[int]) -> None:
-    kind = record.get("type")
-    if not results.campaigns and kind != "campaign":
+def _take(results: Results, line: Line, raw: bytes, launches: set[int]) -> None:
+    if not results.campaigns and not isinstance(line, Campaign):
         raise _BadError('the first line must be of "type":"campaign"')
-    if kind == "samples":
-        _take_samples(results, record, cells, launches)
-    elif kind == "campaign":
-        results.campaigns.append(_campaign(record))
-    elif kind == "launch":
-        results.launches.append(_launch(record, launches))
-    elif kind == "phases":
-        cell, spec = _cell(record, cells), _text(record, "spec")
-        seconds = {str(k): np.array(_seconds(v, f'"seconds": "{k}"')) for k, v in _table(record, "seconds").items()}
-        results.phases.append(Phases(_known(record, launches), cell, spec, _count(record, "calls", 1), seconds))
-    elif kind == "overlap":
-        results.overlaps.append(_overlap(record, cells, launches))
-    elif kind == "limits":
-        results.limits.append(Limits(_known(record, launches), _cell(record, cells), _times(record)))
-    elif kind == "finished":
-        results.finished[_cell(record, cells)] = _text(record, "why")
-    elif kind == "problem":
-        launch = None if record.get("launch") is None else _known(record, launches)
-        place = None if record.get("cell") is None else _cell(record, cells)
-        which = None if record.get("spec") is None else _text(record, "spec")
-        results.problems.append(Problem(launch, place, which, _message(record)))
-    elif not isinstance(kind, str):
-        raise _BadError('"type" is missing or no text')
+    if isinstance(line, Launch):
+        if line.launch in launches:
+            raise _BadError(f'"launch" {line.launch} is there twice')
+        launches.add(line.launch)
+    else:
+        _require_known(line, launches)
+    match line:
+        case Samples():
+            _take_samples(results, line)
+        case Campaign():
+            results.campaigns.append(_campaign(line, raw))
+        case Launch():
+            results.launches.append(line)
+        case PhasesLine():
+            seconds = {name: np.array(_times(times, f'"seconds": "{name}"')) for name, times in line.seconds.items()}
+            results.phases.append(Phases(line.launch, line.cell, line.spec, line.calls, seconds))
+        case Overlap():
+            if missing := [name for name in OVERLAP if name not in line.seconds]:
+                raise _BadError(f'"seconds" has no "{missing[0]}"')
+            results.overlaps.append(_with_times(line))
+        case Limits():
+            results.limits.append(_with_times(line))
+        case Finished():
+            results.finished[line.cell] = line.why
+        case Problem():
+            results.problems.append(msgspec.structs.replace(line, message=_printable(line.message)))
 
 
-def _times(record: Record) -> dict[str, float]:
-    return {str(k): float(_seconds([v], f'"seconds": "{k}"')[0]) for k, v in _table(record, "seconds").items()}
+def _require_known(line: Line, launches: set[int]) -> None:
+    """Refuse texts that nobody has written, cells that nobody can have measured, and launches that were not begun."""
+    for name in ("spec", "why"):
+        if not (getattr(line, name, None) or "").isprintable():
+            raise _BadError(f'"{name}" holds what cannot be printed')
+    cell, launch = getattr(line, "cell", None), getattr(line, "launch", None)
+    if cell is not None and (problem := _unlikely(cell)):
+        raise _BadError(f'"cell": {problem}')
+    if launch is not None and launch not in launches:
+        raise _BadError(f'"launch" {launch} was not begun above')
 
 
-def _overlap(record: Record, cells: dict[object, Cell], launches: set[int]) -> Overlap:
-    cell, spec, seconds = _cell(record, cells), _text(record, "spec"), _times(record)
-    if missing := [name for name in OVERLAP if name not in seconds]:
-        raise _BadError(f'"seconds" has no "{missing[0]}"')
-    calls, tests = _count(record, "calls", 1), _count(record, "tests", 0)
-    return Overlap(_known(record, launches), cell, spec, calls, tests, seconds)
+def _with_times(line: _Timed) -> _Timed:
+    """The same, once its times are found to be some."""
+    for name, time in line.seconds.items():
+        _times([time], f'"seconds": "{name}"')
+    return line
 
 
-def _take_samples(results: Results, record: Record, cells: dict[object, Cell], launches: set[int]) -> None:
-    launch, cell, spec = _known(record, launches), _cell(record, cells), _text(record, "spec")
-    begin, calls = _count(record, "round", 0), _count(record, "calls", 1)
-    longest, shortest, mean = (_seconds(record.get(key), f'"{key}"') for key in ("longest", "shortest", "mean"))
-    if not longest or len(longest) != len(shortest) or len(longest) != len(mean):
-        raise _BadError('"longest", "shortest" and "mean" must have the same number of samples, at least one')
-    series = results.series.setdefault(cell, {}).setdefault(spec, {}).setdefault(launch, Series())
-    if series.rounds and begin <= series.rounds[-1]:
-        raise _BadError(f'"round" {begin} of {spec} is there twice in launch {launch}')
-    series.rounds.extend(range(begin, begin + len(longest)))
-    series.calls.extend([calls] * len(longest))
-    series.longest.extend(longest)
-    series.shortest.extend(shortest)
-    series.mean.extend(mean)
+def _take_samples(results: Results, line: Samples) -> None:
+    many = len(line.longest)
+    for name in ("longest", "shortest", "mean"):
+        if not len(_times(getattr(line, name), f'"{name}"')) == many > 0:
+            raise _BadError('"longest", "shortest" and "mean" must have the same number of samples, at least one')
+    series = results.series.setdefault(line.cell, {}).setdefault(line.spec, {}).setdefault(line.launch, Series())
+    if series.rounds and line.round <= series.rounds[-1]:
+        raise _BadError(f'"round" {line.round} of {line.spec} is there twice in launch {line.launch}')
+    series.rounds.extend(range(line.round, line.round + many))
+    series.calls.extend([line.calls] * many)
+    series.longest.extend(line.longest)
+    series.shortest.extend(line.shortest)
+    series.mean.extend(line.mean)
 
 
-def _campaign(record: Record) -> dict[str, Any]:
-    schema = _count(record, "schema", 1)
-    if schema > SCHEMA:
-        version = record.get("swapmeet")
-        newer = f"swapmeet {version}" if isinstance(version, str) else "the swapmeet that wrote it"
-        raise _BadError(f"schema {schema}, this swapmeet reads up to {SCHEMA}; read it with {newer} or newer")
-    for key in ("machine", "options"):
-        if not isinstance(record.get(key, {}), dict):
-            raise _BadError(f'"{key}" is no object')
-    return dict(record)
-
-
-def _launch(record: Record, launches: set[int]) -> Launch:
-    number = _count(record, "launch", 0)
-    if number in launches:
-        raise _BadError(f'"launch" {number} is there twice')
-    launches.add(number)
-    words, notes = (record.get(key, []) for key in ("command", "notes"))
-    if not all(isinstance(value, list) for value in (words, notes)):
-        raise _BadError('"command" or "notes" is no list')
-    load = record.get("load")
-    return Launch(
-        number,
-        _count(record, "block", 0),
-        _text(record, "mpi"),
-        str(record.get("library", "")),
-        _count(record, "ranks", 1),
-        str(record.get("nodes", "")),
-        tuple(map(str, words)),
-        {str(key): str(value) for key, value in _table(record, "environment", {}).items()},
-        str(record.get("started", "")),
-        float(load) if isinstance(load, (int, float)) else float("nan"),
-        tuple(map(str, notes)),
-    )
-
-
-def _cell(record: Record, cells: dict[object, Cell]) -> Cell:
-    found = record.get("cell")
-    if not isinstance(found, dict):
-        raise _BadError('"cell" is missing or no object')
-    try:
-        key = tuple(found.items())
-        known = cells.get(key)
-    except TypeError:
-        raise _BadError('"cell" holds a list or an object') from None
-    if known is None:
-        wanted = {name: found[name] for name in _CELL_FIELDS if name in found}
-        for name, kind in _CELL_FIELDS.items():
-            if name not in wanted and name not in _CELL_OPTIONAL or type(wanted.get(name, kind())) is not kind:
-                raise _BadError(f'"cell": "{name}" is missing or no {"whole number" if kind is int else "text"}')
-        known = cells[key] = Cell(**wanted)
-        if problem := _unlikely(known):
-            raise _BadError(f'"cell": {problem}')
-    return known
+def _campaign(line: Campaign, raw: bytes) -> dict[str, Any]:
+    """All that the line says, also what is not known here."""
+    if line.schema > SCHEMA:
+        newer = f"swapmeet {line.swapmeet}" if isinstance(line.swapmeet, str) else "the swapmeet that wrote it"
+        raise _BadError(f"schema {line.schema}, this swapmeet reads up to {SCHEMA}; read it with {newer} or newer")
+    return dict(_lenient(raw))
 
 
 def _unlikely(cell: Cell) -> str:
     """What nobody can have measured; "" if there is nothing."""
     if not all(text and text.isprintable() for text in (cell.mpi, cell.collective, cell.sizes, cell.datatype)):
         return "a text is empty, or cannot be printed"
-    if not 1 <= cell.ranks <= MOST_RANKS or not 0 <= cell.seed < 1 << 64 or not cell.nodes.isprintable():
-        return "no such ranks, seed or nodes"
+    if not 0 <= cell.seed < 1 << 64 or not cell.nodes.isprintable():
+        return "no such seed or nodes"
     return "" if len(cell.sizes) <= (MOST_DIGITS if cell.sizes.isdecimal() else MOST_TEXT) else '"sizes" is too long'
 
 
-def _known(record: Record, launches: set[int]) -> int:
-    number = record.get("launch")
-    if type(number) is not int or number not in launches:
-        raise _BadError(f'"launch" {number!r} was not begun above')
-    return number
-
-
-def _text(record: Record, key: str) -> str:
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise _BadError(f'"{key}" is missing or no text')
-    if not value.isprintable():
-        raise _BadError(f'"{key}" holds what cannot be printed')
-    return value
-
-
-def _message(record: Record) -> str:
+def _printable(message: str) -> str:
     """What other programs have said, fit to be printed."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in str(record.get("message", "")))
+    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in message)
 
 
-def _count(record: Record, key: str, least: int) -> int:
-    value = record.get(key)
-    if type(value) is not int or not least <= value < 1 << 53:
-        raise _BadError(f'"{key}" is missing or no whole number from {least}')
-    return value
-
-
-def _table(record: Record, key: str, default: Record | None = None) -> Record:
-    value = record.get(key, default)
-    if not isinstance(value, dict):
-        raise _BadError(f'"{key}" is missing or no object')
-    return value
-
-
-def _seconds(values: Any, name: str) -> Sequence[float]:
-    if not isinstance(values, list) or not _NUMBERS.issuperset(map(type, values)):
-        raise _BadError(f"{name} is missing or no list of numbers")
+def _times(values: Sequence[float], name: str) -> Sequence[float]:
     if values and not (min(values) >= 0 and max(values) < MOST_SECONDS and not 0 < min(values) < LEAST_SECONDS):
         raise _BadError(f"{name} holds a time that is negative, below {LEAST_SECONDS:g} s or above {MOST_SECONDS:g} s")
     return values

@@ -1,4 +1,4 @@
-"""What a results file of `swapmeet bench` holds, as objects."""
+"""What a results file of `swapmeet bench` holds, as objects; structs are lines of it as they are (docs/results.md)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.bench.cells import NATIVE, Cell
+from swapmeet.structs import Count, Positive
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True, tag="launch"):
     """One start of the measuring program."""
 
-    launch: int
-    block: int
+    launch: Count
+    block: Count
     mpi: str
-    library: str  #: path of the MPI library
-    ranks: int
-    nodes: str
-    command: tuple[str, ...]
-    environment: Mapping[str, str]
-    started: str
-    load: float  #: of the machine at the start, as in `uptime`
-    notes: tuple[str, ...]
+    ranks: Positive
+    library: str = ""  #: path of the MPI library
+    nodes: str = ""
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    started: str = ""
+    load: float | None = None  #: of the machine at the start, as in `uptime`
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,24 +56,22 @@ class Phases:
     seconds: Mapping[str, NDArray[np.float64]]  #: phase -> (ranks,) array, seconds per call
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, tag="limits"):
     """What the machine allows for a cell, by name."""
 
-    launch: int
+    launch: Count
     cell: Cell
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Overlap:
+class Overlap(msgspec.Struct, frozen=True, tag="overlap"):
     """Non-blocking exchanges of one spec in one launch, alone and with as much computing in them."""
 
-    launch: int
+    launch: Count
     cell: Cell
     spec: str
-    calls: int
-    tests: int  #: calls of MPI_Test in the computing of one exchange
+    calls: Positive
+    tests: Count  #: calls of MPI_Test in the computing of one exchange
     seconds: Mapping[str, float]  #: per call, by the names of OVERLAP
 
     @property
@@ -92,14 +91,13 @@ class Overlap:
         return max(0.0, min(1.0, (pure + computing - both) / min(pure, computing)))
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True, tag="problem"):
     """What could not be measured. Where `cell` or `spec` is None, it concerns all of them."""
 
-    launch: int | None
-    cell: Cell | None
-    spec: str | None
-    message: str
+    launch: Count | None = None
+    cell: Cell | None = None
+    spec: str | None = None
+    message: str = ""
 
 
 @dataclass

@@ -16,11 +16,10 @@ from swapmeet.bench.candidates import AUTO, require_candidates
 from swapmeet.bench.cells import COLLECTIVES, DATATYPES
 from swapmeet.errors import SwapmeetError
 from swapmeet.launch import launcher_words
-from swapmeet.specs import parse_bytes, parse_ranks
+from swapmeet.specs import parse_ranks
+from swapmeet.units import parse_bytes, parse_duration
 from swapmeet.varying_model import parse_workload
 
-DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|min|h|)")
-UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 SIZES = "8,64,512,4KiB,32KiB,256KiB"
 MOST_SAMPLES = 10**6
 CONDITIONS = ("touch", "pin", "launcher")  #: of samples: not to be mixed in a file
@@ -167,21 +166,6 @@ class Request:
         if not 0 < found["target"] < 1:
             raise SwapmeetError(f"--precision {self.precision}: expected a percentage above 0 and below 100")
         return found
-
-
-def parse_duration(text: str, option: str) -> float:
-    """Seconds of a time such as 90, 90s, 15m or 2h.
-
-    Raises
-    ------
-    SwapmeetError
-        If it is none, or 0.
-    """
-    match = DURATION.fullmatch(text.strip())
-    seconds = float(match[1]) * UNITS[match[2]] if match else 0
-    if not seconds > 0:
-        raise SwapmeetError(f'{option} "{text}": expected a time such as 90s, 15m or 2h')
-    return seconds
 
 
 def _words(text: str, known: tuple[str, ...], option: str) -> list[str]:

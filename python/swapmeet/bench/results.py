@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -14,9 +13,10 @@ from types import TracebackType
 from typing import Any
 
 from swapmeet.bench.cells import Cell
-from swapmeet.bench.reading import SCHEMA, Record, read, read_open
+from swapmeet.bench.reading import SCHEMA, read, read_open
 from swapmeet.bench.records import Launch, Limits, Phases, Problem, Results, Run
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import json_line
 
 __all__ = ["SCHEMA", "WHY_FINISHED", "Launch", "Limits", "Phases", "Problem", "Results", "Run", "Writer", "read"]
 
@@ -166,8 +166,8 @@ class Writer:
         place = None if cell is None else asdict(cell)
         self._append({"type": "problem", "launch": launch, "cell": place, "spec": spec, "message": message})
 
-    def _append(self, record: Record) -> None:
-        self._write(json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+    def _append(self, record: Mapping[str, Any]) -> None:
+        self._write(json_line(record, ascii=True).encode())
 
     def _write(self, line: bytes) -> None:
         try:

@@ -12,6 +12,8 @@ from swapmeet.bench.cells import NATIVE, OVERLAP, Cell, name, place, size
 from swapmeet.bench.records import Overlap
 from swapmeet.bench.results import Results
 from swapmeet.bench.statistics import Estimate, Samples, differs, drift, geometric_mean, median, ratio, verdict
+from swapmeet.tables import right
+from swapmeet.units import short_microseconds
 
 COLOURS = {"faster": "green", "slower": "red", "tie": "", "unclear": "yellow"}
 LIMITS = ("memcpy", "memcpy-shared", "flag")  #: what no exchange inside a node can beat: benchmarks/measure/limits.h
@@ -77,7 +79,7 @@ def _rows(results: Results, cell: Cell, ratios: Ratios, limits: Mapping[str, flo
 def _over(found: Estimate, limits: Mapping[str, float]) -> list[str]:
     """The limits in µs, and how often the larger of those that hold for any exchange fits into a time."""
     bound = max(limits.get("memcpy", 0), limits.get("flag", 0))
-    shown = [_time(1e6 * limits[limit]) if limit in limits else "" for limit in LIMITS]
+    shown = [short_microseconds(1e6 * limits[limit]) if limit in limits else "" for limit in LIMITS]
     return [*shown, f"{found.value / bound:.2f}" if bound else ""]
 
 
@@ -95,8 +97,8 @@ def _overlaps(results: Results) -> Table:
     for one in results.overlaps:
         found.setdefault((one.cell, one.tests, one.spec), []).append(one)
     for (cell, tests, spec), runs in found.items():
-        times = {key: _time(1e6 * statistics.median(run.seconds[key] for run in runs)) for key in OVERLAP}
-        lost = _time(1e6 * statistics.median(run.lost for run in runs))
+        times = {key: short_microseconds(1e6 * statistics.median(run.seconds[key] for run in runs)) for key in OVERLAP}
+        lost = short_microseconds(1e6 * statistics.median(run.lost for run in runs))
         shares = [f"{statistics.median(share):.0%}" for share in ([r.osu for r in runs], [r.imb for r in runs])]
         first = (times["pure"], times["start"], times["tests"], times["wait"], lost)
         table.add_row(name(cell), escape(spec), str(tests), *first, *shares)
@@ -104,9 +106,9 @@ def _overlaps(results: Results) -> Table:
 
 
 def _means(ratios: Ratios) -> Table:
-    table = Table(title="speed-up over the host MPI: geometric mean over cells", title_justify="left")
-    for column in ("spec", "cells", "mean (95 %)", "faster", "ties", "unclear", "slower", "worst cell"):
-        table.add_column(column, justify="left" if column in ("spec", "worst cell") else "right")
+    title = "speed-up over the host MPI: geometric mean over cells"
+    numbers = right("cells", "mean (95 %)", "faster", "ties", "unclear", "slower")
+    table = Table("spec", *numbers, "worst cell", title=title, title_justify="left")
     for spec, pairs in ratios.items():
         words = [verdict(speedup) for _, speedup in pairs]
         counts = [str(words.count(word)) for word in ("faster", "tie", "unclear", "slower")]
@@ -124,7 +126,7 @@ def coloured(word: str) -> str:
 
 def microseconds(seconds: Estimate) -> str:
     """A time and its interval, if it has one: simulated times are the same every time."""
-    value, low, high = (_time(1e6 * number) for number in (seconds.value, seconds.low, seconds.high))
+    value, low, high = (short_microseconds(1e6 * number) for number in (seconds.value, seconds.low, seconds.high))
     return value if _exact(seconds) else f"{value} ({low}-{high})" if _known(seconds) else f"{value} (?)"
 
 
@@ -144,7 +146,3 @@ def _exact(estimate: Estimate) -> bool:
 def _known(estimate: Estimate) -> bool:
     """Whether its interval says anything."""
     return estimate.high <= MOST_SPREAD * estimate.low
-
-
-def _time(value: float) -> str:
-    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

@@ -34,9 +34,9 @@ def calibrate(
     """
     target = mpis.find(mpi) if mpi else mpis.default()
     try:
-        from swapmeet.bench.request import parse_duration
         from swapmeet.calibration import run
         from swapmeet.calibration.description import standard_place
+        from swapmeet.units import parse_duration
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet calibrate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     wanted = max(2, len(os.sched_getaffinity(0))) if ranks is None else ranks

@@ -154,18 +154,18 @@ def _copies(times: Times, means: str) -> tuple[float, float]:
     return 1e9 * byte, 1e6 * piece
 
 
-def _machine(found: Mapping[str, Number]) -> _core.Machine:
+def _machine(found: Mapping[str, Number]) -> _core.MachineCosts:
     """What is known so far, for prices."""
     return parse(document("so far", "", None, found), "so far").costs
 
 
-def _price(spec: str, ranks: int, nodes: int, machine: _core.Machine, size: int) -> float:
+def _price(spec: str, ranks: int, nodes: int, machine: _core.MachineCosts, size: int) -> float:
     """Seconds, where each node has as many ranks."""
     work = _core.Work(_core.parse_spec(spec), ranks, node_map(ranks, nodes))
     return 1e-6 * work.price(machine, STANDARD_MODEL, size).total
 
 
-def _call(times: Times, machine: _core.Machine, ranks: int, nodes: int) -> float:
+def _call(times: Times, machine: _core.MachineCosts, ranks: int, nodes: int) -> float:
     """Microseconds."""
     sizes = [size for size in LIBRARY_SIZES if size <= SMALL]
     beyond = [times[Part(LIBRARY[1], size)] - _price(LIBRARY[1], ranks, nodes, machine, size) for size in sizes]

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from rich.table import Table
 
-from swapmeet.bench.cells import NATIVE, Cell, bytes_text
+from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.session import Refused, Session
 from swapmeet.calibration.parts import QUIET
 from swapmeet.machines import RATIO
-from swapmeet.prices import Pricing, text
+from swapmeet.prices import Pricing
 from swapmeet.specs import parse_spec
+from swapmeet.tables import right
+from swapmeet.units import bytes_text, microseconds
 
 SPECS = (
     "pairwise",
@@ -148,10 +150,8 @@ def order(found: Sequence[Prediction]) -> dict[str, float]:
 
 def table(found: Sequence[Prediction]) -> Table:
     """One line for each exchange."""
-    listing = Table("held out", "block")
-    for column in ("measured (µs)", "expected (µs)", "error"):
-        listing.add_column(column, justify="right")
+    listing = Table("held out", "block", *right("measured (µs)", "expected (µs)", "error"))
     for one in found:
-        times = (text(1e6 * one.measured), text(1e6 * one.expected))
+        times = (microseconds(1e6 * one.measured), microseconds(1e6 * one.expected))
         listing.add_row(one.exchange.spec, bytes_text(one.exchange.bytes), *times, f"{one.error:+.0%}")
     return listing

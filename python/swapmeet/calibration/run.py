@@ -23,6 +23,7 @@ from swapmeet.machines import Number
 from swapmeet.mpi import Mpi
 from swapmeet.output import tables_console
 from swapmeet.prices import Pricing
+from swapmeet.tables import right
 from swapmeet.tuning.file import require_place, write
 
 PARTS_SHARE = 0.6  #: of a launch's time; the rest is for what is held out
@@ -114,9 +115,7 @@ def _evidence(run: Run, ranks: int, found: Sequence[held_out.Prediction]) -> dic
 def _report(
     run: Run, numbers: Mapping[str, Number], found: Sequence[held_out.Prediction], evidence: Mapping[str, Any]
 ) -> None:
-    listing = Table("number")
-    for column in ("value", "from", "to"):
-        listing.add_column(column, justify="right")
+    listing = Table("number", *right("value", "from", "to"))
     listing.add_column("measured by")
     for place, number in numbers.items():
         form = "{:.0f}" if place.endswith("_bytes") else "{:.4g}"

@@ -78,7 +78,18 @@ def run(
     Everything is inside new namespaces, and ends with this command, however that ends.
     """
     per_node = placement(nodes, ranks_per_node, ranks)
-    network = Network(latency, rate, topology, queue, mtu, tuple(fault or ()), limit, traffic, same_hostname, counts)
+    network = Network(
+        latency=latency,
+        rate=rate,
+        topology=topology,
+        queue=queue,
+        mtu=mtu,
+        faults=tuple(fault or ()),
+        limit=limit,
+        traffic=traffic,
+        same_hostname=same_hostname,
+        counts=counts,
+    )
     network.words(len(per_node))  # what is wrong with it is told before anything is built
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, preload, variables = application.prepare(argv, mpi, native, options)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from swapmeet.cluster.words import parse_call, parse_rate, parse_time
+from swapmeet.cluster.words import parse_call
 from swapmeet.errors import SwapmeetError
-from swapmeet.specs import parse_bytes
+from swapmeet.units import parse_bytes, parse_rate, parse_time
 
 MOST_NODES = 64
 MOST_RANKS = 1024

@@ -7,41 +7,7 @@ from collections.abc import Mapping
 
 from swapmeet.errors import SwapmeetError
 
-NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-BITS = {"kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
-AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([a-z]*)")
 CALL = re.compile(r"([a-z-]+)\((.*)\)")
-MOST_NS = 10**15  #: some days
-
-
-def parse_time(text: str, option: str) -> int:
-    """Nanoseconds of a time such as 50us, 1.5ms or 2s; 0 needs no unit.
-
-    Raises
-    ------
-    SwapmeetError
-        If it is none.
-    """
-    match = AMOUNT.fullmatch(text.strip())
-    if match and (match[2] in NS or float(match[1]) == 0 == len(match[2])):
-        time = round(float(match[1]) * NS.get(match[2], 1))
-        if time <= MOST_NS:
-            return time
-    raise SwapmeetError(f'{option} "{text}": expected a time such as 50us, 1.5ms or 2s')
-
-
-def parse_rate(text: str, option: str) -> float:
-    """Bytes per second of a rate such as 1gbit.
-
-    Raises
-    ------
-    SwapmeetError
-        If it is none, or 0.
-    """
-    match = AMOUNT.fullmatch(text.strip().lower())
-    if match and match[2] in BITS and float(match[1]) > 0:
-        return float(match[1]) * BITS[match[2]] / 8
-    raise SwapmeetError(f'{option} "{text}": expected a rate such as 100mbit or 1gbit')
 
 
 def parse_call(text: str, known: Mapping[str, tuple[str, ...]], option: str) -> tuple[str, dict[str, str]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from importlib import resources
 
 from swapmeet.drawing.picture import Picture, data
+from swapmeet.output import json_in_page
 
 SCRIPTS = ("schedule.js", "ring.js", "buffers.js", "details.js", "network.js", "page.js")
 
@@ -22,7 +22,7 @@ def page(picture: Picture) -> str:
     parts = {
         "title": html.escape(f"{picture.spec}, P = {picture.ranks}"),
         "style": read("page.css"),
-        "schedule": json.dumps(data(picture), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "schedule": json_in_page(data(picture)),
         "script": '(() => {\n"use strict";\n' + "\n".join(map(read, SCRIPTS)) + "})();",
     }
     return re.sub(r"<!--(\w+)-->", lambda match: parts[match[1]], read("page.html"))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from swapmeet import _core
-from swapmeet.bench.cells import bytes_text
 from swapmeet.simulation.expecting import costs_of
 from swapmeet.simulation.platform import Platform
+from swapmeet.tables import right
+from swapmeet.units import bytes_text
 
 LIMITS = ("call", "latency", "messages", "nic", "links", "memory")  #: in the core's order
 MEANING = (
@@ -64,18 +65,20 @@ def simulated_costs(platform: Platform) -> _core.NetworkCosts:
 
 def table(bounds: Iterable[Bounded]) -> Table:
     """A line for each."""
-    listing = Table("P", "block")
-    for column in (
-        "bound (µs)",
-        "balanced (µs)",
-        "most",
-        *LIMITS,
-        "rounds",
-        "messages",
-        "blocks",
-        *(f"{name} alone" for name in LIMITS),
-    ):
-        listing.add_column(column, justify="right")
+    listing = Table(
+        "P",
+        "block",
+        *right(
+            "bound (µs)",
+            "balanced (µs)",
+            "most",
+            *LIMITS,
+            "rounds",
+            "messages",
+            "blocks",
+            *(f"{name} alone" for name in LIMITS),
+        ),
+    )
     for one in bounds:
         found = one.bound
         parts = [f"{found.parts_us[name]:,.2f}" for name in LIMITS]

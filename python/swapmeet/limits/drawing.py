@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from swapmeet.bench.cells import bytes_text
 from swapmeet.limits.computing import Row
 from swapmeet.plots.panels import Panels
+from swapmeet.units import bytes_text
 
 CELL = (0.62, 0.42)  #: inches
 MOST = 8.0  #: where the scale of colours ends

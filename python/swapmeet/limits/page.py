@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from swapmeet.bench.cells import bytes_text
 from swapmeet.limits import store
 from swapmeet.limits.computing import ESTIMATED, SIMULATED, Row
-from swapmeet.plots.style import duration
+from swapmeet.tables import markdown
+from swapmeet.units import bytes_text, duration
 
 FAR = 1.5  #: times the bound, from which on a cell is work to do
 
@@ -62,8 +62,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
     yield "Geometric means over all P of the estimates, best spec known / best of what MPIs have, over the bound:"
     yield ""
     sizes = sorted({row["bytes"] for row in rows if row["how"] == ESTIMATED})
-    yield "| platform | " + " | ".join(map(bytes_text, sizes)) + " | cells from 1.5 on | mostly bound there by |"
-    yield "|---" * (len(sizes) + 3) + "|"
+    lines = []
     for name in platforms(rows):
         some = _of(rows, name, ESTIMATED)
         cells = []
@@ -72,7 +71,8 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
             cells.append(f"{_mean([*map(_ratio, here)])} / {_mean([_ratio(row, 'mpi_us') for row in here])}")
         far = [row for row in some if _ratio(row) >= FAR]
         why = ", ".join(f"{limit} {n}" for limit, n in Counter(row["binding"] for row in far).most_common(2))
-        yield f"| {name} | {' | '.join(cells)} | {len(far)} of {len(some)} | {why} |"
+        lines.append([name, *cells, f"{len(far)} of {len(some)}", why])
+    yield from markdown(["platform", *map(bytes_text, sizes), "cells from 1.5 on", "mostly bound there by"], lines)
 
 
 def _simulated(rows: Sequence[Row]) -> Iterator[str]:
@@ -80,8 +80,7 @@ def _simulated(rows: Sequence[Row]) -> Iterator[str]:
     yield "Best spec of ours / best choice of four MPIs (`native:ompi`, `mpich`, `mvapich2`, `impi`), over the bound:"
     yield ""
     sizes = sorted({row["bytes"] for row in some})
-    yield "| platform | P | " + " | ".join(map(bytes_text, sizes)) + " |"
-    yield "|---" * (len(sizes) + 2) + "|"
+    lines = []
     for name in platforms(some):
         for ranks in sorted({row["ranks"] for row in some if row["platform"] == name}):
             by_size = {row["bytes"]: row for row in some if (row["platform"], row["ranks"]) == (name, ranks)}
@@ -89,19 +88,23 @@ def _simulated(rows: Sequence[Row]) -> Iterator[str]:
                 f"{_ratio(by_size[size]):.2f} / {_ratio(by_size[size], 'mpi_us'):.2f}" if size in by_size else ""
                 for size in sizes
             ]
-            yield f"| {name} | {ranks} | {' | '.join(cells)} |"
+            lines.append([name, str(ranks), *cells])
+    yield from markdown(["platform", "P", *map(bytes_text, sizes)], lines)
     below = [row for row in some if min(_ratio(row), _ratio(row, "mpi_us")) < 1]
     yield ""
     yield f"Below the bound: {len(below)} of {len(some)} cells."
 
 
 def _work(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| platform | P | block | over the bound | bound | by | copies | best spec known |"
-    yield "|---" * 8 + "|"
+    columns = ("platform", "P", "block", "over the bound", "bound", "by", "copies", "best spec known")
+    yield from markdown(columns, _work_lines(rows))
+
+
+def _work_lines(rows: Sequence[Row]) -> Iterator[list[str]]:
     for name in platforms(rows):
         far = [row for row in _of(rows, name, ESTIMATED) if _ratio(row) >= FAR]
         for row in sorted(far, key=_ratio, reverse=True):
-            numbers = f"{_ratio(row):.2f} ({_ratio(row, 'mpi_us'):.2f}) | {duration(1e-6 * row['bound_us'])}"
+            where = [name, f"{row['ranks']:,}", bytes_text(row["bytes"])]
+            numbers = [f"{_ratio(row):.2f} ({_ratio(row, 'mpi_us'):.2f})", duration(1e-6 * row["bound_us"])]
             share = row["copies_us"] / row["best_us"]
-            where = f"{name} | {row['ranks']:,} | {bytes_text(row['bytes'])}"
-            yield f"| {where} | {numbers} | {row['binding']} | {share:.0%} | `{row['best']}` |"
+            yield [*where, *numbers, row["binding"], f"{share:.0%}", f"`{row['best']}`"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.limits.computing import Row
+from swapmeet.output import json_line
+from swapmeet.structs import read_lines
 
 FILE = "cells.jsonl"
 
@@ -21,10 +22,9 @@ def write(folder: Path, rows: Iterable[Row]) -> None:
     SwapmeetError
         If they cannot be written.
     """
-    lines = [json.dumps(row, separators=(",", ":")) + "\n" for row in rows]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text("".join(lines))
+        (folder / FILE).write_text("".join(map(json_line, rows)), encoding="utf-8")
     except OSError as problem:
         raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
 
@@ -38,6 +38,6 @@ def read(folder: Path) -> list[dict[str, Any]]:
         If the file is missing or damaged.
     """
     try:
-        return [json.loads(line) for line in (folder / FILE).read_text(encoding="utf-8").splitlines()]
+        return list(read_lines(folder / FILE))
     except (OSError, ValueError) as problem:
         raise SwapmeetError(f"{folder / FILE} cannot be read ({problem}): swapmeet limits makes it anew") from None

@@ -1,7 +1,7 @@
 """Descriptions of machines: what messages, bytes and copies cost there, each number with its source.
 
 A description is a JSON file; docs/models.md documents it, and the machines of this folder are examples. In the core
-it is _core.Machine: plain numbers, for prices.
+it is _core.MachineCosts: plain numbers, for prices.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Machine:
     ratios_off_by: float  #: a factor that ratios of two expected times are rarely off by; 1 if the file does not say
     ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
     numbers: Mapping[str, Number]  #: by name, such as "between.latency_us"
-    costs: _core.Machine
+    costs: _core.MachineCosts
     network: Network | None = None
     system: str = ""  #: in published measurements that its numbers were fitted to (docs/validation.md)
     fitted: Sequence[FittedCell] = ()  #: the cells that they were
@@ -166,9 +166,9 @@ def _load(name_or_file: str, option: str) -> Machine:
     return parse(text, str(path), option)
 
 
-def uniform(alpha_us: float, beta_ns: float) -> _core.Machine:
+def uniform(alpha_us: float, beta_ns: float) -> _core.MachineCosts:
     """Hockney's machine: every message costs alpha + bytes * beta, wherever it goes, and nothing else does."""
-    machine = _core.Machine()
+    machine = _core.MachineCosts()
     for name in LINKS:
         link = getattr(machine, name)
         link.latency_us, link.byte_ns = alpha_us, beta_ns
@@ -280,7 +280,7 @@ class _Reader:
             raise self.problem("version", f"expected {VERSION}, not {_brief(table.get('version'))}")
         if "between" not in table:
             raise self.problem("between", "is missing")
-        costs = _core.Machine()
+        costs = _core.MachineCosts()
         given: Any = None
         for name in reversed(LINKS):
             given = table.get(name, given)

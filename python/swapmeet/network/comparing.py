@@ -11,6 +11,7 @@ from rich.table import Table
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.tables import right
 
 CONFLICT_FREE = "conflict-free"
 BY_BYTES = "conflict-free, by bytes"
@@ -94,10 +95,8 @@ def compute(placed: _core.PlacedNetwork, seed: int, moves: int, seconds: float, 
 
 def table(rows: Iterable[Row], in_bytes: bool = False) -> Table:
     """One line for each order."""
-    listing = Table("order")
     units = ("bytes in a round", "bytes in turn") if in_bytes else ("in a round", "slots")
-    for column in ("rounds", f"largest {units[0]}", units[1], "bound", "ratio"):
-        listing.add_column(column, justify="right")
+    listing = Table("order", *right("rounds", f"largest {units[0]}", units[1], "bound", "ratio"))
     for row in rows:
         numbers = (row.rounds, row.largest, row.slots, row.bound)
         listing.add_row(

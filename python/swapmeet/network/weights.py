@@ -6,8 +6,8 @@ from pathlib import Path
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
-from swapmeet.specs import parse_bytes
 from swapmeet.texts import MIB, text_of
+from swapmeet.units import parse_bytes
 
 OPTION = "--weights"
 MOST_BYTES = 1024 * MIB  #: of a recording or a matrix

@@ -16,7 +16,8 @@ from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.statistics import Estimate
 from swapmeet.plots.measured import Measurements, Setting, interval
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture
-from swapmeet.plots.style import FASTER, SLOWER, TIE, digits, duration, new_figure, wrapped
+from swapmeet.plots.style import FASTER, SLOWER, TIE, new_figure, wrapped
+from swapmeet.units import digits, duration
 
 KIND = "heat"
 ALL_SIZES = "all sizes"  #: the row of geometric means

@@ -15,17 +15,14 @@ from swapmeet.plots.style import (
     PLOTLY_DASHES,
     PLOTLY_MARKERS,
     bytes_scale,
-    digits,
     dress,
-    duration,
     line_style,
     log_ticks,
-    mean_text,
     new_figure,
     seconds_scale,
-    size_text,
     wrapped,
 )
+from swapmeet.units import digits, duration, mean_text, size_text
 
 KIND = "latency"
 

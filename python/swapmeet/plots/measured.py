@@ -14,7 +14,7 @@ from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.results import Phases, Results, Run, read
 from swapmeet.bench.statistics import Estimate
 from swapmeet.errors import SwapmeetError
-from swapmeet.plots.style import mean_text, size_text
+from swapmeet.units import mean_text, size_text
 
 FILE_STRIDE = 1 << 40  #: launches of different files are different launches
 

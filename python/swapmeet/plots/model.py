@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.hockney import Machine
+from swapmeet.hockney import AlphaBeta
 from swapmeet.model import Point, root, special_radices
 from swapmeet.plots.style import COLOURS, STYLES, WIDE_SPREAD, dress, plain_numbers, save
 from swapmeet.varying_model import Curves
@@ -65,7 +65,7 @@ def plot_radices(curves: Mapping[str, Curve], block_bytes: int | None, file: Pat
     save(figure, file, "--plot")
 
 
-def plot_times(curves: Curves, workload: str, machine: Machine, file: Path) -> None:
+def plot_times(curves: Curves, workload: str, machine: AlphaBeta, file: Path) -> None:
     """Draw predicted times over the mean block: a line for each spec, and equations 1 and 2 of `nonuniform` in grey.
 
     Parameters
@@ -74,7 +74,7 @@ def plot_times(curves: Curves, workload: str, machine: Machine, file: Path) -> N
         In bytes and microseconds.
     workload : str
         Its text; its own mean block is marked.
-    machine : Machine
+    machine : AlphaBeta
         What the times were predicted with.
     file : Path
         PNG, SVG or PDF by its suffix.

@@ -11,7 +11,8 @@ import numpy as np
 from swapmeet.plots.measured import Measurements, Place, Setting
 from swapmeet.plots.panels import Panels
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture
-from swapmeet.plots.style import dress, duration, seconds_scale, wrapped
+from swapmeet.plots.style import dress, seconds_scale, wrapped
+from swapmeet.units import duration
 
 KIND = "phases"
 #: Fixed, so that pictures can be compared; neighbours differ in lightness, too.

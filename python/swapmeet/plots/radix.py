@@ -20,14 +20,13 @@ from swapmeet.plots.style import (
     PLOTLY_DASHES,
     STYLES,
     WIDE_SPREAD,
-    digits,
     dress,
-    duration,
     log_ticks,
     seconds_scale,
     thinned,
     wrapped,
 )
+from swapmeet.units import digits, duration
 
 KIND = "radix"
 BEST, ROOT = "#D55E00", "#009E73"  #: rings, as the papers have them: red and green, here of different shape, too

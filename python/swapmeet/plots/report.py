@@ -13,9 +13,10 @@ from typing import Any
 from swapmeet.bench import statistics
 from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.results import Results
+from swapmeet.output import json_in_page
 from swapmeet.plots.measured import Measurements, interval
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture, Table
-from swapmeet.plots.style import digits, duration
+from swapmeet.units import digits, duration
 
 HEADINGS = {
     "heat": (
@@ -79,7 +80,7 @@ def report(
         "sections": "".join(sections),
         "left_out": _listed("Left out", [f"{one.kind}: {one.why}" for one in left_out]),
         "medians": _html_table(medians(data), "medians"),
-        "figures": json.dumps(figures, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "figures": json_in_page(figures),
         "plotly": plotly,
         "script": script,
     }

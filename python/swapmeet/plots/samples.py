@@ -13,16 +13,8 @@ from swapmeet.bench.statistics import SMALLEST, Estimate
 from swapmeet.plots.measured import Measurements, Place, Setting, interval
 from swapmeet.plots.panels import Panels
 from swapmeet.plots.pictures import Interactive, LeftOut, Picture
-from swapmeet.plots.style import (
-    PLOTLY_DASHES,
-    WIDE_SPREAD,
-    dress,
-    duration,
-    line_style,
-    log_ticks,
-    seconds_scale,
-    wrapped,
-)
+from swapmeet.plots.style import PLOTLY_DASHES, WIDE_SPREAD, dress, line_style, log_ticks, seconds_scale, wrapped
+from swapmeet.units import duration
 
 KIND = "samples"
 LEAST_OF_VIOLIN = 8  #: fewer samples are drawn as points

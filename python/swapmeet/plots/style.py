@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.units import short_duration
 
 #: Told apart by colour-blind readers too (Okabe and Ito); yellow is left out, too pale for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -50,55 +51,11 @@ def line_style(spec: str, specs: Sequence[str]) -> tuple[str, str, str]:
     return colours[i % len(colours)], STYLES[(i // len(colours)) % len(STYLES)], MARKERS[i % len(MARKERS)]
 
 
-def digits(value: float) -> str:
-    """Three significant digits, without an exponent where that is short."""
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "?"
-    if value == 0:
-        return "0"
-    magnitude = math.floor(math.log10(abs(value)))
-    if not -4 <= magnitude < 6:
-        return f"{value:.2e}"
-    decimals = max(0, 2 - magnitude)
-    if magnitude >= 0 and round(abs(value), decimals) >= 10 ** (magnitude + 1):
-        decimals = max(0, decimals - 1)  # 9.999 is 10.0
-    return f"{value:,.{decimals}f}"
-
-
-def duration(seconds: float) -> str:
-    """A time with its unit, as in 12.3 µs."""
-    if seconds == 0 or not math.isfinite(seconds):
-        return digits(seconds)
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= scale * 0.9995:
-            return f"{digits(seconds / scale)} {unit}"
-    return f"{digits(seconds / 1e-9)} ns"
-
-
 def tick_duration(seconds: float) -> str:
     """A time for an axis: without digits that say nothing."""
     if seconds <= 0 or not math.isfinite(seconds):
         return "0" if seconds == 0 else ""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if seconds >= scale * 0.9995 or unit == "ns":
-            return f"{seconds / scale:.4g} {unit}"
-    return ""
-
-
-def size_text(block_bytes: float) -> str:
-    """Bytes with their unit, as in 64 B or 1.5 KiB."""
-    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if block_bytes >= scale:
-            return f"{block_bytes / scale:.4g} {unit}"
-    return f"{block_bytes:.4g} B"
-
-
-def mean_text(block_bytes: float) -> str:
-    """Bytes that were averaged, in three digits, not to be broken over lines."""
-    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if block_bytes >= scale:
-            return f"{digits(block_bytes / scale)}\u00a0{unit}"
-    return f"{digits(block_bytes)}\u00a0B"
+    return short_duration(seconds, 4)
 
 
 def wrapped(text: str, width: int) -> str:

@@ -42,9 +42,9 @@ def profile(
     """
     try:
         from swapmeet.bench.candidates import require_candidates
-        from swapmeet.bench.request import parse_duration
         from swapmeet.profiling import running
         from swapmeet.profiling.replay import CANDIDATES
+        from swapmeet.units import parse_duration
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet profile needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     patterns = tuple(candidates or CANDIDATES)

@@ -2,34 +2,97 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.specs import runs_text
+from swapmeet.structs import Count, reason
 
 SCHEMA = 1
 NS = 1e-9  #: seconds
+MOST_RUNS = 8  #: of ranks that are named
 CALL, EXCHANGE, START, TIME, WEIGHT = range(5)  #: columns of `RankFile.calls`
 
 Calls = NDArray[np.int64]  #: (calls, 5): call, exchange, start and time in ns, how many calls it stands for
 
 
-@dataclass(frozen=True)
-class Communicator:
+class Header(msgspec.Struct, tag="recording"):
+    """The first line: of which rank, when and where."""
+
+    schema: int
+    rank: Count | None  #: in MPI_COMM_WORLD; None: the process made no all-to-all
+    ranks: Count | None
+    boot: str  #: whose clock times are of
+    clock: int  #: its value in ns at the start of the process
+    swapmeet: str = "?"
+    host: str = "?"
+    mpi: str = ""
+    command: str = ""
+    algorithm: str = "?"
+
+
+class Communicator(msgspec.Struct, frozen=True, tag="communicator"):
     """A communicator, as one of its ranks saw it."""
 
+    communicator: Count
     id: str  #: the same on all its ranks if `shared`
     shared: bool
     inter: bool
     name: str
-    blocks: int  #: of an exchange: its ranks, or those of the remote group
-    members: tuple[int | None, ...]  #: in MPI_COMM_WORLD; None: not in it
+    blocks: Count  #: of an exchange: its ranks, or those of the remote group
+    members: tuple[Count | None, ...]  #: in MPI_COMM_WORLD; None: not in it
+
+
+class ExchangeLine(msgspec.Struct, tag="exchange"):
+    """A kind of calls."""
+
+    exchange: Count
+    communicator: Count | None
+    collective: str
+    in_place: bool
+    derived: bool
+    bytes: Count | tuple[Count, ...] | None
+
+
+class CallsLine(msgspec.Struct, tag="calls"):
+    """Single calls, in the columns of `RankFile.calls`."""
+
+    communicator: Count
+    calls: list[list[int]]
+
+
+class Total(msgspec.Struct, tag="total"):
+    """The calls of an exchange so far; times in ns."""
+
+    exchange: Count
+    calls: Count
+    nanoseconds: Count
+    shortest: Count
+    longest: Count
+
+
+class Until(msgspec.Struct, tag="until"):
+    """How far totals go, in ns since the start of the process."""
+
+    nanoseconds: Count
+
+
+class End(msgspec.Struct, tag="end"):
+    """The last line."""
+
+    nanoseconds: Count
+    ended: str | None = None
+
+
+Line: TypeAlias = Communicator | ExchangeLine | CallsLine | Total | Until | End
+LINES: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
@@ -55,7 +118,7 @@ class RankFile:
     """What one rank wrote."""
 
     path: Path
-    header: dict[str, Any]
+    header: Header
     communicators: list[Communicator] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     calls: dict[int, Calls] = field(default_factory=dict)  #: by communicator
@@ -66,13 +129,12 @@ class RankFile:
     @property
     def rank(self) -> int | None:
         """In MPI_COMM_WORLD; None: the process made no all-to-all."""
-        rank: int | None = self.header["rank"]
-        return rank
+        return self.header.rank
 
     @property
     def clock(self) -> tuple[str, int]:
         """Whose clock times are of, and its value in ns at the start of the process."""
-        return self.header["boot"], self.header["clock"]
+        return self.header.boot, self.header.clock
 
 
 @dataclass
@@ -87,7 +149,7 @@ class Recording:
     @property
     def mpi(self) -> str:
         """What the MPI calls itself; "" if nobody says."""
-        return next((str(file.header.get("mpi", "")) for file in [*self.files.values(), *self.unused]), "")
+        return next((file.header.mpi for file in [*self.files.values(), *self.unused]), "")
 
     @property
     def run_seconds(self) -> float:
@@ -133,7 +195,7 @@ def read(paths: Sequence[str | Path]) -> Recording:
                 f"{known[file.rank].path} and {file.path} are both of rank {file.rank}: give the files of one run"
             )
         known[file.rank] = file
-    worlds = {int(file.header["ranks"]) for file in ranked}
+    worlds = {file.header.ranks or 0 for file in ranked}
     if len(worlds) > 1:
         raise SwapmeetError(f"the files are of runs with {_words(sorted(worlds))} ranks: give the files of one run")
     ranks = worlds.pop() if worlds else 0
@@ -160,14 +222,14 @@ def _problems(ranks: int, files: dict[int, RankFile], unused: int) -> list[str]:
     problems = []
     missing = [rank for rank in range(ranks) if rank not in files]
     if missing:
-        what = f"of {ranks} ranks, {len(missing)} left no recording: {_ranges(missing)}"
+        what = f"of {ranks} ranks, {len(missing)} left no recording: {runs_text(missing, MOST_RUNS)}"
         if unused:
             what += f" ({unused} processes used MPI without an all-to-all)"
         problems.append(what)
     if killed := [rank for rank, file in files.items() if file.ended is None]:
-        problems.append(f"rank {_ranges(killed)} did not end in order: what it did last is missing")
+        problems.append(f"rank {runs_text(killed, MOST_RUNS)} did not end in order: what it did last is missing")
     if torn := {rank: file.unreadable for rank, file in files.items() if file.unreadable}:
-        problems.append(f"{sum(torn.values())} lines cannot be read, of rank {_ranges(list(torn))}")
+        problems.append(f"{sum(torn.values())} lines cannot be read, of rank {runs_text(torn, MOST_RUNS)}")
     return problems
 
 
@@ -194,16 +256,15 @@ def _read_lines(path: Path, lines: Iterable[str]) -> RankFile:
     calls: dict[int, list[list[int]]] = {}
     totals: set[int] = set()
     for line in lines:
-        record = _parsed(line)
         if file is None:
-            file = RankFile(path, _header(path, record))
-        elif record is None:
-            file.unreadable += 1
-        else:
-            try:
+            file = RankFile(path, _header(path, line))
+            continue
+        try:
+            record = _line(line)
+            if record is not None:
                 _add(file, record, calls, totals)
-            except (KeyError, IndexError, TypeError, ValueError):
-                file.unreadable += 1
+        except (IndexError, ValueError):  # of msgspec, too
+            file.unreadable += 1
     if file is None:
         raise SwapmeetError(f"{path} is empty: the rank ended before its first all-to-all, or the disk is full")
     file.calls = {index: np.array(rows, dtype=np.int64).reshape(-1, 5) for index, rows in calls.items()}
@@ -211,50 +272,55 @@ def _read_lines(path: Path, lines: Iterable[str]) -> RankFile:
     return file
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _line(line: str) -> Line | None:
+    """A line; None if it is of a kind that is not known."""
     try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+        return LINES.decode(line)
+    except msgspec.ValidationError as problem:
+        if str(problem).startswith("Invalid value") and str(problem).endswith("`$.type`"):
+            return None
+        raise
 
 
-def _header(path: Path, record: dict[str, Any] | None) -> dict[str, Any]:
-    if record is None or record.get("type") != "recording":
+def _header(path: Path, line: str) -> Header:
+    try:
+        found: dict[str, Any] = msgspec.json.decode(line, type=dict)
+    except msgspec.MsgspecError:
+        found = {}
+    if found.get("type") != "recording":
         raise SwapmeetError(f"{path} was not written by SWAPMEET_RECORD")
-    if not isinstance(record.get("schema"), int) or record["schema"] > SCHEMA:
+    if not isinstance(found.get("schema"), int) or found["schema"] > SCHEMA:
         raise SwapmeetError(
-            f"{path} was written by Swapmeet {record.get('swapmeet')}, in format {record.get('schema')}; this one "
+            f"{path} was written by Swapmeet {found.get('swapmeet')}, in format {found.get('schema')}; this one "
             f"reads up to {SCHEMA}: use a Swapmeet that is as new"
         )
-    if missing := {"rank", "ranks", "boot", "clock"} - set(record):
+    if missing := {"rank", "ranks", "boot", "clock"} - set(found):
         raise SwapmeetError(f"{path}: its first line lacks {_words(sorted(missing))}")
-    return record
+    try:
+        return msgspec.convert(found, Header)
+    except msgspec.ValidationError as problem:
+        raise SwapmeetError(f"{path}, line 1: {reason(problem)}") from None
 
 
-def _add(file: RankFile, record: dict[str, Any], calls: dict[int, list[list[int]]], totals: set[int]) -> None:
-    kind = record["type"]
-    if kind == "communicator":
-        _numbered(record["communicator"], file.communicators)
-        blocks = int(record["blocks"])
-        members = tuple(record["members"])
-        shared, inter = bool(record["shared"]), bool(record["inter"])
-        file.communicators.append(Communicator(record["id"], shared, inter, record["name"], blocks, members))
-    elif kind == "exchange":
-        _numbered(record["exchange"], file.exchanges)
-        sizes = tuple(record["bytes"]) if isinstance(record["bytes"], list) else record["bytes"]
-        place, collective = record["communicator"], record["collective"]
-        file.exchanges.append(Exchange(place, collective, record["in_place"], record["derived"], sizes))
-    elif kind == "calls":
-        calls.setdefault(int(record["communicator"]), []).extend(row for row in record["calls"] if len(row) == 5)
-    elif kind == "total":
-        exchange = file.exchanges[record["exchange"]]
-        exchange.calls, exchange.seconds = int(record["calls"]), record["nanoseconds"] * NS
-        exchange.shortest, exchange.longest = record["shortest"] * NS, record["longest"] * NS
-        totals.add(record["exchange"])
-    elif kind in ("until", "end"):
-        file.seconds = record["nanoseconds"] * NS
-        file.ended = record.get("ended")
+def _add(file: RankFile, line: Line, calls: dict[int, list[list[int]]], totals: set[int]) -> None:
+    match line:
+        case Communicator():
+            _numbered(line.communicator, file.communicators)
+            file.communicators.append(line)
+        case ExchangeLine():
+            _numbered(line.exchange, file.exchanges)
+            known = (line.communicator, line.collective, line.in_place, line.derived, line.bytes)
+            file.exchanges.append(Exchange(*known))
+        case CallsLine():
+            calls.setdefault(line.communicator, []).extend(row for row in line.calls if len(row) == 5)
+        case Total():
+            exchange = file.exchanges[line.exchange]
+            exchange.calls, exchange.seconds = line.calls, line.nanoseconds * NS
+            exchange.shortest, exchange.longest = line.shortest * NS, line.longest * NS
+            totals.add(line.exchange)
+        case Until() | End():
+            file.seconds = line.nanoseconds * NS
+            file.ended = line.ended if isinstance(line, End) else None
 
 
 def _numbered(number: int, those_before: Sequence[object]) -> None:
@@ -278,15 +344,3 @@ def _complete(file: RankFile, totals: set[int]) -> None:
 
 def _words(items: Iterable[object]) -> str:
     return ", ".join(map(str, items))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """As in "0-3, 7"; cut after some."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    texts = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
-    return _words(texts[:8]) + (", ..." if len(texts) > 8 else "")

@@ -18,25 +18,12 @@ from swapmeet.profiling.exchanges import Distinct, Found
 from swapmeet.profiling.recording import Recording
 from swapmeet.profiling.replay import Gain, Replay
 from swapmeet.profiling.summary import Row
+from swapmeet.tables import right
+from swapmeet.units import short_duration, size_text
 
 SCHEMA = 1  #: of the JSON
 WORTH = 0.01  #: of the run time; less is not worth a setting
 MOST_EXCHANGES = 20  #: shown of those that were replayed
-
-
-def time(seconds: float) -> str:
-    """With a unit and three digits."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns" if seconds else "0 s"
-
-
-def size(number: float) -> str:
-    """Of bytes."""
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    power = min(int(math.log2(max(number, 1))) // 10, len(units) - 1)
-    return f"{number / 1024**power:.4g} {units[power]}"
 
 
 def share(part: float, whole: float) -> str:
@@ -47,14 +34,14 @@ def share(part: float, whole: float) -> str:
 def heading(recording: Recording, found: Found) -> Iterator[str]:
     """Say what was recorded, and what is missing."""
     run, inside = recording.run_seconds, found.total / max(1, len(recording.files))
-    hosts = len({file.header["host"] for file in recording.files.values()})
+    hosts = len({file.header.host for file in recording.files.values()})
     where = "" if hosts <= 1 else f" on {hosts} hosts"
-    algorithms = sorted({str(file.header.get("algorithm", "?")) for file in recording.files.values()})
+    algorithms = sorted({file.header.algorithm for file in recording.files.values()})
     how = "" if algorithms == [NATIVE] else f", by SWAPMEET_ALGORITHM={' or '.join(algorithms)}"
     yield f"{recording.ranks} ranks{where}, {recording.mpi}{how}"
     yield (
-        f"run time {time(run)} (from the start of the processes to MPI_Finalize, mean of ranks); in all-to-alls "
-        f"{time(inside)} of a rank: {share(inside, run)}"
+        f"run time {short_duration(run)} (from the start of the processes to MPI_Finalize, mean of ranks); "
+        f"in all-to-alls {short_duration(inside)} of a rank: {share(inside, run)}"
     )
     for problem in recording.problems:
         yield f"note: {problem}"
@@ -62,43 +49,32 @@ def heading(recording: Recording, found: Found) -> Iterator[str]:
 
 def summary_table(rows: list[Row], recording: Recording) -> Table:
     """What the application did."""
-    table = Table(title="All-to-alls", title_justify="left")
-    for name, justify in (
-        ("communicators", "left"),
-        ("collective", "left"),
-        ("number", "right"),
-        ("calls", "right"),
-        ("block: least/median/most", "right"),
-        ("sent by a rank", "right"),
-        ("imbalance: ranks/blocks", "right"),
-        ("time of a rank", "right"),
-        ("of run", "right"),
-        ("waiting: apart/of time", "right"),
-    ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    sums = right("number", "calls", "block: least/median/most", "sent by a rank", "imbalance: ranks/blocks")
+    times = right("time of a rank", "of run", "waiting: apart/of time")
+    table = Table("communicators", "collective", *sums, *times, title="All-to-alls", title_justify="left")
     run, ranks = recording.run_seconds, max(1, len(recording.files))
     for row in rows:
-        sizes = "/".join(size(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
+        sizes = "/".join(size_text(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
         imbalance = "–"
         if row.rank_imbalance is not None and row.block_imbalance is not None:
             imbalance = f"{row.rank_imbalance:.2f} / {row.block_imbalance:.2f}"
         waiting = "–"
         if row.waiting:
-            waiting = f"{'' if row.waiting.clocks else '~'}{time(row.waiting.spread)} / {row.waiting.share:.0%}"
+            waiting = (
+                f"{'' if row.waiting.clocks else '~'}{short_duration(row.waiting.spread)} / {row.waiting.share:.0%}"
+            )
         spent = row.rank_seconds / ranks
         table.add_row(
             escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls),
-            sizes, size(row.bytes / ranks), imbalance, time(spent), share(spent, run), waiting,
+            sizes, size_text(row.bytes / ranks), imbalance, short_duration(spent), share(spent, run), waiting,
         )  # fmt: skip
     return table
 
 
 def histogram_table(rows: list[Row]) -> Table:
     """The sizes of blocks."""
-    table = Table(title="Sizes of blocks", title_justify="left")
-    table.add_column("communicators")
-    table.add_column("collective")
-    table.add_column("share of the blocks, by size")
+    columns = ("communicators", "collective", "share of the blocks, by size")
+    table = Table(*columns, title="Sizes of blocks", title_justify="left")
     for row in rows:
         if len(row.sizes) > 1:
             classes = row.histogram().items()
@@ -110,40 +86,42 @@ def histogram_table(rows: list[Row]) -> Table:
 
 
 def _class(least: int) -> str:
-    return size(least) if least < 2 else f"{size(least)}–{size(2 * least)}"
+    return size_text(least) if least < 2 else f"{size_text(least)}–{size_text(2 * least)}"
 
 
 def exchange_name(one: Distinct) -> str:
     """Collective, sizes and ranks in a few words."""
     if isinstance(one.bytes, int):
-        sizes = f"of {size(one.bytes)}"
+        sizes = f"of {size_text(one.bytes)}"
     else:
-        sizes = (
-            f"of {size(int(one.bytes.min()))} to {size(int(one.bytes.max()))} (mean {size(float(np.mean(one.bytes)))})"
-        )
+        least, most, mean = int(one.bytes.min()), int(one.bytes.max()), float(np.mean(one.bytes))
+        sizes = f"of {size_text(least)} to {size_text(most)} (mean {size_text(mean)})"
     flags = "".join([", in place" if one.in_place else "", ", derived type" if one.derived else ""])
     return f"{one.collective} {sizes}, P = {one.ranks}{flags}"
 
 
 def replay_table(replay: Replay) -> Table:
     """What was replayed."""
-    table = Table(title="Replayed, most expensive first", title_justify="left")
-    for name, justify in (
-        ("exchange", "left"), ("calls", "right"), ("recorded", "right"), ("native", "right"),
-        ("fastest candidate", "left"), ("takes", "right"), ("times faster (95 %)", "right"), ("", "left"),
-        ("saves a run", "right"),
-    ):  # fmt: skip
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    known, found = right("calls", "recorded", "native"), right("takes", "times faster (95 %)")
+    title = "Replayed, most expensive first"
+    table = Table(
+        "exchange", *known, "fastest candidate", *found, "", *right("saves a run"), title=title, title_justify="left"
+    )
     for one in replay.replayed[:MOST_EXCHANGES]:
-        row = [exchange_name(one.exchange), f"{one.exchange.calls:.0f}", time(one.exchange.call_seconds)]
-        row += [time(one.native.value)]
+        row = [exchange_name(one.exchange), f"{one.exchange.calls:.0f}", short_duration(one.exchange.call_seconds)]
+        row += [short_duration(one.native.value)]
         if one.candidates:
             spec = max(one.candidates, key=lambda spec: one.candidates[spec][1].value)
             takes, faster = one.candidates[spec]
             word = verdict(faster)
             colour = COLOURS[word]
-            row += [escape(spec), time(takes.value), _estimate(faster), f"[{colour}]{word}[/]" if colour else word]
-            row += [time(one.gain(one.best).value) if one.best != NATIVE else "nothing"]
+            row += [
+                escape(spec),
+                short_duration(takes.value),
+                _estimate(faster),
+                f"[{colour}]{word}[/]" if colour else word,
+            ]
+            row += [short_duration(one.gain(one.best).value) if one.best != NATIVE else "nothing"]
         else:
             row += ["none could run", "", "", "", "nothing"]
         table.add_row(*row)
@@ -158,9 +136,9 @@ def _estimate(estimate: Estimate) -> str:
 def gain_table(replay: Replay, recording: Recording) -> Table:
     """What each candidate would save of a run."""
     run = recording.run_seconds
-    table = Table(title="Saved of a run, if SWAPMEET_ALGORITHM is set for all of it", title_justify="left")
-    for name in ("SWAPMEET_ALGORITHM", "seconds (95 %)", "of run time"):
-        table.add_column(name, justify="left" if name.isupper() else "right")
+    title = "Saved of a run, if SWAPMEET_ALGORITHM is set for all of it"
+    gains = right("seconds (95 %)", "of run time")
+    table = Table("SWAPMEET_ALGORITHM", *gains, title=title, title_justify="left")
     for spec, gain in replay.by_spec().items():
         table.add_row(escape(spec), interval(gain), share(gain.value, run))
     table.add_section()
@@ -201,7 +179,7 @@ def assumptions(recording: Recording, replay: Replay, here: str) -> Iterator[str
         "A replay is not the run: its ranks arrive together, its buffers are warm, and nothing else is going on (other "
         "communicators are idle)."
     )
-    hosts = {str(file.header["host"]) for file in recording.files.values()}
+    hosts = {file.header.host for file in recording.files.values()}
     if hosts - {here}:
         more = ", ..." if len(hosts) > 4 else ""
         yield f"It was recorded on {', '.join(sorted(hosts)[:4])}{more} and replayed on {here}."
@@ -219,7 +197,7 @@ def advice(recording: Recording, found: Found, replay: Replay) -> str:
         return "Nothing to recommend: no candidate could be compared."
     sure = {spec: gain for spec, gain in gains.items() if gain.low > 0}
     spec, gain = next(iter((sure or gains).items()))
-    much = f"{interval(gain)} s of {time(run)}, {share(gain.value, run)} of the run"
+    much = f"{interval(gain)} s of {short_duration(run)}, {share(gain.value, run)} of the run"
     if not gain.high >= WORTH * run:
         return (
             f"Not worth it: of the candidates, {spec} is best, and would save {much} (all-to-alls take "

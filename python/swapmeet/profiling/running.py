@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.launch import INTERRUPTED
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
-from swapmeet.output import JSON, TABLE, plain, print_json, tables_console
+from swapmeet.output import JSON, TABLE, json_text, print_json, tables_console
 from swapmeet.profiling import report, summary
 from swapmeet.profiling.exchanges import Found, distinct
 from swapmeet.profiling.recording import Recording, read
@@ -131,7 +130,7 @@ def _analyse(recording: Recording, wanted: Wanted | None, folder: Path, output: 
     if form == JSON:
         print_json("profile", **page)
     if output is not None:
-        output.write_text(json.dumps(plain(page), indent=1) + "\n")
+        output.write_text(json_text(page) + "\n")
 
 
 def _print_recorded(recording: Recording, found: Found, rows: list[summary.Row]) -> None:

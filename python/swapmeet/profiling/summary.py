@@ -20,6 +20,7 @@ from swapmeet.profiling.recording import (
     RankFile,
     Recording,
 )
+from swapmeet.quantiles import quantile
 
 Numbers = NDArray[np.float64]
 
@@ -66,11 +67,7 @@ class Row:
 
     def quantile(self, share: float) -> int:
         """The size that so many of the blocks do not exceed: 0.5 gives the median."""
-        sizes = sorted(self.sizes)
-        if not sizes:
-            return 0
-        counts = np.cumsum([self.sizes[size] for size in sizes])
-        return sizes[min(int(np.searchsorted(counts, share * counts[-1])), len(sizes) - 1)]
+        return int(quantile(self.sizes, share, self.sizes.values())) if self.sizes else 0
 
     def histogram(self) -> dict[int, float]:
         """Share of the blocks in each class: 0, 1, 2-3, 4-7, ... bytes, by its least size."""
@@ -156,9 +153,7 @@ def _waiting(parts: Sequence[tuple[Numbers, Numbers, Numbers, Numbers, bool]]) -
     weights, spread, waited, times = (np.concatenate([part[k] for part in parts]) for k in range(4))
     if not len(weights) or not times.any():
         return None
-    order = np.argsort(spread)
-    cumulated = np.cumsum(weights[order])
-    median = spread[order][np.searchsorted(cumulated, cumulated[-1] / 2)]
+    median = quantile(spread, 0.5, weights)
     share = float((weights * waited).sum() / (weights * times).sum())
     return Waiting(float(median) * 1e-9, share, all(part[4] for part in parts))
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swapmeet.bench.cells import bytes_text
 from swapmeet.model import root
 from swapmeet.plots.style import MARKERS, WIDE_SPREAD, dress, line_style, plain_numbers, seconds_scale, thinned
 from swapmeet.reproduction.figure import SIMULATION, Rows
+from swapmeet.units import bytes_text
 
 Line = Sequence[tuple[float, float]]  #: (x, microseconds or another number)
 WIDTH, HEIGHT = 2.3, 2.0  #: of a panel, in inches

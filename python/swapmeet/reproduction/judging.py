@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from swapmeet.plots.style import digits
 from swapmeet.reproduction.figure import (
     CONFIRMED,
     EXCEEDED,
@@ -18,6 +17,7 @@ from swapmeet.reproduction.figure import (
     Row,
     Rows,
 )
+from swapmeet.units import digits
 
 NEARLY_ALL, HALF = 0.9, 0.5
 NEAR = 0.05  #: times that differ by less are as good as each other

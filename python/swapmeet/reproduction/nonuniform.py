@@ -43,7 +43,7 @@ DISTRIBUTIONS = (
 
 
 def _equations() -> Iterator[Row]:
-    machines_ = [hockney.Machine(*costs) for costs in itertools.product((0.5, 3, 22.9), (0.1, 1, 11))]
+    machines_ = [hockney.AlphaBeta(*costs) for costs in itertools.product((0.5, 3, 22.9), (0.1, 1, 11))]
     for p, n in itertools.product((2, 16, 256, 1000, 4096, 32768), (1, 4, 7, 8, 9, 16, 64, 512, 2048)):
         cheaper = [hockney.padded_bruck_us(m, p, n) < hockney.two_phase_bruck_us(m, p, n / 2) for m in machines_]
         printed = [(n - 8) * (p + 1) * m.beta_ns < 4000 * m.alpha_us for m in machines_]
@@ -63,7 +63,7 @@ def _blocks() -> Iterator[Row]:
 
 def _priced() -> Iterator[Row]:
     """Equations 1 and 2, and P - 1 messages of the mean size, with the numbers that fit Theta."""
-    machine = hockney.Machine.of(machines.load("theta-fit"))
+    machine = hockney.AlphaBeta.of(machines.load("theta-fit"))
     for p, n in itertools.product(MODEL_RANKS, LARGEST):
         row = {"machine": "theta-fit", "P": p, "sizes": f"uniform:max={n}", "bytes": n}
         for role, us in (

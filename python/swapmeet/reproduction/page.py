@@ -8,6 +8,7 @@ from pathlib import Path
 
 from swapmeet.reproduction.figure import NOT_HERE, SIMULATION, VERDICTS, Figure, Judgement
 from swapmeet.reproduction.store import Results, read
+from swapmeet.tables import markdown
 
 PAPERS = {
     "tra": "Configurable Algorithms for All-to-all Collectives",
@@ -62,18 +63,17 @@ def whole(figures: Sequence[Figure], folder: Path, pictures: str) -> Iterator[st
 
 def _summary(found: Sequence[tuple[Figure, Results]]) -> Iterator[str]:
     columns = (*VERDICTS[:-1], "not here")
-    yield f"| figure | of | {' | '.join(columns)} |"
-    yield f"|---|---|{'---|' * len(columns)}"
     total: Counter[str] = Counter()
+    lines = []
     for figure, results in found:
         counts = Counter(judgement.verdict for judgement in judged(figure, results))
         total += counts
-        yield f"| [{figure.key}](#{_anchor(figure)}) | {figure.title} | {_numbers(counts)} |"
-    yield f"| all | | {_numbers(total)} |"
+        lines.append([f"[{figure.key}](#{_anchor(figure)})", figure.title, *_numbers(counts)])
+    yield from markdown(["figure", "of", *columns], [*lines, ["all", "", *_numbers(total)]])
 
 
-def _numbers(counts: Counter[str]) -> str:
-    return " | ".join(str(counts[verdict] or "") for verdict in VERDICTS)
+def _numbers(counts: Counter[str]) -> list[str]:
+    return [str(counts[verdict] or "") for verdict in VERDICTS]
 
 
 def _heading(figure: Figure) -> str:
@@ -92,11 +92,11 @@ def section(figure: Figure, results: Results, picture: str) -> Iterator[str]:
     yield f"{figure.place[0].upper()}{figure.place[1:]}. {_how(figure, results)}\n"
     if figure.reduced:
         yield f"{figure.reduced}\n"
-    yield "| claim of the paper | judged by | here | verdict |"
-    yield "|---|---|---|---|"
+    lines = []
     for claim, judgement in zip(figure.claims, judged(figure, results), strict=True):
         said = f"{claim.statement} ({claim.section})"
-        yield f"| {_cell(said)} | {_cell(claim.criterion)} | {_cell(judgement.finding)} | **{judgement.verdict}** |"
+        lines.append([said, claim.criterion, judgement.finding, f"**{judgement.verdict}**"])
+    yield from markdown(("claim of the paper", "judged by", "here", "verdict"), lines)
     problems = list(results.rows.having("problem"))
     if problems:
         names = [f"{row['spec']}, P = {row['P']:,}, {row['sizes']}: {row['problem']}" for row in problems]
@@ -114,7 +114,3 @@ def _how(figure: Figure, results: Results) -> str:
     used = [source.words for source in figure.sources if source.by != SIMULATION or has_times]
     missing = "" if len(used) == len(figure.sources) else "Simulations: not made yet."
     return " ".join(filter(None, (f"From {'; '.join(used)}{simgrid}." if used else "", missing)))
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

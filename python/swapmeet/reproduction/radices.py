@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from swapmeet import _core
 from swapmeet.model import root
-from swapmeet.plots.style import digits
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Judgement, Row, Rows
 from swapmeet.reproduction.judging import HALF, NEAR, NEARLY_ALL, Judge, cell_name, cells, together
 from swapmeet.reproduction.sources import Chooser, kept_radices, standing
 from swapmeet.specs import parse_spec
+from swapmeet.units import digits
 
 Wanted = Callable[[int], bool]  #: of bytes of a block
 FEW_RADICES = (2, 3, 4, 8, 12, 32, 64, 128)  #: that are simulated, with the square root of P

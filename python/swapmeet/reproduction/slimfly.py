@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from swapmeet import _core
 from swapmeet.plots import fit
-from swapmeet.plots.style import digits
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import SIMULATION, Claim, Figure, Judgement, Row, Rows
 from swapmeet.reproduction.judging import UP_TO, cells, faster, near, ratios, up_to
 from swapmeet.reproduction.sources import Counted, Grid, Simulated
 from swapmeet.reproduction.vendor import open_mpi_1
 from swapmeet.specs import parse_spec
+from swapmeet.units import digits
 
 NODES = (14, 16, 28, 32, 56, 64)
 SIZES = ("8", "64", "128", "256", "512", "1024", "4096", "16384", "32768", "65536", "131072")

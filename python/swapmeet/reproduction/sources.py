@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swapmeet import _core, machines
-from swapmeet.bench.cells import bytes_text
 from swapmeet.model import root
 from swapmeet.prices import STANDARD_MODEL, Pricing
 from swapmeet.reproduction.figure import COUNTS, MODEL, SIMULATION, Row
 from swapmeet.specs import parse_spec
+from swapmeet.units import bytes_text
 
 Chooser = Callable[[int, int], str]  #: (P, bytes of a block) -> spec; "": none there
 CURVE_POINTS = 32  #: of a sweep over all radices, that are written down

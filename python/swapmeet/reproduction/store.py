@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import Any
 
 from swapmeet import __version__
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import json_line
 from swapmeet.reproduction.figure import Figure, Row, Rows
+from swapmeet.structs import read_lines
 
 SCHEMA = 1
 
@@ -39,12 +40,11 @@ def write(folder: Path, figure: Figure, rows: Iterable[Row], simgrid: str) -> Pa
     """
     header = {"figure": figure.key, "schema": SCHEMA, "swapmeet": __version__, "date": f"{datetime.date.today()}"}
     header |= {"simgrid": simgrid} if simgrid else {}
-    lines = [json.dumps(line, allow_nan=False, separators=(",", ":"), ensure_ascii=False) for line in (header, *rows)]
     file = path(folder, figure)
     draft = file.with_suffix(".draft")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        draft.write_text("".join(map(json_line, (header, *rows))), encoding="utf-8")
         draft.replace(file)
     except OSError as problem:
         raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
@@ -61,14 +61,14 @@ def read(folder: Path, figure: Figure) -> Results | None:
     """
     file = path(folder, figure)
     try:
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        lines = list(read_lines(file))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
         raise SwapmeetError(
             f"{file} cannot be read ({problem}): swapmeet reproduce {figure.key} makes it anew"
         ) from None
-    if not all(isinstance(line, dict) for line in lines) or not lines or lines[0].get("figure") != figure.key:
+    if not lines or lines[0].get("figure") != figure.key:
         raise SwapmeetError(f"{file} holds no results of {figure.key}: swapmeet reproduce {figure.key} makes it anew")
     if lines[0].get("schema") != SCHEMA:
         raise SwapmeetError(f"{file} is of another version: swapmeet reproduce {figure.key} makes it anew")

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from swapmeet import _core, machines
-from swapmeet.bench.cells import bytes_text
 from swapmeet.model import root
-from swapmeet.plots.style import digits
 from swapmeet.prices import STANDARD_MODEL
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Judgement, Row, Rows, Source
 from swapmeet.reproduction.judging import NEAR, Judge, cell_name, cells, model_and_simulation
 from swapmeet.reproduction.sources import Chooser, Grid, Simulated, best_of, kept_radices, rounded
 from swapmeet.specs import parse_spec
+from swapmeet.units import bytes_text, digits
 
 WITHIN, BETWEEN = "within", "between"  #: the layers
 PER_NODE = 16  #: of the simulation
@@ -72,9 +71,9 @@ def standing(times: Mapping[int, float], radix: int) -> dict[str, object]:
     return {"best_r": best, "recommended_r": radix, "recommended_over_best": rounded(times[radix] / times[best])}
 
 
-def _within_us(work: _core.Work, costs: _core.Machine, size: int) -> float:
+def _within_us(work: _core.Work, costs: _core.MachineCosts, size: int) -> float:
     """The part of messages within nodes: what is left where those between nodes cost nothing, nor do copies."""
-    free = _core.Machine()
+    free = _core.MachineCosts()
     for name in ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us", "eager_bytes"):
         setattr(free.within, name, getattr(costs.within, name))
     free.between.eager_bytes = costs.between.eager_bytes

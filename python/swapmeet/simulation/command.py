@@ -112,7 +112,16 @@ def simulate(
         _compare(against, as_json)
         return
     chosen = running.Chosen(
-        platform, ranks, network, per_node, native, jobs or len(os.sched_getaffinity(0)), limit, budget, jitter, tuning
+        platform=platform,
+        ranks=ranks,
+        network=network,
+        per_node=per_node,
+        native=native,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        limit=limit,
+        budget=budget,
+        jitter_us=jitter,
+        tuning=tuning,
     )
     if estimated and (application or score or AUTO in patterns):
         wrong = "a program" if application else "--scoreboard" if score else "the automatic choice"

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from rich.table import Column, Table
+from rich.table import Table
 
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import Cell, place, size
@@ -18,6 +18,7 @@ from swapmeet.simulation import peers
 from swapmeet.simulation.expecting import Estimator
 from swapmeet.simulation.job import Job
 from swapmeet.simulation.platform import Platform, platform
+from swapmeet.tables import right
 
 LABEL = re.compile(r"(?P<machine>\S+)(?: (?P<topology>.+))? \(SimGrid [^()]*\)")
 
@@ -88,12 +89,12 @@ def records(found: Sequence[Deviation]) -> Iterator[dict[str, object]]:
 
 def tables(found: Sequence[Deviation]) -> Iterator[Table]:
     """A row for each, and one for each family and platform."""
-    listing = Table("where", "block", "spec", *(_right("µs, simulated", "µs, estimated", "off by")))
+    listing = Table("where", "block", "spec", *right("µs, simulated", "µs, estimated", "off by"))
     for one in found:
         times = [f"{1e6 * time:,.4g}" for time in (one.simulated, one.estimated)]
         listing.add_row(place(one.cell), size(one.cell), one.spec, *times, f"{one.percent:+.0f} %")
     yield listing
-    summary = Table("", *_right("cells", "median error", "worst"))
+    summary = Table("", *right("cells", "median error", "worst"))
     for title, group in _groups(found):
         percents = [one.percent for one in group]
         worst = max(percents, key=abs)
@@ -106,7 +107,3 @@ def _groups(found: Sequence[Deviation]) -> Iterator[tuple[str, Sequence[Deviatio
     for key in ("family", "machine"):
         for name in sorted({getattr(one, key) for one in found}):
             yield name, [one for one in found if getattr(one, key) == name]
-
-
-def _right(*titles: str) -> list[Column]:
-    return [Column(title, justify="right") for title in titles]

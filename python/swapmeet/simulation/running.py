@@ -15,7 +15,7 @@ from swapmeet import __version__
 from swapmeet.bench import machine
 from swapmeet.bench.candidates import require_candidates
 from swapmeet.bench.cells import NATIVE, name
-from swapmeet.bench.request import Request, parse_duration
+from swapmeet.bench.request import Request
 from swapmeet.bench.results import Writer, read
 from swapmeet.bench.running import report
 from swapmeet.errors import SwapmeetError
@@ -27,6 +27,7 @@ from swapmeet.simulation.expecting import Estimator
 from swapmeet.simulation.job import Job, Outcome, Simulator
 from swapmeet.simulation.platform import Platform, platform
 from swapmeet.specs import parse_ranks, parse_spec
+from swapmeet.units import long_duration, parse_duration
 
 Exchanges = tuple[tuple[str, str, int, str], ...]
 
@@ -138,35 +139,25 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     total = max(total, max(each, default=0))
     most = sum(sorted((one.bytes for one in estimates), reverse=True)[: chosen.jobs])
     print(
-        f"swapmeet: {_counted(len(todo), 'simulation')}, {jobs - len(todo)} more are known: about {_duration(total)} "
-        f"by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
+        f"swapmeet: {_counted(len(todo), 'simulation')}, {jobs - len(todo)} more are known: "
+        f"about {long_duration(total)} by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
         file=sys.stderr,
     )
     for job, seconds in zip(todo, each, strict=True):
         if seconds > limit_s:
             print(
-                f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {_duration(seconds)}, and given up after "
-                f"{_duration(limit_s)} (--time-limit): so many messages are in flight; try direct(window=8)",
+                f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {long_duration(seconds)}, and given up after "
+                f"{long_duration(limit_s)} (--time-limit): so many messages are in flight; try direct(window=8)",
                 file=sys.stderr,
             )
     total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs
     if total > parse_duration(chosen.budget, "--budget"):
-        more = f"that is about {_duration(total)}, more than --budget {chosen.budget}"
+        more = f"that is about {long_duration(total)}, more than --budget {chosen.budget}"
         raise SwapmeetError(f"{more}: give more, or choose fewer ranks, sizes or specs")
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _duration(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.0f} h"
-    )
 
 
 class _progress:  # noqa: N801

@@ -12,6 +12,7 @@ from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import Cell, place, size
 from swapmeet.bench.records import Results
 from swapmeet.simulation.peers import PREFIX, SELECTORS
+from swapmeet.tables import right
 
 SLOWER = 0.97  #: times as fast as the best peer, below which we call ourselves slower
 
@@ -60,9 +61,9 @@ def table(found: Sequence[Score]) -> Table:
     summary = (
         f"geometric mean {mean(found):.2f}; slower in {slower} of {len(found)} cells, at worst {_worst(found):.2f}"
     )
-    shown = Table(title="auto against the best of " + ", ".join(SELECTORS), caption=summary, title_justify="left")
-    for column in ("where", "block", "µs, auto", "µs, best", "best", "speed-up"):
-        shown.add_column(column, justify="left" if column in ("where", "best") else "right")
+    times = right("block", "µs, auto", "µs, best")
+    title = "auto against the best of " + ", ".join(SELECTORS)
+    shown = Table("where", *times, "best", *right("speed-up"), title=title, caption=summary, title_justify="left")
     for score in found:
         colour = "red" if score.speedup < SLOWER else "green" if score.speedup > 1 / SLOWER else "white"
         numbers = [f"{1e6 * score.ours:.4g}", f"{1e6 * score.best:.4g}", score.peer]

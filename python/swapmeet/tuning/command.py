@@ -90,7 +90,17 @@ def tune(
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
         sources = [Path(f"{name}-{collective}.jsonl") for collective in ("alltoall", "alltoallv")]
         known = pruning.find_machine(machine, target)
-        plan = measuring.Plan(mpi, specs, ranks, sizes, nodes, budget, launches, launcher, known)
+        plan = measuring.Plan(
+            mpi=mpi,
+            specs=specs,
+            ranks=ranks,
+            sizes=sizes,
+            nodes=nodes,
+            budget=budget,
+            launches=launches,
+            launcher=launcher,
+            machine=known,
+        )
         try:
             measuring.measure(plan, sources)
         except KeyboardInterrupt:

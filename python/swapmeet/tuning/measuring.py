@@ -14,12 +14,13 @@ from rich.table import Table
 from swapmeet import _core
 from swapmeet import mpi as mpis
 from swapmeet.bench import running
-from swapmeet.bench.request import Request, parse_duration
+from swapmeet.bench.request import Request
 from swapmeet.bench.results import read
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine
 from swapmeet.mpi import Mpi
 from swapmeet.tuning import active, file, fit, pruning
+from swapmeet.units import parse_duration
 
 #: What may be fastest somewhere.
 ALLTOALL = (

@@ -109,7 +109,7 @@ def forget(path: Path, gone: Callable[[_core.Evidence], bool]) -> int:
     """Take evidence out of a file, and the file away if nothing is left. How much it was."""
     count = 0
 
-    def change(evidence: list[_core.Evidence]) -> list[_core.Evidence]:
+    def change(evidence: Sequence[_core.Evidence]) -> Sequence[_core.Evidence]:
         nonlocal count
         kept = [one for one in evidence if not gone(one)]
         count = len(evidence) - len(kept)

@@ -19,6 +19,7 @@ from swapmeet.arguments import RANKS, mpi_names
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.tuning import file, memory
+from swapmeet.units import bytes_text
 
 tuning = typer.Typer(
     help="What the library has measured while programs ran, and remembers (docs/tuning.md).",
@@ -123,7 +124,7 @@ def _show(store: memory.Store) -> None:
             str(one.ranks),
             str(one.nodes),
             str(least) if least == most else f"{least} to {most}",
-            "any" if one.size_class < 0 else _size(1 << one.size_class),
+            "any" if one.size_class < 0 else bytes_text(1 << one.size_class),
             str(one.spec),
             f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} µs",
             str(one.calls),
@@ -132,13 +133,6 @@ def _show(store: memory.Store) -> None:
             "used" if _as_rule(one) in used else "",
         )
     tables_console().print(table)
-
-
-def _size(count: int) -> str:
-    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if count >= 1 << bits:
-            return f"{count >> bits} {unit}"
-    return f"{count} B"
 
 
 @tuning.command()

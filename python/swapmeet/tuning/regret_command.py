@@ -12,9 +12,11 @@ import typer
 from rich.table import Table
 
 from swapmeet import output
-from swapmeet.bench.cells import bytes_text
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import TABLE, AsJson, tables_console
+from swapmeet.quantiles import quantile
+from swapmeet.tables import right
+from swapmeet.units import bytes_text
 
 if TYPE_CHECKING:
     from swapmeet.tuning.held_out import Loss
@@ -131,15 +133,13 @@ def _record_of_data(loss: judging.Loss) -> dict[str, object]:
 
 def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:
     """A row for each choice, over its cells."""
-    shown = Table(title=f"{title}, against the fastest that was measured", title_justify="left")
-    shown.add_column("choice")
-    for column in ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where"):
-        shown.add_column(column, justify="right")
+    title += ", against the fastest that was measured"
+    columns = ("cells", "mean", "by quartiles", "median", "90 %", "surely", "worst", "where")
+    shown = Table("choice", *right(*columns), title=title, title_justify="left")
     for choice in dict.fromkeys(loss.choice for loss in losses):
         found = sorted((loss for loss in losses if loss.choice == choice), key=lambda loss: loss.regret)
         regrets = [loss.regret for loss in found]
         bounds = [statistics.fmean(getattr(loss, key) for loss in found) for key in ("low", "high")]
-        tail = regrets[min(len(regrets) - 1, int(0.9 * len(regrets)))]
         surely = "" if found[0].surely is None else str(sum(bool(loss.surely) for loss in found))
         _, nodes, _, size = found[-1].cell
         shown.add_row(
@@ -148,7 +148,7 @@ def _table_of_data(title: str, losses: Sequence[judging.Loss]) -> Table:
             f"{statistics.fmean(regrets):.1%}",
             f"{bounds[0]:.1%} to {bounds[1]:.1%}",
             f"{statistics.median(regrets):.1%}",
-            f"{tail:.1%}",
+            f"{quantile(regrets, 0.9):.1%}",
             surely,
             f"{regrets[-1]:.1%}",
             f"{nodes} nodes, {bytes_text(size)}",
@@ -160,15 +160,13 @@ def table(mpi: str, losses: Sequence[Loss]) -> Table:
     """A row for each choice."""
     from swapmeet.tuning.held_out import NEAR
 
-    shown = Table(title=f"{mpi}: time lost against the fastest", title_justify="left")
-    shown.add_column("choice")
     near = f"within {NEAR:.0%}"
-    for column in ("cells", "mean", "median", "90 %", "99 %", "worst", near, f"surely not {near}"):
-        shown.add_column(column, justify="right")
+    columns = ("cells", "mean", "median", "90 %", "99 %", "worst", near, f"surely not {near}")
+    shown = Table("choice", *right(*columns), title=f"{mpi}: time lost against the fastest", title_justify="left")
     for choice in dict.fromkeys(loss.choice for loss in losses):
         some = [loss for loss in losses if loss.choice == choice]
         regrets = sorted(loss.regret for loss in some)
-        shares = [regrets[min(len(regrets) - 1, int(share * len(regrets)))] for share in (0.9, 0.99)]
+        shares = [quantile(regrets, share) for share in (0.9, 0.99)]
         numbers = [statistics.fmean(regrets), statistics.median(regrets), *shares, regrets[-1]]
         share = sum(value <= NEAR for value in regrets) / len(regrets)
         surely = sum(loss.surely > NEAR for loss in some) / len(some)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from swapmeet import reproduce_command
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.tables import right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,6 +121,7 @@ def _held_out(found: Sequence[Sequence[Prediction]]) -> Iterator[tuple[str, list
 
 
 def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Prediction]) -> None:
+    reproduce_command.require_source("swapmeet validate -o")
     from swapmeet.plots.style import save
     from swapmeet.validation import computing, drawing, page, rejudging, store
 
@@ -139,14 +142,19 @@ def _write(folder: Path, cells: Sequence[Measured], simulated: Sequence[Predicti
 
 
 def _print(found: Sequence[Sequence[Prediction]]) -> None:
-    from swapmeet.bench.cells import bytes_text
+    from swapmeet.units import bytes_text
     from swapmeet.validation.judging import NEAR_FACTOR, errors
     from swapmeet.validation.predicting import ESTIMATE, MODEL
 
     times = {(*one.measured.cell, one.measured.algorithm, one.by): one for some in found for one in some}
-    table = Table("system", "nodes", "algorithm", "spec", "block", title_justify="left")
-    for column in ("measured (µs)", "model", "x", "estimate", "x", "fitted"):
-        table.add_column(column, justify="right")
+    table = Table(
+        "system",
+        "nodes",
+        "algorithm",
+        "spec",
+        "block",
+        *right("measured (µs)", "model", "x", "estimate", "x", "fitted"),
+    )
     for key in dict.fromkeys(key[:-1] for key in times):
         both = [times.get((*key, by)) for by in (MODEL, ESTIMATE)]
         one = next(one for one in both if one)

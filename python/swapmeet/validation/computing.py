@@ -14,7 +14,7 @@ from swapmeet import machines, prices
 from swapmeet.errors import SwapmeetError
 from swapmeet.simulation.deviation import LABEL
 from swapmeet.specs import parse_spec
-from swapmeet.validation import algorithms, fitting, judging, rejudging, store
+from swapmeet.validation import algorithms, fitting, judging, store
 from swapmeet.validation.measurements import Measured, by_place
 from swapmeet.validation.predicting import (
     ESTIMATE,
@@ -284,6 +284,8 @@ def everything(
     cells: Sequence[Measured], reproduction: Path, simulated: Iterable[Prediction] = ()
 ) -> dict[str, list[dict[str, Any]]]:
     """All rows, by their kind; `reproduction` is the folder of `swapmeet reproduce -o`."""
+    from swapmeet.validation import rejudging  # of claims, which an installed package does not have
+
     known = predictors(cells)
     both = [one for by in (MODEL, ESTIMATE) for one in predictions(by, cells, known)]
     return {

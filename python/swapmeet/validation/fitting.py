@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from swapmeet import machines
 from swapmeet.errors import SwapmeetError
+from swapmeet.structs import reason
 from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 from swapmeet.validation.predicting import ESTIMATE, Predictor
 
-FREE_KEYS = {"start", "low", "high", "meaning"}
 MOST = 1e9  #: of a number, as in descriptions
 LEAST = 1e-9  #: of predicted over measured
 PULL = 0.07  #: the residual of a number that is a factor of e from where it starts; of a cell that is off by e: 1
@@ -53,12 +55,12 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     from scipy import optimize  # type: ignore[import-untyped]
 
     wanted = _read(path)
-    some = [one for one in cells if one.system == wanted["system"]]
+    some = [one for one in cells if one.system == wanted.system]
     chosen = _chosen(path, wanted, some)
     if at_random is not None:
         known = [one for one in some if _spec(one)]
         chosen = random.Random(at_random).sample(known, len(chosen))
-    draft, free, shared = _split(path, wanted["description"])
+    draft, free, shared = _split(path, wanted.description)
     starts = np.log([one["start"] for one in free.values()])
     bounds = np.log([[one["low"], one["high"]] for one in free.values()]).T
     first = Predictor(_machine(draft, free, shared, starts, path))
@@ -90,8 +92,8 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
         }
     return _filled(draft, numbers, shared) | {
         "measured": {
-            "system": wanted["system"],
-            "data": wanted["data"],
+            "system": wanted.system,
+            "data": wanted.data,
             "fitted": [[one.nodes, one.per_node, one.ranks, one.algorithm, one.block_bytes, one.us] for one in chosen],
             "of": predictable,
             "command": f"swapmeet validate --fit {path.name}",
@@ -99,17 +101,35 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     }
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+class Fit(msgspec.Struct):
+    """What is to be fitted: docs/validation.md."""
+
+    system: str  #: as measurements name it
+    data: str  #: where they are from
+    fitted: list[Any]  #: [nodes, algorithm, bytes of a block] of each cell
+    description: dict[str, Any]  #: of a machine, with free numbers
+
+
+class Free(msgspec.Struct, forbid_unknown_fields=True):
+    """A number that is to be fitted."""
+
+    start: float
+    low: float
+    high: float
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        if not (0 < self.low <= self.start <= self.high <= MOST and self.low < self.high):
+            raise ValueError("the bounds")
+
+
+def _read(path: Path) -> Fit:
     try:
-        wanted: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return msgspec.json.decode(path.read_bytes(), type=Fit)
     except OSError as problem:
         raise SwapmeetError(f"--fit {path}: {problem.strerror}") from None
-    except (ValueError, RecursionError) as problem:
-        raise SwapmeetError(f"--fit {path}: no JSON ({problem})") from None
-    for key, kind in (("system", str), ("data", str), ("fitted", list), ("description", dict)):
-        if not isinstance(wanted, dict) or not isinstance(wanted.get(key), kind):
-            raise SwapmeetError(f'--fit {path}: "{key}" is missing or no {kind.__name__}')
-    return wanted
+    except msgspec.MsgspecError as problem:
+        raise SwapmeetError(f"--fit {path}: {reason(problem, f'no JSON object ({problem})')}") from None
 
 
 def _spec(one: Measured) -> str | None:
@@ -117,11 +137,11 @@ def _spec(one: Measured) -> str | None:
     return None if algorithm is None else algorithm.spec
 
 
-def _chosen(path: Path, wanted: Mapping[str, Any], cells: Sequence[Measured]) -> list[Measured]:
+def _chosen(path: Path, wanted: Fit, cells: Sequence[Measured]) -> list[Measured]:
     found: list[Measured] = []
-    for cell in wanted["fitted"]:
+    for cell in wanted.fitted:
         try:
-            one = _cell(cell, wanted["system"], cells)
+            one = _cell(cell, wanted.system, cells)
         except ValueError as problem:
             raise SwapmeetError(f"--fit {path}: {json.dumps(cell)} {problem}") from None
         if one in found:
@@ -175,28 +195,19 @@ def _split(
     if not free:
         raise SwapmeetError(f'--fit {path}: no number has a "start": nothing is to be fitted')
     for place, value in free.items():
-        if not _is_range(value):
+        try:
+            msgspec.convert(value, Free)
+        except msgspec.ValidationError:
             raise SwapmeetError(
                 f'--fit {path}: {place}: expected {{"start": ..., "low": ..., "high": ...}}, perhaps with a "meaning", '
-                f"and 0 < low <= start <= high and low < high, not {json.dumps(value)}"
-            )
-        if not isinstance(value.get("meaning", ""), str):
-            raise SwapmeetError(f'--fit {path}: {place}: "meaning" is no text')
+                f"a text, and 0 < low <= start <= high and low < high, not {json.dumps(value)}"
+            ) from None
     for place, other in shared.items():
         if found[place].keys() != {"as"} or not isinstance(other, str) or other not in free:
             raise SwapmeetError(
                 f'--fit {path}: {place}: expected {{"as": a number that is fitted}}, not {json.dumps(found[place])}'
             )
     return copy.deepcopy(dict(description)), free, shared
-
-
-def _is_range(value: Mapping[str, Any]) -> bool:
-    """Whether a free number has a start within its bounds, and nothing that is not known."""
-    numbers = [value.get(key) for key in ("start", "low", "high")]
-    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
-        return False
-    start, low, high = (float(value[key]) for key in ("start", "low", "high"))
-    return 0 < low <= start <= high <= MOST and low < high and not value.keys() - FREE_KEYS
 
 
 @dataclass(frozen=True)
@@ -213,11 +224,11 @@ class Counts:
 def counts(path: Path, cells: Sequence[Measured]) -> Counts:
     """Of a fit's file, among measured cells."""
     wanted = _read(path)
-    some = [one for one in cells if one.system == wanted["system"]]
+    some = [one for one in cells if one.system == wanted.system]
     known = [one for one in some if _spec(one)]
     chosen = _chosen(path, wanted, some)
     distinct = [{(one.cell, _spec(one)) for one in part} for part in (chosen, known)]
-    free = len(_split(path, wanted["description"])[1])
+    free = len(_split(path, wanted.description)[1])
     return Counts(free, len(chosen), len(known), len(distinct[0]), len(distinct[1]))
 
 

@@ -214,7 +214,7 @@ def as_results(cells: Sequence[Measured], label: str) -> Results:
     """
     first = cells[0]
     nodes = str(first.per_node) if first.ranks > first.per_node else ""
-    launch = Launch(0, 0, label, "", first.ranks, nodes, (), {}, "", 0.0, ())
+    launch = Launch(0, 0, label, first.ranks, nodes=nodes)
     results = Results(Path(label), [{}], [launch])
     for (_, _, ranks, size), some in by_cell(cells).items():
         by_spec = results.series.setdefault(Cell(label, ranks, "alltoall", str(size), nodes=nodes), {})

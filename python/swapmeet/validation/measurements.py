@@ -17,7 +17,6 @@ import io
 import math
 import re
 import shlex
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.quantiles import quartiles
 
 if TYPE_CHECKING:
     from swapmeet.bench.records import Launch
@@ -325,8 +325,7 @@ def _bench(path: Path, content: bytes) -> Iterator[tuple[int, Measured]]:
                     f"{path}: {cell.ranks} ranks of {cell.mpi} were launched on {told}: give one of them"
                 )
             nodes, per_node = places[0]
-            quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
-            us = [1e6 * second for second in quartiles]
+            us = [1e6 * second for second in quartiles(seconds)]
             size, many = cell.block_bytes, len(seconds)
             yield 1, Measured(cell.mpi, nodes, per_node, cell.ranks, spec, size, us[1], us[0], us[2], many)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from swapmeet import machines
-from swapmeet.bench.cells import bytes_text
-from swapmeet.plots.style import digits, duration
+from swapmeet.tables import markdown
+from swapmeet.units import bytes_text, digits, duration
 from swapmeet.validation import algorithms, fitting, measurements, store
 from swapmeet.validation.computing import OURS
 from swapmeet.validation.judging import (
@@ -125,11 +125,19 @@ def _verdict(met: bool) -> str:
 
 def _targets(rows: Sequence[Row], refits: Sequence[Row]) -> Iterator[str]:
     """Errors of cells held out, by the cells that were chosen by hand and by others."""
-    yield (
-        f"| | cells held out | median error, {MOST_ERROR:.0%} at most | within a factor of {NEAR_FACTOR}, "
-        f"{LEAST_NEAR:.0%} at least | fitted to cells at random: median error | within the factor | both met |"
+    columns = (
+        "",
+        "cells held out",
+        f"median error, {MOST_ERROR:.0%} at most",
+        f"within a factor of {NEAR_FACTOR}, {LEAST_NEAR:.0%} at least",
+        "fitted to cells at random: median error",
+        "within the factor",
+        "both met",
     )
-    yield "|---|---|---|---|---|---|---|"
+    yield from markdown(columns, _target_lines(rows, refits))
+
+
+def _target_lines(rows: Sequence[Row], refits: Sequence[Row]) -> Iterator[list[str]]:
     for by in (ESTIMATE, MODEL):
         for system in _values(rows, "system"):
             some = [row for row in rows if (row["by"], row["system"]) == (by, system)]
@@ -149,21 +157,25 @@ def _targets(rows: Sequence[Row], refits: Sequence[Row]) -> Iterator[str]:
                 cells += [f"{share:.0%}: {_verdict(share >= LEAST_NEAR)}", f"{both} of {len(again)} times"]
             else:
                 cells += ["", "", ""]
-            yield f"| {' | '.join(cells)} |"
+            yield cells
 
 
 def _readings(rows: Sequence[Row], choices: Sequence[Row]) -> Iterator[str]:
     """What the choice by predictions loses, by three readings of the target."""
-    yield (
-        "| | of all that can be predicted | of those, in cells of which nothing was fitted | of all that was measured |"
+    columns = (
+        "",
+        "of all that can be predicted",
+        "of those, in cells of which nothing was fitted",
+        "of all that was measured",
     )
-    yield "|---|---|---|---|"
+    lines = []
     for by in (ESTIMATE, MODEL):
         for system in _values(rows, "system"):
             some = [row for row in rows if (row["by"], row["system"]) == (by, system)]
             ours = [row["regret"] for row in choices if (row["choice"], row["system"]) == (OURS[by], system)]
             readings = [_losses(some), _losses(some, unseen=True), sorted(ours)]
-            yield f"| {_title(system)}, {WAYS[by]} | {' | '.join(map(_reading, readings))} |"
+            lines.append([f"{_title(system)}, {WAYS[by]}", *map(_reading, readings)])
+    yield from markdown(columns, lines)
 
 
 def _reading(losses: Sequence[float]) -> str:
@@ -178,27 +190,24 @@ def _reading(losses: Sequence[float]) -> str:
 
 def _fits() -> Iterator[str]:
     """How many numbers each description has of how many cells."""
-    yield (
-        f"| description | free numbers | fitted to | share of cells, {fitting.MOST_SHARE:.0%} at most | "
-        "distinct exchanges | share of those |"
-    )
-    yield "|---|---|---|---|---|---|"
+    share = f"share of cells, {fitting.MOST_SHARE:.0%} at most"
+    columns = ("description", "free numbers", "fitted to", share, "distinct exchanges", "share of those")
+    lines = []
     measured = measurements.published()
     for path in sorted(FITS.glob("*.json")):
         fit = fitting.counts(path, measured)
         shares = [fit.cells / fit.of, fit.distinct / fit.of_distinct]
         verdicts = [f"{share:.0%}: {_verdict(share <= fitting.MOST_SHARE)}" for share in shares]
-        yield (
-            f"| `{path.stem}` | {fit.free} | {fit.cells} cells | {verdicts[0]} of {fit.of} | "
-            f"{fit.distinct} | {verdicts[1]} of {fit.of_distinct} |"
-        )
+        counts = [f"`{path.stem}`", str(fit.free), f"{fit.cells} cells"]
+        of = [f"{verdicts[0]} of {fit.of}", str(fit.distinct), f"{verdicts[1]} of {fit.of_distinct}"]
+        lines.append([*counts, *of])
+    yield from markdown(columns, lines)
 
 
 def _refits(rows: Sequence[Row]) -> Iterator[str]:
     """How much depends on which cells were fitted."""
-    columns = ("", "random choices", "cells held out", "median error: least, median, most")
-    yield f"| {' | '.join(columns)} | within the factor: least, median, most |"
-    yield "|---|---|---|---|---|"
+    errors = ("median error: least, median, most", "within the factor: least, median, most")
+    lines = []
     for system in _values(rows, "system"):
         some = [row for row in rows if row["system"] == system]
         many = sorted(row["cells"] for row in some)
@@ -206,14 +215,14 @@ def _refits(rows: Sequence[Row]) -> Iterator[str]:
         for key in ("median", "near"):
             found = sorted(row[key] for row in some)
             cells.append(f"{found[0]:.0%}, {statistics.median(found):.0%}, {found[-1]:.0%}")
-        yield f"| {' | '.join(cells)} |"
+        lines.append(cells)
+    yield from markdown(("", "random choices", "cells held out", *errors), lines)
 
 
 def _errors(rows: Sequence[Row]) -> Iterator[str]:
     """By algorithm, of cells that were not fitted."""
     ways = [by for by in WAYS if any(row["by"] == by for row in rows)]
-    yield f"| algorithm | nodes | {' | '.join(f'{WAYS[by]}: cells, median error, least and most' for by in ways)} |"
-    yield f"|---|---|{'---|' * len(ways)}"
+    lines = []
     for nodes in _values(rows, "nodes"):
         there = [row for row in rows if row["nodes"] == nodes]
         for name in (*_values(there, "algorithm"), ""):
@@ -221,7 +230,10 @@ def _errors(rows: Sequence[Row]) -> Iterator[str]:
             for by in ways:
                 some = [row for row in _held(there) if row["by"] == by and name in ("", row["algorithm"])]
                 cells.append(_told(some))
-            yield f"| {f'`{name}`' if name else '**all**'} | {nodes} | {' | '.join(cells)} |"
+            lines.append([f"`{name}`" if name else "**all**", nodes, *cells])
+    yield from markdown(
+        ["algorithm", "nodes", *(f"{WAYS[by]}: cells, median error, least and most" for by in ways)], lines
+    )
 
 
 def _told(rows: Sequence[Row]) -> str:
@@ -236,12 +248,12 @@ def _ratios(rows: Sequence[Row], nodes: str, by: str) -> Iterator[str]:
     sizes = sorted({row["bytes"] for row in rows})
     marks = " (in brackets: fitted; in italics: a twin of a fitted cell)" if any(row["fitted"] for row in rows) else ""
     yield f"{WAYS[by]} over measured time on {nodes} nodes{marks}:\n"
-    yield f"| algorithm | {' | '.join(bytes_text(size) for size in sizes)} |"
-    yield f"|---|{'---|' * len(sizes)}"
+    lines = []
     for name in _values(rows, "algorithm"):
         found = {row["bytes"]: row for row in rows if row["algorithm"] == name}
         cells = [_ratio(found[size]) if size in found else "" for size in sizes]
-        yield f"| `{name}` | {' | '.join(cells)} |"
+        lines.append([f"`{name}`", *cells])
+    yield from markdown(["algorithm", *map(bytes_text, sizes)], lines)
 
 
 def _ratio(row: Row) -> str:
@@ -252,8 +264,7 @@ def _ratio(row: Row) -> str:
 def _choices(rows: Sequence[Row]) -> Iterator[str]:
     """On the same cells for all choices of a system, and then on all cells of each."""
     columns = ("choice", "where", "same cells", "median", "mean", "by quartiles", "surely", "worst: where")
-    yield f"| {' | '.join(columns)} | all its cells | mean there |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    lines = []
     common = {system: _common([row for row in rows if row["system"] == system]) for system in _values(rows, "system")}
     for name in _values(rows, "choice"):
         for system in _values(rows, "system"):
@@ -262,7 +273,8 @@ def _choices(rows: Sequence[Row]) -> Iterator[str]:
             if not some:
                 continue
             cells = [name, _title(system), *_lost(same), str(len(some)), _mean(some, "regret")]
-            yield f"| {' | '.join(cells)} |"
+            lines.append(cells)
+    yield from markdown((*columns, "all its cells", "mean there"), lines)
 
 
 def _cell_of(row: Row) -> tuple[str, int, int]:
@@ -325,8 +337,7 @@ def _best(rows: Sequence[Row]) -> Iterator[str]:
         "expected, and by the errors there",
         "the same, measured",
     )
-    yield f"| {' | '.join((*columns, 'the MPI chooses', 'fastest measured'))} |"
-    yield "|---|---|---|---|---|---|---|"
+    lines = []
     for row in rows:
         cells = [
             f"{TITLES.get(row['system'], row['system'])}, {row['nodes']}",
@@ -337,24 +348,24 @@ def _best(rows: Sequence[Row]) -> Iterator[str]:
             "" if row["default_us"] is None else _us(row["default_us"]),
             f"{_us(row['fastest_us'])}: `{row['fastest']}`",
         ]
-        yield f"| {' | '.join(cells)} |"
+        lines.append(cells)
+    yield from markdown((*columns, "the MPI chooses", "fastest measured"), lines)
 
 
 def _orders(rows: Sequence[Row]) -> Iterator[str]:
     names = list(dict.fromkeys(name for row in rows for name in row["us"]))
-    yield f"| block | links allow | the vendor's best, measured | {' | '.join(names)} |"
-    yield f"|---|---|---|{'---|' * len(names)}"
+    lines = []
     for row in rows:
         times = [_over(row["us"].get(name), row["bound_us"]) for name in names]
         vendor = f"{_over(row['vendor_us'], row['bound_us'])}: `{row['vendor']}`"
-        yield f"| {bytes_text(row['bytes'])} | {_us(row['bound_us'])} | {vendor} | {' | '.join(times)} |"
+        lines.append([bytes_text(row["bytes"]), _us(row["bound_us"]), vendor, *times])
+    yield from markdown(["block", "links allow", "the vendor's best, measured", *names], lines)
 
 
 def _claims(rows: Sequence[Row]) -> Iterator[str]:
     """Those whose verdict changes, with what each verdict rests on."""
     names = list(rows[0]["again"])
-    yield f"| figure | claim | verdict | {' | '.join(f'with {name}' for name in names)} |"
-    yield f"|---|---|---|{'---|' * len(names)}"
+    lines = []
     for row in rows:
         if set(row["again"].values()) != {row["verdict"]}:
             again = [
@@ -365,7 +376,8 @@ def _claims(rows: Sequence[Row]) -> Iterator[str]:
                 f"{verdict}: {_by_model(finding)}"
                 for verdict, finding in zip([row["verdict"], *again], row["findings"], strict=True)
             ]
-            yield f"| {row['figure']} | {row['claim']} | {' | '.join(told)} |"
+            lines.append([row["figure"], row["claim"], *told])
+    yield from markdown(["figure", "claim", "verdict", *(f"with {name}" for name in names)], lines)
     same = sum(set(row["again"].values()) == {row["verdict"]} for row in rows)
     yield f"\nThe verdicts of the other {same} claims of figures that the model prices stay."
 
@@ -391,8 +403,7 @@ def _numbers(rows: Sequence[Row]) -> Iterator[str]:
         machine = machines.load(name)
         if machine.system in _values(rows, "system"):
             found[machine.name] = machine
-    yield f"| number | {' | '.join(f'`{name}`' for name in found)} |"
-    yield f"|---|{'---|' * len(found)}"
+    lines = []
     places = [
         place
         for machine in found.values()
@@ -401,7 +412,8 @@ def _numbers(rows: Sequence[Row]) -> Iterator[str]:
     ]
     for place in dict.fromkeys(places):
         cells = [_number(machine.numbers, place) for machine in found.values()]
-        yield f"| `{place}` | {' | '.join(cells)} |"
+        lines.append([f"`{place}`", *cells])
+    yield from markdown(["number", *(f"`{name}`" for name in found)], lines)
 
 
 def _number(numbers: Mapping[str, machines.Number], place: str) -> str:
@@ -414,7 +426,6 @@ def _number(numbers: Mapping[str, machines.Number], place: str) -> str:
 
 
 def _names() -> Iterator[str]:
-    yield "| name | our spec | meaning |"
-    yield "|---|---|---|"
-    for name, known in algorithms.NAMES.items():
-        yield f"| `{name}` | {f'`{known.spec}`' if known.spec else ''} | {known.meaning} |"
+    known = algorithms.NAMES.items()
+    lines = ([f"`{name}`", f"`{one.spec}`" if one.spec else "", one.meaning] for name, one in known)
+    yield from markdown(("name", "our spec", "meaning"), lines)

@@ -159,7 +159,7 @@ class Predictor:
             return None
         rate = self.machine.numbers["network.link_byte_ns"].low
         free = replace(self.machine.network, link_byte_ns=rate, contention=1, overlap=1, call_us=0, hop_us=0)
-        bare = self.with_costs(replace(self.machine, network=free, costs=_core.Machine()))
+        bare = self.with_costs(replace(self.machine, network=free, costs=_core.MachineCosts()))
         times = [bare.us(ESTIMATE, "spread-out", ranks, per_node, nodes, blocks * block_bytes) for blocks in (1, 2)]
         if times[0] is None or times[1] is None:
             return None

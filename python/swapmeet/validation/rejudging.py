@@ -74,6 +74,6 @@ def _borrowed(peers: bool) -> Iterator[None]:
         yield
 
 
-def _lend(costs: _core.Machine, donor: _core.Machine, terms: tuple[str, ...]) -> None:
+def _lend(costs: _core.MachineCosts, donor: _core.MachineCosts, terms: tuple[str, ...]) -> None:
     for term in terms:
         setattr(costs.between, term, getattr(donor.between, term))

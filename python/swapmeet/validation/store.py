@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import json_line
+from swapmeet.structs import read_lines, reason
 
 Row: TypeAlias = Mapping[str, Any]
 CELLS, SCALE, CHOICES, BEST, ORDERS, CLAIMS = "cells", "scale", "choices", "best", "orders", "claims"
@@ -47,7 +50,7 @@ def write(folder: Path, kind: str, rows: Sequence[Row]) -> None:
     file = folder / f"{kind}.jsonl"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n" for row in rows))
+        file.write_text("".join(map(json_line, rows)), encoding="utf-8")
     except OSError as problem:
         raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
 
@@ -64,18 +67,16 @@ def read(folder: Path) -> dict[str, list[Row]]:
 
 
 def _lines(file: Path, fields: Mapping[str, type]) -> Iterator[Row]:
+    kind = msgspec.defstruct("Row", fields.items())
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        if not lines:
+        rows = list(read_lines(file))
+        if not rows:
             raise ValueError("it is empty")
-        for number, line in enumerate(lines, 1):
-            row = json.loads(line)
-            if not isinstance(row, dict):
-                raise ValueError(f"line {number}: no object")
-            for key, kind in fields.items():
-                kinds = (int, float) if kind is float else (kind,)
-                if type(row.get(key)) not in kinds:
-                    raise ValueError(f'line {number}: "{key}" is missing or no {kind.__name__}')
+        for number, row in enumerate(rows, 1):
+            try:
+                msgspec.convert(row, kind)
+            except msgspec.ValidationError as problem:
+                raise ValueError(f"line {number}: {reason(problem)}") from None
             yield row
-    except (OSError, ValueError, RecursionError) as problem:
+    except (OSError, ValueError) as problem:
         raise SwapmeetError(f"{file} cannot be read ({problem}): swapmeet validate makes it anew") from None

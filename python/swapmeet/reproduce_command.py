@@ -15,12 +15,25 @@ from rich.table import Table
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.units import long_duration
 
 if TYPE_CHECKING:
     from swapmeet.reproduction.figure import Figure, Row
     from swapmeet.simulation.job import Simulator
 
 NEEDED = ("numpy", "scipy", "matplotlib")
+
+
+def require_source(command: str) -> None:
+    """Refuse what an installed package leaves out: the papers' figures are in a checkout of the source only.
+
+    Raises
+    ------
+    SwapmeetError
+        With what to do.
+    """
+    if importlib.util.find_spec("swapmeet.reproduction") is None:
+        raise SwapmeetError(f"{command} needs Swapmeet's source: run it there, by `make build` and .venv/bin/swapmeet")
 
 
 def reproduce(
@@ -48,11 +61,12 @@ def reproduce(
 
     Of each figure the folder gets its results, a page and perhaps a picture. What was simulated once is remembered.
     """
+    require_source("swapmeet reproduce")
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
             raise SwapmeetError(f"swapmeet reproduce needs {name}: `pip install 'swapmeet[bench,plot]'`")
-    from swapmeet.bench.request import parse_duration
     from swapmeet.reproduction import page, registry
+    from swapmeet.units import parse_duration
 
     wanted = registry.find(figures or ())
     if everything and figures:
@@ -101,7 +115,7 @@ def _list(figures: Sequence[Figure]) -> Table:
         kinds = list(dict.fromkeys(source.by for source in figure.sources if not isinstance(source, sources.Simulated)))
         words = [f"{' and '.join(kinds)}: seconds"] if kinds else []
         number, seconds = running.takes(figure)
-        words += [f"{number} simulations: about {_minutes(seconds)}"] if number else []
+        words += [f"{number} simulations: about {long_duration(seconds)}"] if number else []
         table.add_row(figure.key, figure.title, figure.place, "; ".join(words) or "nothing")
     without = "SimGrid is not installed, so of these only what takes seconds can be run: --quick"
     table.caption = None if running.simgrid_version() else without
@@ -115,10 +129,6 @@ def _record(figure: Figure) -> dict[str, object]:
     number, seconds = running.takes(figure)
     what = {"figure": figure.key, "of": figure.title, "place": figure.place}
     return what | {"simulations": number, "simulations_seconds": seconds}
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _all(figure: Figure, simulator: Simulator | None, jobs: int | None) -> list[Row]:

@@ -513,6 +513,7 @@ void bind_model(nb::module_& m) {
       .def_ro("radices", &Counts::radices)
       .def_ro("messages", &Counts::messages)
       .def_ro("blocks", &Counts::blocks)
+      .def_ro("grants", &Counts::grants)
       .def_ro("batches", &Counts::batches)
       .def_ro("scratch_blocks", &Counts::scratch_blocks)
       .def_ro("ranks_differ", &Counts::ranks_differ);

@@ -51,6 +51,7 @@ Certificate::Bounds most_held(const Spec& spec, Collective collective, const Sha
   const std::int64_t others = shape.ranks - 1;
   bounds.requests += 2 * others;
   bounds.early_messages += others;  // receives are posted all at once, too
+  bounds.early_blocks += others;    // and none is granted
   return bounds;
 }
 

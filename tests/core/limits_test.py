@@ -99,6 +99,12 @@ def test_blocks_of_unequal_size_may_all_go_directly() -> None:
     assert chosen("tra", 3000, 8)[0] == _core.parse_spec("tra")
 
 
+def test_padded_blocks_that_go_directly_are_not_granted() -> None:
+    spec = "direct(order=scatter,sizes=padded,direct=100)"
+    assert chosen(spec, 100, 0, ALLTOALLV, UNEXPECTED="2MiB")[0].family == "native"
+    assert "post=granted" in str(chosen("direct(order=scatter)", 100, 0, ALLTOALLV, UNEXPECTED="2MiB")[0])
+
+
 def test_shared_memory_within_a_node_takes_no_requests() -> None:
     assert chosen("shared-memory", 64, REQUEST=2)[0] == _core.parse_spec("shared-memory")
 

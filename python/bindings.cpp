@@ -581,6 +581,7 @@ void bind_model(nb::module_& m) {
       .def_ro("radices", &Counts::radices, "Of the digits of each dimension, least significant first.")
       .def_ro("messages", &Counts::messages, "That a rank sends: K.")
       .def_ro("blocks", &Counts::blocks, "In them: D.")
+      .def_ro("grants", &Counts::grants, "Messages without data that a rank sends to grant others theirs.")
       .def_ro("batches", &Counts::batches, "Of messages in flight together, one after the other.")
       .def_ro("scratch_blocks", &Counts::scratch_blocks, "Room for so many blocks is enough.")
       .def_ro("ranks_differ", &Counts::ranks_differ,

@@ -333,6 +333,9 @@ class Counts:
         """In them: D."""
 
     @property
+    def grants(self) -> int:
+        """Empty messages that a rank sends besides, so that others may send theirs (post=granted)."""
+    @property
     def batches(self) -> int:
         """Of messages in flight together, one after the other."""
 

@@ -179,6 +179,8 @@ def tables(
             yield rounds_table(point, block_bytes)
     yield table(points, block_bytes)
     yield "Each rank sends K messages with D blocks in them; scratch is the most that a rank can need."
+    if any(point.counts.grants for point in points):
+        yield "With post=granted a rank also sends an empty message for each one that it receives."
     reasons = {"leaders": "Leaders do more than other ranks", "bruck": "Nodes are unequal, so ranks differ"}
     for reason in dict.fromkeys(reasons[point.spec.family] for point in points if point.counts.ranks_differ):
         yield f"{reason}: each number is counted, and is the largest of any rank."
@@ -210,6 +212,8 @@ def _totals(point: Point, block_bytes: int | None) -> dict[str, object]:
     counts, most = point.counts, point.certificate
     found: dict[str, object] = {"K": counts.messages, "D": counts.blocks, "batches": counts.batches}
     found["scratch_blocks"] = counts.scratch_blocks
+    if counts.grants:
+        found["grants"] = counts.grants
     if most is not None:
         names = ("requests", "peers", "early_messages", "early_blocks")
         found |= dict(zip(names, bounds.numbers(most.rank), strict=False)) | {"bounds_exact": most.exact}

@@ -106,7 +106,7 @@ def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str, who: str) -
 
 
 def _policy(window: int, completion: str, posting: str) -> str:
-    posted = posting.replace("-", " ")
+    posted = "each granted by its receiver" if posting == "granted" else posting.replace("-", " ")
     if window == 0:
         return f"all messages in flight, {posted}"
     if completion == "all":

@@ -18,22 +18,28 @@ bool on_one_node(const Shape& shape) {
          std::ranges::adjacent_find(shape.hierarchy.front(), std::not_equal_to{}) == shape.hierarchy.front().end();
 }
 
-/// The spec, then with narrower and narrower windows, by its completion rule and then in batches.
+/// The spec, then with narrower and narrower windows, by its completion rule and then in batches; then, of a direct
+/// exchange, the same with grants.
 std::vector<Spec> narrower(const Spec& spec, const Shape& shape) {
   const auto widest = static_cast<std::uint32_t>(std::max(1, shape.ranks - 1));
   const std::uint32_t window = spec.window == 0 ? widest : std::min(static_cast<std::uint32_t>(spec.window), widest);
   std::vector<Spec> specs{spec};
-  const auto add = [&](std::uint32_t narrowed, Completion completion) {
+  const auto add = [&](std::uint32_t narrowed, Completion completion, Posting posting) {
     Spec other = spec;
-    other.window = static_cast<std::int32_t>(narrowed);
+    if (narrowed < widest) other.window = static_cast<std::int32_t>(narrowed);
     other.completion = completion;
+    other.posting = posting;
     if (unsuitable(other, shape).empty()) specs.push_back(std::move(other));
   };
-  const auto add_all = [&](std::uint32_t widest_window, Completion completion) {
-    for (std::uint32_t narrowed = std::bit_floor(widest_window); narrowed > 0; narrowed /= 2) add(narrowed, completion);
+  const auto add_all = [&](std::uint32_t widest_window, Completion completion, Posting posting) {
+    for (std::uint32_t narrowed = std::bit_floor(widest_window); narrowed > 0; narrowed /= 2)
+      add(narrowed, completion, posting);
   };
-  add_all(window - 1, spec.completion);
-  if (spec.completion != Completion::all) add_all(window, Completion::all);
+  add_all(window - 1, spec.completion, spec.posting);
+  if (spec.completion != Completion::all) add_all(window, Completion::all, spec.posting);
+  if (spec.family != Family::direct || spec.posting == Posting::granted) return specs;
+  add(window, spec.completion, Posting::granted);
+  add_all(window - 1, spec.completion, Posting::granted);
   return specs;
 }
 
@@ -45,6 +51,7 @@ Certificate::Bounds most_held(const Spec& spec, Collective collective, const Sha
   const std::int64_t others = shape.ranks - 1;
   bounds.requests += 2 * others;
   bounds.early_messages += others;  // receives are posted all at once, too
+  bounds.early_blocks += others;    // and none is granted
   return bounds;
 }
 

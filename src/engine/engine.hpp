@@ -115,14 +115,14 @@ class Engine {
     sliding_ = round.completion != Completion::all;
     next_send_ = next_receive_ = 0;
     active_ = 0;
-    fabric_.enter(round_, window_, round.completion);
+    fabric_.enter(round_, round);
   }
 
   int fill_all(const Round& round) {
     const std::uint32_t slots = 2 * window_;
-    const bool receives_first = round.posting == Posting::receives_first;
+    const bool in_turn = round.posting == Posting::interleaved;
     for (std::uint32_t i = 0; i < slots; ++i)
-      if (const int error = fill(round, receives_first ? i : i / 2 + i % 2 * window_)) return error;
+      if (const int error = fill(round, in_turn ? i / 2 + i % 2 * window_ : i)) return error;
     return 0;
   }
 

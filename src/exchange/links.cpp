@@ -2,10 +2,11 @@
 
 namespace swapmeet {
 
-void Slots::make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces) {
-  const std::size_t count = std::size_t{heads ? 3u : 2u} * window;
+void Slots::make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces, bool grants) {
+  const std::size_t count = std::size_t{heads || grants ? 3u : 2u} * window;
   requests.assign(count, MPI_REQUEST_NULL);
   statuses.resize(count);
+  if (grants) waiting.resize(window);
   if (heads) {
     messages.assign(count, none);
     probes.reserve(window);

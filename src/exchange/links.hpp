@@ -35,7 +35,7 @@ struct Place {
 };
 
 /// What messages in flight need, kept from call to call. Slots as of the engine; behind them one more for each send,
-/// for what goes ahead of it.
+/// for what goes ahead of it; or for each receive, for what grants its message.
 struct Slots {
   /// A message whose length only MPI knows.
   struct Probe {
@@ -44,8 +44,17 @@ struct Slots {
     int tag;
   };
 
+  /// What is sent once its receiver has granted it.
+  struct Waiting {
+    Part part;
+    Rank peer;
+    Kind kind;
+    bool waits = false;
+  };
+
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
+  std::vector<Waiting> waiting;     ///< by slot of the sends
   std::vector<Transfer> transfers;  ///< `link` is null: none
   std::vector<Piece> pieces;        ///< of the transfers: of each so many
   std::size_t pieces_each = 1;
@@ -57,8 +66,8 @@ struct Slots {
   Piece* pieces_of(std::uint32_t slot) { return pieces.data() + slot * pieces_each; }
 
   /// Room for messages of a window. `local`: some stay within the node, of so many pieces at most. `heads`: some are
-  /// preceded by another, or probed for.
-  void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1);
+  /// preceded by another, or probed for. `grants`: sends wait until they are granted.
+  void make_room(std::uint32_t window, bool local, bool heads, std::size_t most_pieces = 1, bool grants = false);
 };
 
 template <class Watching>
@@ -111,7 +120,8 @@ class Links {
       }
     const Part part = wire.part();
     if (part.count == 0) return MPI_SUCCESS;
-    const int error = start_request<is_send>(&slots_.requests[slot], part, peer, kind, number);
+    const int error = granted_ ? start_granted<is_send>(slot, part, peer, kind)
+                               : start_request<is_send>(&slots_.requests[slot], part, peer, kind, number);
     if (error) return error;
     take(slot, message);
     ++requests_;
@@ -183,10 +193,11 @@ class Links {
 
   // --- for the engine ------------------------------------------------------------------------------------------------
 
-  void enter(std::size_t round, std::uint32_t window, Completion completion) {
-    watch_.step(round);
-    window_ = window;
-    patience_ = completion == Completion::test ? 1024 : 16;
+  void enter(std::size_t number, const Round& round) {
+    watch_.step(number);
+    window_ = round.in_flight();
+    granted_ = round.posting == Posting::granted;
+    patience_ = round.completion == Completion::test ? 1024 : 16;
     if (local_.neighbours) local_.neighbours->here();
     requests_ = transfers_ = heads_ = 0;
     polls_ = failures_ = 0;
@@ -208,8 +219,8 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && slots_.probes.empty() && !background_transfers_ &&
-           !row_is_due();
+    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
+           !background_transfers_ && !row_is_due();
   }
 
   int finish_all() {
@@ -289,6 +300,8 @@ class Links {
   /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged on this
   /// communicator if anything was sent.
   void abandon() {
+    for (std::size_t i = 0; i < slots_.waiting.size(); ++i)
+      if (std::exchange(slots_.waiting[i].waits, false)) swapmeet::abandon({&slots_.requests[window_ + i], 1}, {});
     swapmeet::abandon(std::span(slots_.requests).first(window_), std::span(slots_.requests).subspan(window_));
     std::ranges::fill(slots_.messages, Slots::none);
     slots_.probes.clear();
@@ -317,6 +330,29 @@ class Links {
     if constexpr (is_send)
       if (!error) sent_ = true;
     return error;
+  }
+
+  /// A receive, and the grant of its message; or of a send the receive of its grant: test() sends what is granted.
+  template <bool is_send>
+  [[gnu::noinline]] int start_granted(std::uint32_t slot, const Part& part, Rank peer, Kind kind) {
+    const Part nothing{nullptr, 0, MPI_BYTE};
+    if constexpr (is_send) {
+      slots_.waiting[slot - window_] = {part, peer, kind, true};
+      return start_request<false>(&slots_.requests[slot], nothing, peer, Kind::grant, 0);
+    }
+    if (const int error = start_request<false>(&slots_.requests[slot], part, peer, kind, 0)) return error;
+    if (const int error = start_request<true>(&slots_.requests[slot + 2 * window_], nothing, peer, Kind::grant, 0))
+      return error;
+    ++requests_, ++heads_;
+    return MPI_SUCCESS;
+  }
+
+  /// Sends what waits in the slot of a send whose grant has come.
+  int send_granted(std::uint32_t slot) {
+    Slots::Waiting& message = slots_.waiting[slot - window_];
+    message.waits = false;
+    ++requests_;
+    return start_request<true>(&slots_.requests[slot], message.part, message.peer, message.kind, 0);
   }
 
   [[gnu::always_inline]] int swap_at_once(const Part& out, Rank to, const Part& in, Rank from) {
@@ -546,7 +582,7 @@ class Links {
 
   template <class Done>
   int test(std::uint32_t active, bool& moved, Done&& done) {
-    const std::span<MPI_Request> all(slots_.requests.data(), (slots_.messages.empty() ? 2 : 3) * window_);
+    const std::span<MPI_Request> all(slots_.requests.data(), (slots_.messages.empty() && !granted_ ? 2 : 3) * window_);
     while (requests_ > 0) {
       int index = MPI_UNDEFINED;
       const bool alone = simulated && call_->waits && !moved && requests_ >= active;  // then looks would only take time
@@ -573,15 +609,26 @@ class Links {
       --requests_;
       if (slot >= 2 * window_) {
         --heads_;
-        if (slots_.requests[slot - window_] == MPI_REQUEST_NULL && !transfer_in(slot - window_))
-          if ((error = done(slot - window_))) return error;
+        const std::uint32_t behind = slot - (granted_ ? 2 : 1) * window_;
+        if (slots_.requests[behind] == MPI_REQUEST_NULL && !transfer_in(behind))
+          if ((error = done(behind))) return error;
         continue;
       }
-      if (heads_ > 0 && slot >= window_ && slots_.requests[slot + window_] != MPI_REQUEST_NULL) continue;
+      if (granted_ && slot >= window_ && slots_.waiting[slot - window_].waits) {
+        if ((error = send_granted(slot))) return error;
+        continue;
+      }
+      if (heads_ > 0 && waits_for_head(slot)) continue;
       if ((error = done(slot))) return error;
       if (simulated) return MPI_SUCCESS;
     }
     return MPI_SUCCESS;
+  }
+
+  /// Whether what goes ahead of the message in `slot`, or grants it, is under way.
+  bool waits_for_head(std::uint32_t slot) const {
+    const bool has_head = granted_ ? slot < window_ : slot >= window_;
+    return has_head && slots_.requests[slot + (granted_ ? 2 : 1) * window_] != MPI_REQUEST_NULL;
   }
 
   bool waits_for_mpi() const { return requests_ > 0 || !slots_.probes.empty() || background_requests_ > 0; }
@@ -606,6 +653,7 @@ class Links {
   LostData& lost_;
   bool passes_on_;
   bool sent_ = false, in_place_ = false;
+  bool granted_ = false;  ///< sends of the round wait until their receivers have granted them
   [[no_unique_address]] Watching watch_{};
   std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
   std::uint32_t window_ = 0;

@@ -12,7 +12,7 @@ const Run* row(const Schedule& schedule, const Message& message) {
 
 /// Whether `step` is one message at a time, each way the same number, all of blocks side by side; and copies, perhaps.
 bool swaps_rows(const Schedule& schedule, const Step& step) {
-  if (step.send_count != step.receive_count) return false;
+  if (step.send_count != step.receive_count || step.posting == Posting::granted) return false;
   if (step.completion != Completion::all || step.in_flight() != 1) return false;
   for (const auto& messages : {schedule.sends_of(step), schedule.receives_of(step)})
     for (const Message& message : messages)

@@ -29,8 +29,12 @@ Plan::Plan(const Spec& spec, Schedule schedule, Neighbours* neighbours, const Ta
       local_{neighbours, single_copy(spec.intra),
              neighbours && spec.intra == Transport::rows && neighbours->rows().block_bytes() > 0} {
   std::uint32_t widest = 0;
-  for (const Step& step : schedule_.steps) widest = std::max(widest, step.in_flight());
-  slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1);
+  bool granted = false;
+  for (const Step& step : schedule_.steps) {
+    widest = std::max(widest, step.in_flight());
+    granted |= step.posting == Posting::granted;
+  }
+  slots_.make_room(widest, neighbours != nullptr, false, neighbours ? most_pieces(schedule_) : 1, granted);
   shared_scratch_blocks_ = schedule_.scratch_blocks;
   if (segmented() || forwards()) needs_ = Needs::bytes;
   else if (neighbours) needs_ = all_local() ? Needs::maps : Needs::bytes;

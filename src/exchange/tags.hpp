@@ -15,6 +15,7 @@ enum class Kind : std::uint8_t {
   sparse,      ///< a message of a sparse exchange, whose calls are counted apart
   sparse_hop,  ///< what is passed on in one
   agreement,   ///< what ranks agree on before an exchange
+  grant,       ///< empty: the receive of a message is posted, and its sender may send it
 };
 
 class Tags {
@@ -33,7 +34,7 @@ class Tags {
  private:
   std::uint32_t most_numbers() const { return static_cast<std::uint32_t>(numbers_); }
 
-  static constexpr int kind_bits = 3, call_bits = 5, shift = kind_bits + call_bits, calls = 1 << call_bits;
+  static constexpr int kind_bits = 4, call_bits = 5, shift = kind_bits + call_bits, calls = 1 << call_bits;
   int numbers_;
 };
 

@@ -60,6 +60,7 @@ Counts count_regular(const Spec& spec, std::int64_t ranks, const std::vector<Dig
     counts.batches += batches(messages, spec.window);
     stage = std::max(stage, staged(spec, digit, size, ranks, &digit == &digits.front()));
   }
+  if (spec.posting == Posting::granted) counts.grants = counts.messages;  // of direct exchanges: one for each receive
   if (spec.family == Family::direct) return counts;
   const bool basic = spec.layout == Layout::basic, twin = spec.layout == Layout::zero_copy;
   counts.scratch_blocks = (basic || twin ? ranks : 0) + stage;

@@ -43,6 +43,7 @@ struct Counts {
   std::vector<Radices> radices;     ///< of the digits of each dimension, least significant first
   std::int64_t messages = 0;        ///< that a rank sends: K
   std::int64_t blocks = 0;          ///< in them: D
+  std::int64_t grants = 0;          ///< empty messages that a rank sends besides, so that others may send theirs
   /// of messages in flight together, one after the other; K if the window is 1 (leaders: of positions)
   std::int64_t batches = 0;
   std::int64_t scratch_blocks = 0;  ///< room for so many is enough; a rank's schedule says what that rank needs

@@ -351,6 +351,14 @@ struct Round {
   double all_us() const { return std::max(wires[0].all_us, wires[1].all_us); }
 };
 
+/// The messages of no bytes that grant those of a step.
+double grants_us(const StepLoad& step, const NetworkCosts& costs, double peers) {
+  if (step.sliding && !step.rounds.empty()) return Round(step.all, costs, 0, peers).alone_us();
+  double sum = 0;
+  for (const RoundLoad& load : step.rounds) sum += Round(load, costs, 0, peers).alone_us();
+  return sum;
+}
+
 double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes, Rank ranks, double peers) {
   double sum = copies_us(step.copies, costs.copying, bytes, ranks, costs.cache_bytes) +
                copies_us(step.typed, costs.datatype, bytes, ranks, costs.cache_bytes) +
@@ -370,7 +378,8 @@ double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes, Ra
 }  // namespace
 
 NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Routing& routing, Rank per_node)
-    : ranks_(shape.ranks), segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
+    : ranks_(shape.ranks), granted_(spec.posting == Posting::granted),
+      segment_bytes_(spec.family == Family::direct ? spec.segment_bytes : 0) {
   Loads loads(shape, routing, per_node, steps_);
   if (const std::string problem = report_rounds(spec, shape, loads); !problem.empty()) throw std::length_error(problem);
   loads.finish_step();
@@ -381,7 +390,10 @@ NetworkEstimate::NetworkEstimate(const Spec& spec, const Shape& shape, const Rou
 
 double NetworkEstimate::pass_us(std::int64_t bytes, const NetworkCosts& costs) const {
   double sum = 0;
-  for (const StepLoad& step : steps_) sum += step_us(step, costs, static_cast<double>(bytes), ranks_, peers_);
+  for (const StepLoad& step : steps_) {
+    if (granted_) sum += grants_us(step, costs, peers_);
+    sum += step_us(step, costs, static_cast<double>(bytes), ranks_, peers_);
+  }
   return sum;
 }
 

@@ -9,7 +9,8 @@
 /// L and x are means over ranks, of the slowest message of each: who has a near peer in this round has a far one in
 /// another, and is not held up by those who have one now. N is not: a link that all rounds need is the same for all.
 /// Where windows slide, eager messages of a step are one round, for their sends are over at once; of larger ones a
-/// window lasts max(s·m, m + L + x, N), and in the end L is waited for. Copies are added.
+/// window lasts max(s·m, m + L + x, N), and in the end L is waited for. Copies are added. Where sends wait until they are
+/// granted (post=granted), a round of messages of no bytes goes ahead of each round, or of all that slide.
 ///
 /// What a machine's description may add (docs/models.md): a core that does not work while the network does (overlap < 1:
 /// a round takes so much of the longest, and the rest of core and wire one after the other); the handshake of larger
@@ -109,6 +110,7 @@ class NetworkEstimate {
   double pass_us(std::int64_t bytes, const NetworkCosts& costs) const;
 
   Rank ranks_ = 0;
+  bool granted_ = false;
   std::int64_t segment_bytes_ = 0, messages_ = 0, operations_ = 0;
   double peers_ = 0;  ///< messages to other nodes, of the rank with the most
   std::vector<StepLoad> steps_;

@@ -43,13 +43,25 @@ class Goal {
   }
 
   template <bool is_send>
-  Label message(const Message& message) {
-    auto& tags = is_send ? sent_ : received_;
-    const std::string size = std::to_string(schedule_.block_count(message) * bytes_),
-                      peer = std::to_string(message.peer);
-    add({name(++last_), is_send ? ": send " : ": recv ", size, is_send ? "b to " : "b from ", peer, " tag ",
-         std::to_string(tags[message.peer]++)});
+  Label operation(std::int64_t bytes, Rank peer, std::int64_t tag) {
+    add({name(++last_), is_send ? ": send " : ": recv ", std::to_string(bytes), is_send ? "b to " : "b from ",
+         std::to_string(peer), " tag ", std::to_string(tag)});
     return last_;
+  }
+
+  /// A message that waits for the end of `before` and, unless it is granted, for the start of `previous`; with its grant.
+  template <bool is_send>
+  Label message(const Step& step, const Message& message, Label before, Label previous) {
+    const bool granted = step.posting == Posting::granted;
+    const std::int64_t tag = (is_send ? sent_ : received_)[message.peer]++;
+    Label grant = 0;
+    if (granted && is_send) depends(grant = operation<false>(1, message.peer, first_grant + tag), " requires ", before);
+    const Label label = operation<is_send>(schedule_.block_count(message) * bytes_, message.peer, tag);
+    depends(label, " requires ", before);
+    depends(label, " requires ", grant);
+    if (!granted) depends(label, " irequires ", previous);
+    if (granted && !is_send) depends(operation<true>(1, message.peer, first_grant + tag), " irequires ", label);
+    return label;
   }
 
   /// The copies of a step, made when `after` has started. 0: there are none, or they cost nothing.
@@ -81,37 +93,30 @@ class Goal {
     const std::size_t window = step.in_flight();
     for (std::size_t first = 0; first < std::max(sends.size(), receives.size()); first += window) {
       Labels all;
-      for (std::size_t i = first; i < std::min(first + window, receives.size()); ++i) {
-        all.push_back(message<false>(receives[i]));
-        depends(all.back(), " requires ", before_);
-      }
+      for (std::size_t i = first; i < std::min(first + window, receives.size()); ++i)
+        all.push_back(message<false>(step, receives[i], before_, 0));
       Label previous = 0;
-      for (std::size_t i = first; i < std::min(first + window, sends.size()); ++i) {
-        all.push_back(message<true>(sends[i]));
-        depends(all.back(), " requires ", before_);
-        depends(all.back(), " irequires ", previous);
-        previous = all.back();
-      }
+      for (std::size_t i = first; i < std::min(first + window, sends.size()); ++i)
+        all.push_back(previous = message<true>(step, sends[i], before_, previous));
       if (const Label copies = first == 0 ? calculation(step, previous) : 0) all.push_back(copies);
       wait_for(all);
     }
   }
 
   template <bool is_send>
-  Labels slide(std::span<const Message> messages, std::size_t window) {
+  Labels slide(const Step& step, std::span<const Message> messages) {
+    const std::size_t window = step.in_flight();
     Labels labels;
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      labels.push_back(message<is_send>(messages[i]));
-      depends(labels[i], " requires ", i < window ? before_ : labels[i - window]);
-      if (is_send && i > 0) depends(labels[i], " irequires ", labels[i - 1]);
-    }
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      labels.push_back(message<is_send>(step, messages[i], i < window ? before_ : labels[i - window],
+                                        is_send && i > 0 ? labels[i - 1] : 0));
     return labels;
   }
 
   void sliding(const Step& step) {
     const std::size_t window = step.in_flight();
-    const Labels receives = slide<false>(schedule_.receives_of(step), window),
-                 sends = slide<true>(schedule_.sends_of(step), window);
+    const Labels receives = slide<false>(step, schedule_.receives_of(step)),
+                 sends = slide<true>(step, schedule_.sends_of(step));
     Labels last;  // of each slot of the windows: those before them are over, too
     for (const Labels* labels : {&receives, &sends})
       last.insert(last.end(), labels->end() - static_cast<std::ptrdiff_t>(std::min(window, labels->size())),
@@ -120,6 +125,8 @@ class Goal {
     if (const Label copies = calculation(step, posted)) last.push_back(copies);
     wait_for(last);
   }
+
+  static constexpr std::int64_t first_grant = 1 << 28;  ///< tags of grants, behind those of messages
 
   const Schedule& schedule_;
   const std::optional<Copying>& copying_;

@@ -7,6 +7,7 @@
 ///   l3: calc 40                     nanoseconds: copies, or 0 where many wait for many
 ///   l3 requires l1                  l3 starts when l1 is over
 ///   l2 irequires l1                 l2 starts when l1 has started
+/// The grant of a message (post=granted) is one of 1 B the other way, whose tag is that of the message and 2^28.
 ///
 /// Source:  hoefler2009 (GOAL), hoefler2010 (LogGOPSim)
 #pragma once

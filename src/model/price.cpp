@@ -131,7 +131,7 @@ Price price(const Work& work, const Machine& machine, Model model, std::int64_t 
   const Size size{static_cast<double>(block_bytes), static_cast<double>(passes),
                   work.rows && block_bytes <= RowSize::most_block_bytes,
                   std::accumulate(work.phases.begin(), work.phases.end(), 0.0, [](double sum, const PhaseWork& phase) {
-                    return sum + static_cast<double>(phase.between.messages);
+                    return sum + (phase.between.blocks > 0 ? static_cast<double>(phase.between.messages) : 0);
                   })};
   const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;

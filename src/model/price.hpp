@@ -6,6 +6,7 @@
 ///             and at least 2·o·K, of the rank's core
 ///   max-rate  each batch: L; each message: 2o; of messages max(K·g, those that leave the node · its message time);
 ///             of bytes max(B·G, those that leave the node · its byte time); copies; the call
+/// Grants (post=granted) are messages of no bytes, so a batch of messages waits for one more L.
 /// Where blocks within a node travel by rows, a rank raises one flag for all of them: (K + 1)·o in place of 2o·K there, and
 /// hockney L + (K + 1)·o + B·G.
 /// max-rate in addition, where a machine's description says so: a larger message's handshake (o at both ends of each

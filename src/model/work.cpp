@@ -204,6 +204,16 @@ void add_rotations(const Spec& spec, std::int64_t ranks, const std::vector<std::
   work.packed.pieces += row == sizes.end() ? 1 : 2 * p / *row;
 }
 
+/// The empty messages that grant those of `phase`: as many, but where the host MPI is not what carries them.
+PhaseWork grants_of(const PhaseWork& phase, const Spec& spec) {
+  PhaseWork grants = phase;
+  if (spec.intra != Transport::mpi) grants.within = {};
+  for (PhaseTraffic* traffic : {&grants.within, &grants.between}) traffic->blocks = 0, traffic->node_blocks = 0;
+  grants.by_size = {EqualMessages{grants.messages(), 0}};
+  set_batches(grants, spec.window);
+  return grants;
+}
+
 void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
   PhaseWork phase;
   const std::int64_t all = shape.ranks - 1, inside = nodes.smallest() - 1;
@@ -218,6 +228,7 @@ void count_direct(const Spec& spec, const Shape& shape, const Nodes& nodes, Work
   phase.between.node_blocks = phase.between.node_messages;
   phase.by_size = {EqualMessages{all, 1}};
   set_batches(phase, spec.window);
+  if (all > 0 && spec.posting == Posting::granted) work.phases.push_back(grants_of(phase, spec));
   if (all > 0) work.phases.push_back(phase);
   work.packed = {1, 1};
 }

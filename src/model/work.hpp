@@ -31,7 +31,8 @@ struct EqualMessages {
   std::int64_t firsts = 0, lasts = 0;  ///< batches that begin with one of them, and that end with one
 };
 
-/// Messages that no other messages wait for: those of a digit, or of a phase of leaders.
+/// Messages that no other messages wait for: those of a digit, or of a phase of leaders; or empty ones, which grant those
+/// of the next phase.
 struct PhaseWork {
   PhaseTraffic within{}, between{};
   std::int64_t batches = 0;

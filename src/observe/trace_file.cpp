@@ -25,7 +25,7 @@ namespace {
 
 /// Of each kind of message: exchange/tags.hpp.
 const char* kind_of(std::int32_t tag) {
-  constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "direct"};
+  constexpr const char* kinds[] = {"", "blocks", "blocks to pass on", "sizes", "direct", "", "", "", "grant"};
   return tag > 0 && tag < static_cast<std::int32_t>(std::size(kinds)) ? kinds[tag] : "";
 }
 

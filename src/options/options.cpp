@@ -231,8 +231,8 @@ std::vector<Option> make_table() {
        "Room that messages which arrive before their receives are posted may take at a rank, by the certificate of the "
        "schedule: 512 B and its data for each, at most 64 KiB (larger messages wait at their sender). An algorithm "
        "above "
-       "it gets a narrower window, messages in batches, and a warning if you asked for it; where that is not enough, "
-       "calls go to the host MPI.",
+       "it gets a narrower window, messages in batches, or messages that their receivers grant (post=granted), and a "
+       "warning if you asked for it; where that is not enough, calls go to the host MPI.",
        "keeping 128MiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.unexpected_limit_bytes); }},
       {"SWAPMEET_HEAP", "0, mpi, 1, or bytes from 4096 on, such as 65536 or 1MiB", "0",

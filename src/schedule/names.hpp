@@ -16,7 +16,7 @@ namespace swapmeet {
 
 inline constexpr std::array<std::string_view, 3> buffer_names{"send", "receive", "scratch"};
 inline constexpr std::array<std::string_view, 3> completion_names{"all", "any", "test"};
-inline constexpr std::array<std::string_view, 2> posting_names{"receives-first", "interleaved"};
+inline constexpr std::array<std::string_view, 3> posting_names{"receives-first", "interleaved", "granted"};
 
 template <class Enum, std::size_t n>
 std::optional<Enum> named(std::string_view name, const std::array<std::string_view, n>& names) {

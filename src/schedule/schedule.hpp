@@ -104,6 +104,9 @@ enum class Completion : std::uint8_t {
 enum class Posting : std::uint8_t {
   receives_first,  ///< all receives, then all sends
   interleaved,     ///< receive, send, receive, send, ...
+  /// As receives_first, and each receive, once posted, grants its message to the sender by an empty one, which the sender
+  /// waits for: no message arrives before its receive is posted.
+  granted,
 };
 
 /// What the copies of a step are for. It changes nothing in what is done, so neither the text form nor equality know

@@ -176,6 +176,11 @@ std::string print_order(const Spec& spec) {
   return text + ')';
 }
 
+bool read_posting(std::string_view text, Spec& spec) { return read_name(text, posting_names, spec.posting); }
+std::string print_posting(const Spec& spec) {
+  return std::string(posting_names[static_cast<std::size_t>(spec.posting)]);
+}
+
 bool read_sparse(std::string_view text, Spec& spec) { return read_name(text, sparse_names, spec.sparse); }
 bool forwards_sparse(const Spec& spec) { return spec.sparse == Sparse::forward; }
 std::string print_sparse(const Spec& spec) { return std::string(sparse_names[static_cast<std::size_t>(spec.sparse)]); }
@@ -238,9 +243,17 @@ std::vector<Parameter> make_parameters() {
        scheduled, true,
        [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
        [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
-      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", scheduled, false,
-       [](std::string_view text, Spec& spec) { return read_name(text, posting_names, spec.posting); },
-       [](const Spec& spec) { return std::string(posting_names[static_cast<std::size_t>(spec.posting)]); }},
+      {"post", "", "receives-first, interleaved or granted",
+       "how a batch is handed to MPI; granted: a message is sent once its receiver has posted the receive and said so "
+       "by "
+       "an empty message, so none arrives early",
+       direct, false, read_posting, print_posting},
+      {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", forwarding, false,
+       [](std::string_view text, Spec& spec) {
+         return read_posting(text, spec) &&
+                spec.posting != Posting::granted;  // messages of unknown size are probed for
+       },
+       print_posting},
       {"per-node", "leaders", "1 or more, or all", "ranks of a node that send for it and receive for it", leaders, true,
        [](std::string_view text, Spec& spec) {
          return text == "all" ? (spec.leaders = 0, true) : read_number(text, 1, most_size, spec.leaders);

@@ -120,7 +120,7 @@ std::optional<Problem> parse_step(Line& line, ScheduleBuilder& builder) {
   if (!line.eat("complete=") || !line.name(completion, completion_names))
     return line.expected("complete=all, any or test");
   if (!line.eat("post=") || !line.name(posting, posting_names))
-    return line.expected("post=receives-first or interleaved");
+    return line.expected("post=receives-first, interleaved or granted");
   builder.step(window, completion, posting);
   return std::nullopt;
 }

@@ -80,7 +80,7 @@ class Rendezvous {
     std::size_t step = 0;
     std::deque<std::uint32_t> over{};  ///< slots whose messages are
 
-    void enter(std::size_t index, std::uint32_t, Completion) { step = index; }
+    void enter(std::size_t index, const Round&) { step = index; }
     Phase transferring() const { return {}; }
     Phase waiting() const { return {}; }
     bool waits_for_all() const { return false; }

@@ -25,6 +25,7 @@ class Round:
     window: int
     slides: bool
     receives_first: bool
+    granted: bool
     sends: tuple[tuple[int, int, int], ...]  #: (peer, number, blocks)
     receives: tuple[tuple[int, int, int], ...]
 
@@ -66,7 +67,8 @@ def rounds_of(schedule: _core.Schedule, exchanges: int) -> list[Round]:
                 Round(
                     window or max(len(sends), len(receives)),
                     completion != "all",
-                    posting == "receives-first",
+                    posting != "interleaved",
+                    posting == "granted",
                     tuple(numbered("send", sends)),
                     tuple(numbered("receive", receives)),
                 )
@@ -76,17 +78,22 @@ def rounds_of(schedule: _core.Schedule, exchanges: int) -> list[Round]:
 
 class Executions:
     """All executions of so many exchanges, one after the other; with `buffered`, only those in which sends complete
-    at once, which reach every number of early messages that others reach."""
+    at once, which reach every number of early messages that others reach. A granted send begins when its grant is
+    there, so it completes no earlier than the receive is posted; early are grants whose sends are not posted.
+    """
 
     def __init__(self, schedules: list[_core.Schedule], exchanges: int = 2, buffered: bool = False) -> None:
         self.rounds = [rounds_of(schedule, exchanges) for schedule in schedules]
         self.buffered = buffered
         self.early_messages = self.early_blocks = self.requests = self.states = 0
         self.node_messages = 0
-        self.senders = [
-            {(peer, number): (r, i) for r, one in enumerate(rounds) for i, (peer, number, _) in enumerate(one.sends)}
-            for rounds in self.rounds
-        ]
+        self.senders, self.receivers = (
+            [
+                {(peer, n): (r, i) for r, one in enumerate(rounds) for i, (peer, n, _) in enumerate(getattr(one, ends))}
+                for rounds in self.rounds
+            ]
+            for ends in ("sends", "receives")
+        )
 
     def look_at_all(self) -> Executions:
         first = tuple(Local() for _ in self.rounds)
@@ -139,12 +146,13 @@ class Executions:
         now = self.rounds[rank][local.round]
         for is_send in self.may_post(now, local):
             if is_send:
-                done = 1 << local.sends if self.buffered else 0
+                done = 1 << local.sends if self.buffered and not now.granted else 0
                 yield Local(local.round, local.sends + 1, local.receives, local.sent | done, local.received)
             else:
                 yield Local(local.round, local.sends, local.receives + 1, local.sent, local.received)
         for i in range(local.sends):
-            if not local.sent >> i & 1:
+            peer, number, _ = now.sends[i]
+            if not local.sent >> i & 1 and not (now.granted and not self.is_received(state[peer], peer, rank, number)):
                 yield Local(local.round, local.sends, local.receives, local.sent | 1 << i, local.received)
         for i in range(local.receives):
             peer, number, _ = now.receives[i]
@@ -154,6 +162,10 @@ class Executions:
     def is_sent(self, sender: Local, rank: int, to: int, number: int) -> bool:
         place = self.senders[rank][to, number]
         return place < (sender.round, sender.sends)
+
+    def is_received(self, receiver: Local, rank: int, source: int, number: int) -> bool:
+        """Whether the receive is posted."""
+        return self.receivers[rank][source, number] < (receiver.round, receiver.receives)
 
     def may_post(self, now: Round, local: Local) -> Iterator[bool]:
         """Whether it is a send, of each message that may be posted next."""
@@ -188,11 +200,17 @@ class Executions:
         for rank, local in enumerate(state):
             messages = blocks = 0
             for number, one in enumerate(self.rounds[rank][local.round :]):
+                if one.granted:
+                    ungranted = one.sends[local.sends if number == 0 else 0 :]
+                    messages += sum(self.is_received(state[peer], peer, rank, sent) for peer, sent, _ in ungranted)
+                    continue
                 for peer, sent, size in one.receives[local.receives if number == 0 else 0 :]:
                     if self.is_sent(state[peer], peer, rank, sent):
                         messages += 1
                         blocks += size
             pending = local.sends + local.receives - local.sent.bit_count() - local.received.bit_count()
+            if local.round < len(self.rounds[rank]) and self.rounds[rank][local.round].granted:
+                pending += local.receives - local.received.bit_count()  # each with a grant, perhaps
             self.early_messages = max(self.early_messages, messages)
             self.early_blocks = max(self.early_blocks, blocks)
             self.requests = max(self.requests, pending)
@@ -217,6 +235,9 @@ SMALL = [
     "direct(window=1,complete=test,post=interleaved)",
     "direct(order=random,seed=3,window=1)",
     "direct(order=scatter,window=1)",
+    "direct(window=1,post=granted)",
+    "direct(window=all,post=granted)",
+    "direct(order=scatter,window=1,post=granted)",
     "bruck(radix=2)",
     "bruck(radix=3,window=all)",
     "bruck(radix=3,window=1,complete=any)",
@@ -242,6 +263,9 @@ def test_three_ranks_in_every_execution(spec: str) -> None:
         ("direct(window=1,post=interleaved)", 4, ""),
         ("direct(order=xor,window=1)", 4, ""),
         ("direct(order=random,seed=1,window=1)", 4, ""),
+        ("direct(window=1,post=granted)", 4, ""),
+        ("direct(order=xor,window=1,post=granted)", 4, ""),
+        ("direct(order=random,seed=1,window=1,post=granted)", 4, ""),
         ("bruck(radix=2)", 4, ""),
         ("bruck(radix=2)", 5, ""),
         ("bruck(radix=3,window=1)", 4, ""),
@@ -268,6 +292,9 @@ def test_more_ranks_where_sends_complete_at_once(spec: str, ranks: int, nodes: s
         ("direct(order=random,seed=19,window=3,post=interleaved)", 6, ""),
         ("direct(order=scatter,window=2,complete=any,post=interleaved)", 7, ""),
         ("direct(order=xor,window=2)", 8, ""),
+        ("direct(window=2,post=granted)", 7, ""),
+        ("direct(order=random,seed=5,window=1,post=granted)", 7, ""),
+        ("direct(order=scatter,window=3,post=granted)", 7, ""),
         ("bruck(radix=3,window=all)", 8, ""),
         ("bruck(dims=nodes,radix=2/all,window=1,complete=any)", 8, "3"),
         ("leaders(per-node=2,window=1)", 8, "4+2"),
@@ -323,8 +350,33 @@ def test_closed_form_of_bruck(ranks: int, radix: int) -> None:
     assert found.early_blocks <= counts.blocks
 
 
+@pytest.mark.parametrize("completion", ["any", "test"])
+@pytest.mark.parametrize("order", ["shift", "random", "scatter"])
+def test_where_a_window_slides_by_grants_no_block_is_early(order: str, completion: str) -> None:
+    schedules = schedules_of(f"direct(order={order},window=1,complete={completion},post=granted)", 3)
+    found = _core.certify_schedules(schedules)
+    seen = Executions(schedules).look_at_all()
+    assert 0 < seen.early_messages <= found.rank.early_messages == 2
+    assert seen.early_blocks == found.rank.early_blocks == 0
+    assert seen.requests == found.rank.requests == 3
+    assert not found.exact
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 7, 16])
+@pytest.mark.parametrize("ranks", [31, 64, 500, 1024])
+def test_grants_hold_batches_together(ranks: int, window: int) -> None:
+    """Ranks wait for one that stands still in both directions, so only those nearest to it grant it messages."""
+    spec = _core.parse_spec(f"direct(window={window},post=granted)")
+    found, most = _core.certify(spec, ranks), _core.ceiling(spec, ranks)
+    assert found.exact and found.rank.early_blocks == most.rank.early_blocks == 0
+    assert found.rank.early_messages <= min(4 * window, ranks - 1)
+    assert most.rank.early_messages == min(6 * window, ranks - 1)
+
+
 POINTS = some.sampled_from(
     [
+        "direct(window={w},complete={c},post=granted)",
+        "direct(order=scatter,window={w},complete={c},post=granted)",
         "direct(window={w},complete={c},post={p})",
         "direct(order=random,window={w},complete={c},post={p})",
         "direct(order=scatter,window={w},complete={c},post={p})",
@@ -354,7 +406,8 @@ def test_no_bound_is_above_its_ceiling(
     if spec.unsuitable(ranks, nodes):
         return
     found, most = _core.certify(spec, ranks, nodes), _core.ceiling(spec, ranks, nodes)
-    assert found.exact
+    slides = "post=granted" in str(spec) and c != "all" and w != "all" and int(w) < ranks - 1
+    assert found.exact is not slides
     for bounds, above in ((found.rank, most.rank), (found.node, most.node)):
         for name in ("requests", "peers", "early_messages", "early_blocks", "scratch_blocks"):
             assert getattr(bounds, name) <= getattr(above, name), (name, str(spec))

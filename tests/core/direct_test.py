@@ -13,7 +13,7 @@ CORNERS = [
         ORDERS,
         ("1", "3", "all"),
         ("all", "any", "test"),
-        ("receives-first", "interleaved"),
+        ("receives-first", "interleaved", "granted"),
         ("0", "8KiB"),
         (0, 2**64 - 1),
     )

@@ -41,6 +41,15 @@ def test_each_batch_waits_for_the_latency_and_a_sliding_window_once() -> None:
     assert time_us("tra(r=2)", 16, given) == pytest.approx(4 * 3)
 
 
+def test_a_batch_that_is_granted_waits_for_the_latency_twice() -> None:
+    given = costs(latency_us=3)
+    assert time_us("direct(window=1,post=granted)", 13, given) == pytest.approx(2 * 12 * 3)
+    assert time_us("direct(window=4,complete=any,post=granted)", 13, given) == pytest.approx(2 * 3)
+    core = costs(message_us=2)
+    granted, others = (time_us(f"direct(window=4{post})", 16, core) for post in (",post=granted", ""))
+    assert granted == pytest.approx(2 * others)
+
+
 def test_hops_cost_their_latency() -> None:
     """Slim Fly: neighbours are one link apart, all others two."""
     given = costs(latency_us=1, hop_us=0.25)

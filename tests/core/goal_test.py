@@ -42,6 +42,23 @@ def test_it_runs_and_moves_what_the_model_counts(spec: str, ranks: int, nodes: s
     assert all(one.size == 0 for mine in parsed for one in mine if one.kind == "calc"), "copies take no time"
 
 
+@pytest.mark.parametrize("completion", ["all", "any"])
+def test_a_granted_message_waits_for_its_grant(completion: str) -> None:
+    parsed = operations(f"direct(window=3,complete={completion},post=granted,segment=30)", 8, "")
+    assert run(parsed)[0] == 2 * 8 * 7 * 4
+    for mine in parsed:
+        sends, receives = ([one for one in mine if one.kind == kind] for kind in ("send", "recv"))
+        grants = {n for n, one in enumerate(mine) if one.kind == "recv" and one.size == 1}
+        for one in sends:
+            if one.size > 1:
+                (grant,) = grants.intersection(one.requires)
+                assert (mine[grant].peer, mine[grant].tag) == (one.peer, one.tag + (1 << 28))
+            else:
+                (receive,) = one.irequires
+                assert (mine[receive].kind, mine[receive].peer) == ("recv", one.peer)
+        assert sum(one.size for one in receives) == BLOCK * 7 + 7 * 4
+
+
 @pytest.mark.parametrize("completion", ["all", "any", "test"])
 @pytest.mark.parametrize("window", [1, 3, 5])
 def test_windows_are_kept(window: int, completion: str) -> None:

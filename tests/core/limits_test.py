@@ -66,8 +66,26 @@ def test_the_choice_depends_on_the_size_only_where_it_must() -> None:
     assert chosen("spread-out", 1000, most + 1, UNEXPECTED="4MiB")[0] != found
 
 
+def test_where_no_window_is_narrow_enough_messages_are_granted() -> None:
+    found, reason, most = chosen("direct(order=scatter)", 1000, 1 << 20, UNEXPECTED="1MiB")
+    assert str(found) == "direct(order=scatter,window=all,complete=all,post=granted)"
+    assert "999 messages may arrive before their receives are posted" in reason
+    assert most == 2**63 - 1
+    bounds = _core.certify(found, 1000).rank
+    assert (bounds.early_messages, bounds.early_blocks, bounds.early_bytes(1 << 40)) == (999, 0, 999 * 512)
+
+
+def test_grants_come_after_every_window_and_are_narrowed_to_the_request_limit() -> None:
+    assert "granted" not in str(chosen("spread-out", 1000, 1 << 20, UNEXPECTED="16MiB")[0])
+    found, _, _ = chosen("direct(order=random,window=64,complete=any)", 1000, 1 << 20, REQUEST=50, UNEXPECTED="1MiB")
+    assert str(found) == "direct(order=random,window=16,complete=any,post=granted)"
+    assert _core.certify(found, 1000).rank.requests == 48
+    found, _, _ = chosen("spread-out", NODE_OF_128, 1 << 20, UNEXPECTED="1MiB")
+    assert str(found) == "direct(order=shift,window=256,complete=all,post=granted)"
+
+
 def test_what_cannot_be_narrowed_goes_to_the_host_mpi() -> None:
-    found, reason, _ = chosen("direct(order=scatter)", 1000, 1 << 20, UNEXPECTED="1MiB")
+    found, reason, _ = chosen("direct(order=scatter)", 1000, 1 << 20, UNEXPECTED="256KiB")
     assert found.family == "native"
     assert "999 messages may arrive before their receives are posted" in reason
     assert chosen("spread-out", 1000, 8, UNEXPECTED=0)[0].family == "native"
@@ -81,6 +99,12 @@ def test_blocks_of_unequal_size_may_all_go_directly() -> None:
     assert chosen("tra", 3000, 8)[0] == _core.parse_spec("tra")
 
 
+def test_padded_blocks_that_go_directly_are_not_granted() -> None:
+    spec = "direct(order=scatter,sizes=padded,direct=100)"
+    assert chosen(spec, 100, 0, ALLTOALLV, UNEXPECTED="2MiB")[0].family == "native"
+    assert "post=granted" in str(chosen("direct(order=scatter)", 100, 0, ALLTOALLV, UNEXPECTED="2MiB")[0])
+
+
 def test_shared_memory_within_a_node_takes_no_requests() -> None:
     assert chosen("shared-memory", 64, REQUEST=2)[0] == _core.parse_spec("shared-memory")
 
@@ -91,6 +115,8 @@ def test_shared_memory_within_a_node_takes_no_requests() -> None:
         [
             "direct(window={w},complete={c})",
             "direct(order=random,window={w})",
+            "direct(order=scatter,window={w},complete={c})",
+            "direct(window={w},complete={c},post=granted)",
             "bruck(radix={r},window={w},complete={c})",
         ]
     ),

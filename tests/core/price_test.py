@@ -262,3 +262,23 @@ def test_all_radices_at_once() -> None:
             [price(f"tra(radix={r})", 200, size, machine, model, "64") for size in (8, 512)] for r in (2, 15, 200)
         ]
         assert times == expected
+
+
+@pytest.mark.parametrize("model", _core.models())
+@pytest.mark.parametrize("nodes", ["", "8"])
+@pytest.mark.parametrize("points", ["window=1", "window=5", "window=5,complete=any", "window=all"])
+def test_a_grant_is_a_message_of_no_bytes(points: str, nodes: str, model: str) -> None:
+    machine = machines.load("cluster").costs
+    machine.call_us = machine.pack.byte_ns = machine.pack.piece_us = 0
+    ranks, size = 24, 4096
+    both = [price(f"direct({points})", ranks, bytes_, machine, model, nodes) for bytes_ in (0, size)]
+    assert price(f"direct({points},post=granted)", ranks, size, machine, model, nodes) == pytest.approx(sum(both))
+    counts = _core.count(_core.parse_spec(f"direct({points},post=granted)"), ranks)
+    assert counts.grants == counts.messages == ranks - 1
+    assert _core.count(_core.parse_spec(f"direct({points})"), ranks).grants == 0
+
+
+def test_within_shared_memory_nothing_is_granted() -> None:
+    machine = machines.load("cluster").costs
+    plain, granted = (price(f"direct(window=2,intra=shm{post})", 8, 64, machine) for post in ("", ",post=granted"))
+    assert granted == plain

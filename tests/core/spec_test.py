@@ -42,7 +42,8 @@ def test_the_algorithms_of_the_papers_have_names() -> None:
 
 def test_specs_differ_where_their_parameters_do() -> None:
     texts = [
-        f"direct({p})" for p in ("order=xor", "window=2", "complete=any", "post=interleaved", "segment=1", "seed=1")
+        f"direct({p})"
+        for p in ("order=xor", "window=2", "complete=any", "post=interleaved", "post=granted", "segment=1", "seed=1")
     ]
     specs = [_core.parse_spec(text) for text in ("direct", *texts)]
     assert all((a == b) == (i == j) for i, a in enumerate(specs) for j, b in enumerate(specs))

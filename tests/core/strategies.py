@@ -52,7 +52,9 @@ def spec_texts(draw: st.DrawFn) -> str:
     for key in keys:
         word = draw(st.sampled_from(("window", "stride"))) if key == "window" else key
         before, behind = draw(blanks), draw(blanks)
-        parts.append(f"{before}{word}{behind}={before}{draw(PARAMETERS[key])}{behind}")
+        may_grant = key == "post" and FAMILY_OF[name] == "direct"
+        value = "granted" if may_grant and draw(st.booleans()) else draw(PARAMETERS[key])
+        parts.append(f"{before}{word}{behind}={before}{value}{behind}")
     return draw(blanks) + name + draw(blanks) + "(" + ",".join(parts) + ")" + draw(blanks)
 
 

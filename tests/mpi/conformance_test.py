@@ -11,7 +11,11 @@ from _pytest.mark import ParameterSet
 
 from swapmeet.catalogue import alias_names
 
-FAMILY = ["direct(order=xor)", "direct(order=random,window=3,complete=any,segment=512)"]
+FAMILY = [
+    "direct(order=xor)",
+    "direct(order=random,window=3,complete=any,segment=512)",
+    "direct(order=random,window=2,complete=any,post=granted)",
+]
 ALGORITHMS = ["auto", *alias_names(sparse=False), *FAMILY]
 RANKS = [1, 2, 3, 4, 5, 7, 8, 16]
 

@@ -21,7 +21,7 @@ SPECS = [
     "spread-out",
     "tra(r=2)",
     "direct(intra=cma)",
-    "two-layer(local=direct,global=direct)",
+    "two-layer",
     "two-phase-bruck(r=2)",
 ]
 NODES = ["mpi", "4", "2", "1+3"]

@@ -1,4 +1,4 @@
-"""An algorithm above a limit is executed with a narrower window, on all ranks alike, and one warning says so."""
+"""An algorithm above a limit gets a narrower window, or is granted, on all ranks alike, and one warning says so."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ASKED, NARROWED = "direct(order=shift,window=all,complete=all)", "direct(order=shift,window=2,complete=all)"
+GRANTED = "direct(order=shift,window=all,complete=all,post=granted)"
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,7 @@ ASKED, NARROWED = "direct(order=shift,window=all,complete=all)", "direct(order=s
     [
         ({"SWAPMEET_REQUEST_LIMIT": "5"}, NARROWED),
         ({"SWAPMEET_UNEXPECTED_LIMIT": "1000"}, "native"),
+        ({"SWAPMEET_UNEXPECTED_LIMIT": "1536"}, GRANTED),  # 3 · 512 bytes
         ({"SWAPMEET_REQUEST_LIMIT": "6", "SWAPMEET_UNEXPECTED_LIMIT": "1548"}, ASKED),  # 3 · (512 + 4) bytes
     ],
 )

@@ -72,7 +72,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         if reports and (told := reports.take()):
-            pytest.fail(told[:REPORT_CHARACTERS])
+            pytest.fail(told[:REPORT_CHARACTERS], pytrace=False)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

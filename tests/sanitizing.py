@@ -50,7 +50,7 @@ SANITIZERS = {
             # The library comes before the runtime where it is preloaded; none of its functions is one of the runtime's.
             "ASAN_OPTIONS": "verify_asan_link_order=0:strict_string_checks=1:detect_stack_use_after_return=1",
             "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}/leaks.txt:print_suppressions=0",
-            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+            "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:suppressions={SUPPRESSIONS}/undefined.txt",
         },
     ),
     "thread": Sanitizer(

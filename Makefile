@@ -22,7 +22,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel check test nightly coverage counted fuzz lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -57,7 +57,8 @@ test: lint programs  ## Run all tests that decide whether a change lands, within
 
 nightly: lint tidy programs  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; exit $$status
+	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
+	$(MAKE) --no-print-directory sanitize || status=$$?; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
@@ -85,6 +86,13 @@ counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
 	$(BIN)/gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
 		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
+
+# The library and the tests' programs, compiled for it in build/sanitized; what a test of MPI then does wrong fails it.
+SANITIZED := $(addprefix tests/mpi/,$(addsuffix _test.py,check conformance duplicates errors failing_calls fuzz grids \
+	in_place memory neighbour_calls node nonblocking plans progress sanitizer sparse_calls typemaps types varying)) tests/transport
+sanitize: build $(VENV)/.extra-test  ## Run MPI tests by AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer
+	@status=0; for sanitizer in address thread; do $(BIN)/python tests/sanitizing.py $$sanitizer && \
+		$(PYTEST) $(TWO_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
 
 CXX_FILES := git ls-files '*.c' '*.h' '*.cpp' '*.hpp'
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from limits import scaled
+from sanitizing import REPORTS, SANITIZERS, Reports
 
 from swapmeet import SwapmeetError
 from swapmeet import launch as launching
@@ -21,10 +22,12 @@ from swapmeet.discovery import NAMES
 from swapmeet.library import library
 
 Launch = Callable[..., "subprocess.CompletedProcess[str]"]
+REPORT_CHARACTERS = 20_000  #: of what sanitizers report that a failure shows
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="MPI tests: the whole matrix, also what is too long for CI")
+    parser.addoption("--sanitize", choices=SANITIZERS, help="MPI tests: the library and the programs under a sanitizer")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,12 +38,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: runs with --all only")
     config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")
     config.addinivalue_line("markers", "in_turn: without --all, half of the cases by MPICH, the others by Open MPI")
+    config.addinivalue_line("markers", "sanitized: runs with --sanitize only")
+    config.addinivalue_line("markers", "unsanitized(reason): not with --sanitize")
+    if name := config.getoption("--sanitize", default=None):
+        reports = config.stash[REPORTS] = Reports(name)
+        reports.begin()
+        config.add_cleanup(reports.end)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--all", default=False):  # not there when only a folder below is collected
-        return
-    left_out = {item for item in items if item.get_closest_marker("long") or not _in_turn(item)}
+    everything = config.getoption("--all", default=False)  # not there when only a folder below is collected
+    left_out = {item for item in items if not everything and (item.get_closest_marker("long") or not _in_turn(item))}
+    left_out |= {item for item in items if item.get_closest_marker("sanitized") and REPORTS not in config.stash}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
@@ -53,6 +62,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     limit_s = float(mark.args[0] if mark else item.config.getini("timeout"))
     item.add_marker(pytest.mark.timeout(scaled(limit_s)), append=False)
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test, whatever its outcome, in which a sanitizer reports something."""
+    reports = item.config.stash.get(REPORTS, None)
+    try:
+        return (yield)
+    finally:
+        if reports and (told := reports.take()):
+            pytest.fail(told[:REPORT_CHARACTERS], pytrace=False)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    mark = item.get_closest_marker("unsanitized")
+    if mark and REPORTS in item.config.stash:
+        pytest.skip(f"not under a sanitizer: {mark.args[0]}")
 
 
 def _in_turn(item: pytest.Item) -> bool:

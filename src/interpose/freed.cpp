@@ -28,12 +28,14 @@ void have(MPI_Comm comm, void (swapmeet::Communicator::*act)()) {
 
 }  // namespace
 
-#define SWAPMEET_FREES(name)                                                      \
-  SWAPMEET_NAMED(name, (Handle * comm)) {                                         \
-    if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(#name, comm);   \
-    have(swapmeet::as<MPI_Comm>(*comm), &swapmeet::Communicator::finish_started); \
-    const swapmeet::BeingFreed being_freed(swapmeet::as<MPI_Comm>(*comm));        \
-    return swapmeet::pass_on(#name, comm);                                        \
+// `comm` points to a handle of the MPI's size, which is an int's or a pointer's.
+#define SWAPMEET_FREES(name)                                                    \
+  SWAPMEET_NAMED(name, (void* comm)) {                                          \
+    if (!swapmeet::mpi_suits() || !comm) return swapmeet::pass_on(#name, comm); \
+    const MPI_Comm ending = *static_cast<const MPI_Comm*>(comm);                \
+    have(ending, &swapmeet::Communicator::finish_started);                      \
+    const swapmeet::BeingFreed being_freed(ending);                             \
+    return swapmeet::pass_on(#name, comm);                                      \
   }
 
 SWAPMEET_FREES(MPI_Comm_free)

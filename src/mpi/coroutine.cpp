@@ -30,29 +30,39 @@ Coroutine::Coroutine(std::function<void()> body) : body_(std::move(body)) {
   inside_.uc_stack.ss_size = stack_bytes;
   inside_.uc_link = &outside_;
   makecontext(&inside_, enter, 0);
+  stack_.emplace(inside_.uc_stack.ss_sp, stack_bytes);
 }
 
-Coroutine::~Coroutine() { munmap(memory_, page_bytes() + stack_bytes); }
+Coroutine::~Coroutine() {
+  stack_.reset();
+  munmap(memory_, page_bytes() + stack_bytes);
+}
 
 // Not inlined: the thread may be another one afterwards, and with it where `current` is.
 [[gnu::noinline]] bool Coroutine::here() { return current != nullptr; }
 
-void Coroutine::enter() {
+SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   Coroutine& self = *current;
+  self.stack_->begin();
   self.body_();
   self.over_ = true;
+  self.stack_->end();
 }
 
 [[gnu::noinline]] bool Coroutine::resume() {
   Coroutine* const outer = std::exchange(current, this);
+  stack_->before_resuming();
   swapcontext(&outside_, &inside_);
+  stack_->after_resuming();
   current = outer;
   return over_;
 }
 
 [[gnu::noinline]] void Coroutine::suspend() {
   Coroutine& self = *current;
+  self.stack_->before_suspending();
   swapcontext(&self.inside_, &self.outside_);
+  self.stack_->after_suspending();
 }
 
 }  // namespace swapmeet

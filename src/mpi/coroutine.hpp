@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+
+#include "mpi/stack_switch.hpp"
 
 namespace swapmeet {
 
@@ -35,6 +38,7 @@ class Coroutine {
   char* memory_ = nullptr;  ///< of the stack, below which nothing can be written
   ucontext_t inside_{}, outside_{};
   bool over_ = false;
+  std::optional<StackSwitch> stack_;
 };
 
 }  // namespace swapmeet

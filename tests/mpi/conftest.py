@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sanitizing import REPORTS
 
 from swapmeet import mpi as mpis
 from swapmeet import site
@@ -49,13 +50,16 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+def compiled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Compile:
     """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix: once for all workers."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
 
+    reports = pytestconfig.stash.get(REPORTS, None)
+
     def compiled(mpi: str, name: str, *flags: str) -> Path:
+        flags = reports.flags(flags) if reports else flags
         variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
         output = folder / f"{mpi}-{variant}" / name
         output.parent.mkdir(exist_ok=True)

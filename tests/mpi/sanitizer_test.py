@@ -1,36 +1,42 @@
-"""The MPI half under ThreadSanitizer, with threads. Debian's Open MPI only: the wheels crash under it themselves."""
+"""`make sanitize` (tests/sanitizing.py): that reports are noticed, and many threads, for ThreadSanitizer."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from sanitizing import REPORTS
 
-MPI = "openmpi-system"
-ROOT = Path(__file__).parents[2]
-#: Not what MPI itself does; its functions synchronise by locks, which are seen.
-TSAN = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}
-
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not shutil.which("mpicc.openmpi"), reason="Debian's libopenmpi-dev is not installed"),
-]
-
-
-@pytest.fixture(scope="module")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """libswapmeet.so, compiled for it: some minutes."""
-    build = tmp_path_factory.mktemp("sanitized")
-    words = [f"-DSWAPMEET_MPICC={shutil.which('mpicc.openmpi')}", "-DSWAPMEET_SANITIZE=thread"]
-    subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *words], check=True)
-    subprocess.run(["cmake", "--build", build, "--target", "swapmeet"], check=True)
-    return build / "lib" / "libswapmeet.so"
+SOURCE = Path(__file__).parents[2] / "src"
+EXPECTED = {
+    "overflow": ("address", "heap-buffer-overflow"),
+    "signed": ("address", "signed integer overflow"),
+    "leak": ("address", "detected memory leaks"),
+    "race": ("thread", "data race"),
+}
 
 
-@pytest.mark.timeout(1200)
+@pytest.mark.sanitized
+@pytest.mark.parametrize("mistake", EXPECTED)
+def test_a_mistake_is_noticed(launch, compiled, pytestconfig: pytest.Config, wheel: str, mistake: str) -> None:
+    """Suppressing a module of the host MPI does not suppress what a program does."""
+    reports = pytestconfig.stash[REPORTS]
+    sanitizer, expected = EXPECTED[mistake]
+    launch(2, [compiled(wheel, "reported", "-pthread"), mistake], mpi=wheel)
+    found = reports.take()
+    assert expected in found if sanitizer == reports.name else not found
+
+
+@pytest.mark.sanitized
+def test_changes_between_stacks_are_followed(compiled) -> None:
+    flags = ("-std=c++20", f"-I{SOURCE}", str(SOURCE / "mpi" / "coroutine.cpp"), "-lstdc++", "-pthread")
+    done = subprocess.run([compiled("mpich", "coroutines.cpp", *flags)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "coroutines: 5000 frames\n"), done.stderr
+
+
+@pytest.mark.sanitized
 @pytest.mark.parametrize("thread", [False, True])
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise", "tuna", "shared-memory"])
 @pytest.mark.parametrize(
@@ -43,13 +49,9 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("progress", ["threads"], "progress: right"),
     ],
 )
-def test_no_races(
-    launch, compiled, sanitized: Path, name: str, words: list[str], right: str, algorithm: str, thread: bool
+def test_threads(
+    launch, compiled, wheel: str, name: str, words: list[str], right: str, algorithm: str, thread: bool
 ) -> None:
-    program = compiled(MPI, name, "-pthread", "-fsanitize=thread")
-    env = {**TSAN, "SWAPMEET_ALGORITHM": algorithm, "SWAPMEET_STATS": os.devnull}
-    env |= {"SWAPMEET_NONBLOCKING": "thread"} if thread else {}
-    argv = ["env", f"LD_PRELOAD={sanitized}", program, *words]
-    done = launch(2, argv, mpi=MPI, preload=False, env=env, timeout=300)
+    env = {"SWAPMEET_STATS": os.devnull, **({"SWAPMEET_NONBLOCKING": "thread"} if thread else {})}
+    done = launch(2, [compiled(wheel, name, "-pthread"), *words], mpi=wheel, algorithm=algorithm, env=env, timeout=300)
     assert done.returncode == 0 and right in done.stdout, done.stdout[-4000:] + done.stderr[-4000:]
-    assert "WARNING: ThreadSanitizer" not in done.stdout + done.stderr

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from limits import scaled
 
 from swapmeet import mpi as mpis
-from swapmeet.library import program, source_tree
+from swapmeet.library import program
 
 Run = Callable[..., str]
 
@@ -27,16 +24,12 @@ def run() -> Run:
     path = program(mpis.find("mpich"), "transport")
 
     def run(*words: str) -> str:
-        return output_of(path, *words)
+        argv = [path, *(part for word in words for part in word.split())]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=scaled(60))
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout
 
     return run
-
-
-def output_of(path: Path, *words: str, timeout: float = 60) -> str:
-    argv = [path, *(part for word in words for part in word.split())]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=scaled(timeout))
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
 
 
 @pytest.mark.parametrize("readable", ["all", "none", "some", "dead"])
@@ -142,25 +135,15 @@ def test_many_messages(run: Run, members: int, seed: int) -> None:
     assert "0 wrong" in run("exchange", f"members={members} {channel} readable=some seed={seed} steps=50")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
-def test_under_sanitizers(tmp_path: Path, sanitizers: str) -> None:
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
-    assert compiler
-    root = source_tree()
-    parts = ("node", "regions", "segment", "arenas", "single_copy")  # those that know no MPI
-    files = [*root.glob("tests/transport/*.cpp"), *(root / "src/node" / f"{part}.cpp" for part in parts)]
-    path = tmp_path / "transport"
-    flags = ["-std=c++20", "-g", "-O1", f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", f"-I{root}/src"]
-    subprocess.run([compiler, *flags, *files, "-o", path, "-pthread", "-lrt"], check=True)
-    for threads in (0, 1):
-        for channel in (TINY, TINIEST, "bulk=4160 cells=4"):
-            for readable in ("all", "none", "some", "dead"):
-                words = f"members=4 threads={threads} {channel} readable={readable} steps=15 most=100000"
-                assert "0 wrong" in output_of(path, "exchange", words, timeout=300)
-        for rows in ROWS:
-            assert "0 wrong" in output_of(
-                path, "exchange", f"members=4 threads={threads} {rows} steps=100", timeout=300
-            )
-    for part in ("layout", "segment", "arenas", "poll", "wait"):
-        output_of(path, part, timeout=300)
+@pytest.mark.sanitized
+@pytest.mark.parametrize("readable", ["all", "none", "some", "dead"])
+@pytest.mark.parametrize("channel", [TINY, TINIEST, "bulk=4160 cells=4"])
+def test_threads_race_for_nothing(run: Run, channel: str, readable: str) -> None:
+    """Each member a thread: ThreadSanitizer sees what they do to one mapping of the segment."""
+    assert "0 wrong" in run("exchange", f"members=4 threads=1 {channel} readable={readable} steps=15 most=100000")
+
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("rows", ROWS)
+def test_threads_race_for_no_row(run: Run, rows: str) -> None:
+    assert "0 wrong" in run("exchange", f"members=4 threads=1 {rows} steps=100")

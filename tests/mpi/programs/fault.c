@@ -57,12 +57,14 @@ static int fails(const char *function, const void *caller) {
   return 1;
 }
 
+#ifndef SANITIZED /* else malloc is the sanitizer's */
 extern void *__libc_malloc(size_t bytes);
 
 void *malloc(size_t bytes) {
   if (left > 0 && bytes >= least_bytes && fails("malloc", __builtin_return_address(0))) return errno = ENOMEM, NULL;
   return __libc_malloc(bytes);
 }
+#endif
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
   static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

@@ -334,7 +334,8 @@ class Counts:
 
     @property
     def grants(self) -> int:
-        """Empty messages that a rank sends besides, so that others may send theirs (post=granted)."""
+        """Messages without data that a rank sends to grant others theirs."""
+
     @property
     def batches(self) -> int:
         """Of messages in flight together, one after the other."""
@@ -442,7 +443,10 @@ class VaryingCounts:
 
     @property
     def each_bytes(self) -> int:
-        """Of every block, where they are of one size and all ranks know it, so that none is sent; else 0."""
+        """
+        Of every block, where they are of one size and all ranks know it, so that none is sent; else 0.
+        """
+
     @property
     def padded_bytes(self) -> int:
         """The bytes N of a padded block; 0 if nothing is padded."""

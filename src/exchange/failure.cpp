@@ -25,8 +25,8 @@ int wait(MPI_Request& request, MPI_Status* status) {
 
 // Not MPI_Waitall nor MPI_Testall: MPICH raises their errors on MPI_COMM_SELF, where they end the application, and those
 // of MPI_Wait and MPI_Test on the communicator of the message, which is ours.
-int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure, bool passes_on,
-           bool waits) {
+int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure,
+           bool passes_on, bool waits) {
   bool all = true;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     MPI_Request& request = requests[i];

@@ -568,8 +568,8 @@ class Links {
       const Piece room = buffers_->take(slots_.messages[look.slot], look.slot, static_cast<std::size_t>(bytes));
       if (room.bytes < static_cast<std::size_t>(bytes)) failure_.fail(MPI_ERR_NO_MEM);
       const auto wanted = static_cast<std::int64_t>(room.bytes);
-      const Part part = wanted == bytes ? Part{room.address, bytes, MPI_BYTE}
-                                        : lost_.dropped(bytes, room.address, wanted);
+      const Part part =
+          wanted == bytes ? Part{room.address, bytes, MPI_BYTE} : lost_.dropped(bytes, room.address, wanted);
       watch_.begins(&slots_.requests[look.slot], Direction::receive, look.peer, part,
                     static_cast<int>(Kind::passed_on));
       if (const int error = again(imrecv, part, &message, &slots_.requests[look.slot])) return error;

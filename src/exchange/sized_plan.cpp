@@ -51,7 +51,8 @@ std::span<std::int64_t> SizedPlan::prepare_agreement(const Blocks& send, const B
     ++sent[size_class(send.bytes(i))];
     ++received[size_class(receive.bytes(i))];
   }
-  std::ranges::transform(sent, received, mine.begin() + 2, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  std::ranges::transform(sent, received, mine.begin() + 2,
+                         [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
   return mine;
 }
 

@@ -93,7 +93,8 @@ class VaryingWalk {
   VaryingWalk(const VaryingCounter& all, const VaryingCounter::Matrix& matrix, std::int64_t direct_bytes, bool known,
               Rank rank)
       : all_(all), flow_(all.flows_[static_cast<std::size_t>(rank)]),
-        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes), known_(known) {}
+        origins_(all.origins_[static_cast<std::size_t>(rank)]), matrix_(matrix), direct_bytes_(direct_bytes),
+        known_(known) {}
 
   void run(RankCounts& counts) const {
     for (const Message& message : flow_.sends) send(message, counts);

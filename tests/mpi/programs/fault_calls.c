@@ -17,7 +17,8 @@
 
 enum { MOST = 1400, STRIDE = 2, GUARD = 1 << 15, POISON = 0x5a5a5a5a, ROUNDS = 3, MOST_CALLS = 128 };
 
-static int count = MOST; /* ints of a block: by turns below and above the 4 KiB from which Open MPI sends by rendezvous */
+static int count =
+    MOST; /* ints of a block: by turns below and above the 4 KiB from which Open MPI sends by rendezvous */
 
 static int rank, ranks, serial;
 static char letters[MOST_CALLS + 1];

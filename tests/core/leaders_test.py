@@ -257,11 +257,15 @@ def test_blocks_of_unequal_size_go_the_same_way(nodes: tuple[str, int], per_node
 
 def test_sizes_are_sent_where_they_are_not_known() -> None:
     """Two nodes of two ranks: to a leader that passes blocks on, and between leaders; never to where blocks end."""
-    counts = _core.count_varying(leaders("per-node=1,direct=never"), 4, [[10] * 4] * 4, nodes="2")
-    assert [(rank.messages, rank.message_bytes, rank.size_bytes) for rank in counts.ranks] == [
-        (3, 10 + (40 + 16) + 20, 16),
-        (2, 10 + (20 + 8), 8),
-    ] * 2
+    spec, sizes = leaders("per-node=1,direct=never"), [[10] * 4 for _ in range(4)]
+    sizes[0][1] = 11
+    leader, other = (10 + (40 + 16) + 20, 16), (10 + (20 + 8), 8)
+    for equal in (False, True):
+        counts = _core.count_varying(spec, 4, [[10] * 4] * 4 if equal else sizes, nodes="2")
+        for rank, count in enumerate(counts.ranks):
+            data, told = other if rank % 2 else leader
+            expected = (data - told, 0) if equal else (data + (rank == 0), told)
+            assert (count.messages, count.message_bytes, count.size_bytes) == (2 if rank % 2 else 3, *expected)
 
 
 def test_leaders_share_the_work() -> None:

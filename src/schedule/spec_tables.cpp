@@ -244,9 +244,8 @@ std::vector<Parameter> make_parameters() {
        [](std::string_view text, Spec& spec) { return read_name(text, completion_names, spec.completion); },
        [](const Spec& spec) { return std::string(completion_names[static_cast<std::size_t>(spec.completion)]); }},
       {"post", "", "receives-first, interleaved or granted",
-       "how a batch is handed to MPI; granted: a message is sent once its receiver has posted the receive and granted it "
-       "by "
-       "an empty message, so none arrives early",
+       "how a batch is handed to MPI; granted: a message is sent once its receiver has posted the receive and granted "
+       "it by an empty message, so none arrives early",
        direct, false, read_posting, print_posting},
       {"post", "", "receives-first or interleaved", "how a batch is handed to MPI", forwarding, false,
        [](std::string_view text, Spec& spec) {

@@ -19,14 +19,15 @@ inline std::int64_t processors() {
 /// Of a process. Any thread may call anything.
 class Crowd {
  public:
-  explicit Crowd(std::int64_t cores = processors()) : cores_(cores) {}
+  /// `ranks`: of the job on this host, as far as is known.
+  explicit Crowd(std::int64_t cores, std::int64_t ranks = 1) : cores_(cores), ranks_(ranks) {}
   static Crowd& of_this_process();
 
   /// So many ranks of the job are on this host, at least.
   void has_ranks(std::int64_t number) {
     if (number > ranks_.load(std::memory_order_relaxed)) ranks_.store(number, std::memory_order_relaxed);
   }
-  /// A thread of this process has been waiting for a while; it goes on.
+  /// A thread of this process has been in a call that waits for a while; it goes on.
   void waits() { waiting_.fetch_add(1, std::memory_order_relaxed); }
   void goes_on() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -43,7 +44,7 @@ class Crowd {
   }
 
   std::int64_t cores_;
-  std::atomic<std::int64_t> ranks_ = 1, waiting_ = 0;
+  std::atomic<std::int64_t> ranks_, waiting_ = 0;
 };
 
 }  // namespace swapmeet

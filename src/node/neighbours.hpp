@@ -108,7 +108,7 @@ class Neighbours {
 
   /// The same within the progress of the host MPI, where nothing has moved. Returns whether it has given the core away.
   bool rest() {
-    return node_.waiter().turn(false, false, [this] { node_.look_whether_broken(); });
+    return node_.waiter().turn(false, false, [this] { node_.look_whether_broken(); }, false);
   }
 
   /// After an error in the middle of an exchange. If anything was sent (`touched`), nothing can be exchanged here any

@@ -51,21 +51,22 @@ class Waiter {
 
   /// In this turn, something has happened; or nothing, for a rank is late.
   void moved() {
-    if (idle_ >= few && crowd_) crowd_->goes_on();
+    if (counted_) [[unlikely]]
+      counted_ = false, crowd_->goes_on();
     idle_ = 0;
   }
   void waits_for(const Seat& late) { late_here_ |= is_here(late); }
 
   /// A turn of the loop that waits is over: if nothing has `moved` in it, waits a little. `anyone`: others may be late
   /// of whom nobody knows where they are. Calls poll() every 64th time.
-  /// Returns whether it has given the core away.
+  /// `blocks`: the thread does nothing else meanwhile. Returns whether it has given the core away.
   template <class Poll>
-  bool turn(bool moved, bool anyone, Poll&& poll) {
+  bool turn(bool moved, bool anyone, Poll&& poll, bool blocks = true) {
     const bool polls = ++turns_ % turns_between_polls == 0;
     if (polls) poll();
     const bool wanted = std::exchange(late_here_, false);
     if (moved) return this->moved(), false;
-    if (++idle_ == few && crowd_) crowd_->waits();
+    if (++idle_ >= few && blocks && !counted_ && crowd_) counted_ = true, crowd_->waits();
     if (idle_ == 2 * many) idle_ = many;  // as long as it takes
     const bool yields = wanted || (anyone && idle_ > few) || (idle_ % some == 0 && others_here()) || for_long(polls);
     yields ? static_cast<void>(sched_yield()) : pause();
@@ -105,6 +106,7 @@ class Waiter {
   std::span<Seat> seats_;
   Seat* seat_ = nullptr;
   Crowd* crowd_ = nullptr;
+  bool counted_ = false;           ///< by the crowd, as a thread that waits
   std::int32_t cpu_and_one_ = -1;  ///< as this rank has said
   bool late_here_ = false;         ///< a rank that is late was last seen on this CPU
   std::uint32_t turns_ = 0, idle_ = 0;

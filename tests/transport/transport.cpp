@@ -532,6 +532,12 @@ int check_wait() {
   must(yields_in(6400, true) == 1597, "of two threads of each that wait, one may be here");
   four.goes_on();
   must(yields_in(6400, true) == 0, "and goes on");
+  waiter.moved();
+  Waiter other(seats, 0, four);
+  for (int turn = 0; turn < 100; ++turn) other.turn(false, false, [] {}, false);
+  must(yields_in(6400, true) == 0, "what is pending beside a call is no thread that waits");
+  for (int turn = 0; turn < 100; ++turn) other.turn(false, false, [] {});
+  must(yields_in(6400, true) > 1000, "a call that waits is one");
   yields = 0;
   for (int turn = 0; turn < 6400; ++turn) waiter.turn(true, true, [] {});
   must(yields == 0, "who has work goes on");

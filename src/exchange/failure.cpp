@@ -12,8 +12,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int most_attempts = 8;  ///< at a call that fails
-
 constexpr int patience = 5;  ///< polls before others may have the core
 
 int wait(MPI_Request& request, MPI_Status* status) {

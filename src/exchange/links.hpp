@@ -593,7 +593,7 @@ class Links {
       if (error) {
         const bool over =
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;
-        if (!over && ++failures_ > most_failures) return error;
+        if (!over && ++failures_ >= most_attempts) return error;
         if (!over) continue;  // what failed is often over when it is asked for again
         if (is_fault(error)) return error;
         truncated(error) ? failure_.received_wrong(error, passes_on_) : failure_.fail(error);
@@ -640,8 +640,6 @@ class Links {
     PMPI_Type_size_x(part.type, &size);
     return part.count * size;
   }
-
-  static constexpr int most_failures = 8;
 
   Slots& slots_;
   Slots* background_;

@@ -13,8 +13,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int most_attempts = 3;  ///< at a call that fails
-
 /// Makes a collective call that leaves something in `result`, of which nothing is there before.
 template <class Call>
 int attempt(char* result, std::size_t bytes, Call call) {

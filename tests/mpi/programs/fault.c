@@ -1,7 +1,7 @@
 /* To be preloaded behind libswapmeet.so: one call that the library makes fails once. fault_arm() says which: a function
  * of MPI by its name without "PMPI_", "malloc" or "pthread_create". Calls of others (the program, the MPI itself) do not
  * count. A function of MPI that fails has done nothing; by the name with a "+" it has done its work, whose result is
- * lost. */
+ * lost; with "*3" the two calls of it after the one that fails do so, too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,12 +11,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uintptr_t library_begin, library_end;
 static char armed[64];
 static size_t least_bytes;
 static atomic_long left, fired;
+static long in_a_row;
 
 static int note_library(struct dl_phdr_info *object, size_t size, void *unused) {
   (void)size, (void)unused;
@@ -38,8 +40,11 @@ int fault_arm(const char *function, long nth, size_t bytes) {
   left = 0;
   fired = 0;
   snprintf(armed, sizeof armed, "%s", function);
+  char *const star = strchr(armed, '*');
+  in_a_row = star ? atol(star + 1) : 1;
+  if (star) *star = '\0';
   least_bytes = bytes;
-  left = nth;
+  left = nth > 0 ? nth + in_a_row - 1 : 0;
   return library_end != 0;
 }
 
@@ -52,7 +57,7 @@ long fault_fired(void) {
 static int fails(const char *function, const void *caller) {
   const uintptr_t from = (uintptr_t)caller;
   if (left <= 0 || from < library_begin || from >= library_end || strcmp(function, armed) != 0) return 0;
-  if (atomic_fetch_sub(&left, 1) != 1) return 0;
+  if (atomic_fetch_sub(&left, 1) > in_a_row) return 0;
   ++fired;
   return 1;
 }

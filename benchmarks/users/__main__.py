@@ -6,6 +6,7 @@
     python benchmarks/users measure --benchmarks typed-pairs,typed-boxes -n 2,4 --cluster none -o typed.jsonl
     python benchmarks/users measure --benchmarks forms-calls,forms-threads --cluster none -o forms.jsonl
     python benchmarks/users page                       tables and pictures of FILE into docs/measurements/users.md
+    python benchmarks/users page open.jsonl            the same into open.md, and pictures into the folder open
 
 Compared are `raw`, the host MPI without the library in the process; `auto`, the library preloaded and nothing set; and
 specs. They are launched in turn, raw, auto, the specs, and again raw: speed-ups are taken turn by turn. FILE
@@ -166,8 +167,8 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     command.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
     command = commands.add_parser("page", help="tables and pictures of results")
     command.add_argument("file", nargs="?", type=Path, default=FILE, metavar="FILE")
-    command.add_argument("--document", type=Path, default=FILE.with_suffix(".md"), metavar="FILE.md")
-    command.add_argument("--pictures", type=Path, default=DOCS / "pictures", metavar="FOLDER")
+    command.add_argument("--document", type=Path, metavar="FILE.md", help="default: beside FILE")
+    command.add_argument("--pictures", type=Path, metavar="FOLDER", help="default: beside FILE")
     arguments = parser.parse_args(words)
     arguments.words = list(words)
     if arguments.what == "measure":
@@ -183,7 +184,12 @@ def main(words: Sequence[str] | None = None) -> int:
     if arguments.what == "page":
         from page import write
 
-        write(arguments.file, arguments.document, arguments.pictures)
+        pictures = DOCS / "pictures" if arguments.file == FILE else arguments.file.with_suffix("")
+        write(
+            arguments.file,
+            arguments.document or arguments.file.with_suffix(".md"),
+            arguments.pictures or pictures,
+        )
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the launch under way ends too
     try:

@@ -246,7 +246,7 @@ def _panel(axes: Any, found: Sequence[Row], specs: Sequence[str]) -> None:
 
 
 def write(file: Path, document: Path, folder: Path) -> None:
-    """Make the page's tables and the pictures anew.
+    """Make the tables of `document` and the pictures in `folder` anew; both are made where they are missing.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     results = read(file)
     if not results.launches:
         raise SwapmeetError(f"{file} has no launches: python benchmarks/users measure")
-    before, begin, rest = document.read_text().partition(BEGIN)
+    before, begin, rest = (document.read_text() if document.exists() else BEGIN + END).partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
@@ -264,6 +264,7 @@ def write(file: Path, document: Path, folder: Path) -> None:
     for title in dict.fromkeys(row.title for row in found if not _tabled(row)):
         some = [row for row in found if row.title == title]
         path = folder / f"users-{title.lower().replace(' ', '-')}.svg"
+        folder.mkdir(parents=True, exist_ok=True)
         picture(some, title, path)
         names.append(path)
     links = [os.path.relpath(path, document.parent) for path in names]

@@ -25,6 +25,8 @@ import settings  # noqa: E402
 import usual  # noqa: E402
 from launches import AUTO, RAW, Case, Cell, Launch, Skipped  # noqa: E402
 
+MEASUREMENTS = Path(__file__).parents[2] / "docs" / "measurements"
+PAGES = [document for document in sorted(MEASUREMENTS.glob("*.md")) if page.BEGIN in document.read_text()]
 CASE = Case("one node", "MPICH 5.0.2", 2, False, "osu-alltoall")
 HEADER = {
     "swapmeet": "0.1.0",
@@ -283,16 +285,23 @@ def test_a_small_run(tmp_path: Path) -> None:
     assert users(*words).returncode == 0
     assert file.read_text() == before
 
-    document = tmp_path / "page.md"
+    document = file.with_suffix(".md")
     document.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
-    done = users("page", file, "--document", document, "--pictures", tmp_path)
+    done = users("page", file)
     assert done.returncode == 0, done.stderr
     text = document.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "old\n" not in text
     for name in ("OSU Alltoallv", "IMB Alltoall", "IMB Alltoallv"):
         assert f"| {name} | one node |" in text
-        picture = tmp_path / f"users-{name.lower().replace(' ', '-')}.svg"
+        picture = file.with_suffix("") / f"users-{name.lower().replace(' ', '-')}.svg"
         assert picture.name in text and "<svg" in picture.read_text()
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda document: document.stem)
+def test_pages_are_made_of_the_data_beside_them(document: Path) -> None:
+    made = document.read_text().partition(page.BEGIN)[2].partition(page.END)[0]
+    for part in page.contents(launches.read(document.with_suffix(".jsonl")), []).split("\n\n"):
+        assert part in made
 
 
 @pytest.mark.slow

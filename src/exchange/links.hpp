@@ -87,6 +87,7 @@ class Links {
     call_ = &call;
     watch_ = watch;
     sent_ = false;
+    unexpected_.link = nullptr;
     in_place_ = in_place;
     if (in_place) local_.neighbours->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
@@ -147,6 +148,24 @@ class Links {
       local_.neighbours->here();
       copy();
     });
+  }
+
+  /// The same, as far as it can be without waiting: see advance_by_rows().
+  template <class Out, class In, class Copy>
+  int advance_rows(RowProgress& progress, std::span<NodeLink* const> sends, Out&& out,
+                   std::span<NodeLink* const> receives, In&& in, std::span<std::uint32_t> late, Copy&& copy) {
+    bool moved = false;
+    const int error = advance_by_rows(
+        progress, RowRank{*this, *local_.neighbours}, sends, out, receives, in, late,
+        [&] {
+          local_.neighbours->here();
+          local_.neighbours->moved();
+          copy();
+        },
+        moved);
+    if (moved) local_.neighbours->moved();
+    const int why = error == unfinished ? local_.neighbours->broken() : MPI_SUCCESS;
+    return why ? why : error;
   }
   std::size_t row_block_bytes() const { return row_block_bytes_; }
 
@@ -448,20 +467,25 @@ class Links {
     return raised;
   }
 
-  /// What is not as this rank expects it.
+  /// What is not as this rank expects it, one block after another. `unfinished`: where this rank does not wait.
   [[gnu::noinline]] int receive_by_row(NodeLink& link, const Piece& block) {
-    Transfer transfer = Transfer::by_rows(link, {&block, 1}, block.bytes, false, call_->number);
-    while (true) {
-      const bool moved = local_.neighbours->advance(transfer);
-      if (transfer.done()) break;
-      if (const int error = local_.neighbours->broken()) return error;
-      turn(moved);
+    if (!unexpected_.link) {
+      unexpected_block_ = block;
+      unexpected_ = Transfer::by_rows(link, {&unexpected_block_, 1}, block.bytes, false, call_->number);
     }
-    if (transfer.cut || transfer.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
+    if (unexpected_.link != &link) return unfinished;
+    while (true) {
+      const bool moved = local_.neighbours->advance(unexpected_);
+      if (unexpected_.done()) break;
+      if (const int error = local_.neighbours->broken()) return error;
+      if (!turn(moved)) return unfinished;
+    }
+    if (unexpected_.cut || unexpected_.failed) failure_.received_wrong(MPI_ERR_TRUNCATE, passes_on_);
+    unexpected_.link = nullptr;
     return MPI_SUCCESS;
   }
 
-  /// This rank in exchange_by_rows().
+  /// This rank in exchange_by_rows() and advance_by_rows().
   struct RowRank {
     Links& links;
     Neighbours& all;
@@ -654,6 +678,8 @@ class Links {
   bool granted_ = false;  ///< sends of the round wait until their receivers have granted them
   [[no_unique_address]] Watching watch_{};
   std::size_t row_block_bytes_ = 0;  ///< the largest block that this rank writes in its row
+  Transfer unexpected_{};            ///< of receive_by_row(); `link` is null: none
+  Piece unexpected_block_{};
   std::uint32_t window_ = 0;
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;

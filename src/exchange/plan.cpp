@@ -74,6 +74,7 @@ void Plan::list_rows() {
     }
   for (Operation& operation : operations_)
     if (operation.kind == Operation::Kind::step) operation.kind = Operation::Kind::rows, row_step_ = operation.step;
+  rows_alone_ = operations_.size() == 1 && operations_[0].kind == Operation::Kind::rows;
   late_rows_.resize(receives.links.size());
   row_sends_ = std::move(sends);
   row_receives_ = std::move(receives);
@@ -133,6 +134,7 @@ struct Plan::Passes {
   /// How the exchange that start() began goes on; nullptr: it is over, with `result`.
   int (*go_on)(Plan&) = nullptr;
   int result = MPI_SUCCESS;
+  RowProgress by_rows{};
   Invocation started_call{};
   std::optional<Rows> started_rows{};
   std::optional<Blocks> started_send{}, started_receive{};
@@ -173,18 +175,38 @@ template <class AnyPass>
   return ended(pass, pass.advance(), sent);
 }
 
-/// block_of(block, is_sent): where it is.
-template <class AnyPass, class BlockOf>
-[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, BlockOf block_of) {
-  const int error = pass.links.exchange_rows(
-      row_sends_.links, [&](std::size_t i) { return block_of(row_sends_.blocks[i], true); }, row_receives_.links,
-      [&](std::size_t i) { return block_of(row_receives_.blocks[i], false); }, late_rows_,
-      [&] { pass.payload.copy(row_step_); });
-  return error ? pass.engine.give_up(error) : MPI_SUCCESS;
+namespace {
+
+/// Where a block is.
+Piece place_of(std::int32_t block, bool is_sent, const Rows& rows) {
+  return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, static_cast<std::size_t>(rows.block_bytes)};
+}
+Piece place_of(std::int32_t block, bool is_sent, const Blocks& send, const Blocks& receive) {
+  const Blocks& blocks = is_sent ? send : receive;
+  return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block)), blocks.type(block).map};
+}
+
+}  // namespace
+
+/// The step that is exchanged by rows, of blocks that fit_rows(): `what` says where they are. `progress`: nullptr, it is to
+/// be over; else it goes on from there, without waiting.
+template <class AnyPass, class... What>
+[[gnu::always_inline]] inline int Plan::exchange_rows(AnyPass& pass, RowProgress* progress, const What&... what) {
+  const auto out = [&](std::size_t i) { return place_of(row_sends_.blocks[i], true, what...); };
+  const auto in = [&](std::size_t i) { return place_of(row_receives_.blocks[i], false, what...); };
+  const auto copy = [&] { pass.payload.copy(row_step_); };
+  const int error =
+      progress ? pass.links.advance_rows(*progress, row_sends_.links, out, row_receives_.links, in, late_rows_, copy)
+               : pass.links.exchange_rows(row_sends_.links, out, row_receives_.links, in, late_rows_, copy);
+  return error && error != unfinished ? pass.engine.give_up(error) : error;
 }
 
 /// Whether all blocks that this rank exchanges with others can be in rows.
-bool Plan::fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const {
+bool Plan::fit_rows(std::size_t most_bytes, const Rows& rows) const {
+  return static_cast<std::size_t>(rows.block_bytes) <= most_bytes;
+}
+
+bool Plan::fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const {
   const auto fit = [&](const Blocks& blocks, const RowMessages& messages) {
     return std::ranges::all_of(messages.blocks, [&](std::int32_t block) {
       return static_cast<std::size_t>(blocks.bytes(block)) <= most_bytes;
@@ -215,12 +237,8 @@ template <class AnyPass>
         break;
       case Operation::Kind::rows: {
         const Rows& rows = pass.payload.rows();
-        const auto bytes = static_cast<std::size_t>(rows.block_bytes);
-        if (AnyPass::watched || bytes > pass.links.row_block_bytes()) error = pass.engine.round(operation.step);
-        else
-          error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
-            return {(is_sent ? rows.send : rows.receive) + block * rows.block_bytes, bytes};
-          });
+        error = !AnyPass::watched && fit_rows(pass.links.row_block_bytes(), rows) ? exchange_rows(pass, nullptr, rows)
+                                                                                  : pass.engine.round(operation.step);
         break;
       }
       case Operation::Kind::step: error = pass.engine.round(operation.step); break;
@@ -253,12 +271,9 @@ int Plan::run(const Blocks& send, const Blocks& receive, const Invocation& call,
   const auto run_blocks = [&](auto& pass) {
     pass.begin(call, send, receive);
     if (pass.watched || row_sends_.links.empty() || call.failure ||
-        !fit_rows(send, receive, pass.links.row_block_bytes()))
+        !fit_rows(pass.links.row_block_bytes(), send, receive))
       return ended(pass, pass.advance(), sent);
-    const int error = exchange_rows(pass, [&](std::int32_t block, bool is_sent) -> Piece {
-      const Blocks& blocks = is_sent ? send : receive;
-      return {blocks.address(block), static_cast<std::size_t>(blocks.bytes(block)), blocks.type(block).map};
-    });
+    const int error = exchange_rows(pass, nullptr, send, receive);
     return ended(pass, error ? error : pass.payload.over(), sent);
   };
   return call.clock ? run_blocks(passes_->watched_blocks) : run_blocks(passes_->blocks);
@@ -274,9 +289,9 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
     if (all.started_rows->block_bytes == 0) return;
     if (!scratch_.reserve(schedule_.scratch_blocks * all.started_rows->block_bytes) && !call.failure)
       all.started_call.failure = MPI_ERR_NO_MEM;
-    call.clock ? begin<&Passes::watched_rows>(*all.started_rows, scratch_.memory())
-               : begin<&Passes::rows>(*all.started_rows, scratch_.memory());
-    return;
+    if (call.clock) return begin<&Passes::watched_rows>(*all.started_rows, scratch_.memory());
+    begin<&Passes::rows>(*all.started_rows, scratch_.memory());
+    return go_by_rows<&Passes::rows, &Passes::started_rows>();
   }
   if (forwards()) {
     all.result = MPI_ERR_ARG;  // as run()
@@ -284,21 +299,40 @@ void Plan::start(const Blocks& send, const Blocks& receive, const Invocation& ca
   }
   all.started_send.emplace(send);
   all.started_receive.emplace(receive);
-  call.clock ? begin<&Passes::watched_blocks>(*all.started_send, *all.started_receive)
-             : begin<&Passes::blocks>(*all.started_send, *all.started_receive);
+  if (call.clock) return begin<&Passes::watched_blocks>(*all.started_send, *all.started_receive);
+  begin<&Passes::blocks>(*all.started_send, *all.started_receive);
+  go_by_rows<&Passes::blocks, &Passes::started_send, &Passes::started_receive>();
 }
 
 template <auto pass, class... What>
-void Plan::begin(What&&... what) {
+void Plan::begin(const What&... what) {
   auto& mine = passes_.get()->*pass;
-  mine.begin(passes_->started_call, std::forward<What>(what)...);
+  mine.begin(passes_->started_call, what...);
   mine.engine.restart();
-  passes_->go_on = [](Plan& plan) { return plan.go_on(plan.passes_.get()->*pass); };
+  passes_->go_on = [](Plan& plan) {
+    auto& its = plan.passes_.get()->*pass;
+    return plan.advanced(its, its.engine.advance());
+  };
 }
 
+/// What has begun goes on by rows, if that is all of it, without the engine. `what`: of Passes, where the blocks are.
+template <auto pass, auto... what>
+void Plan::go_by_rows() {
+  auto& mine = passes_.get()->*pass;
+  if (!rows_alone_ || passes_->started_call.failure ||
+      !fit_rows(mine.links.row_block_bytes(), *(passes_.get()->*what)...))
+    return;
+  passes_->by_rows = {};
+  passes_->go_on = [](Plan& plan) {
+    auto& its = plan.passes_.get()->*pass;
+    const int error = plan.exchange_rows(its, &plan.passes_->by_rows, *(plan.passes_.get()->*what)...);
+    return plan.advanced(its, error ? error : its.payload.over());
+  };
+}
+
+/// After a look that came to `error`, which is returned.
 template <class AnyPass>
-int Plan::go_on(AnyPass& pass) {
-  const int error = pass.engine.advance();
+int Plan::advanced(AnyPass& pass, int error) {
   if (error == unfinished) return error;
   passes_->go_on = nullptr;
   bool sent = false;

@@ -61,9 +61,11 @@ class Plan final : public Exchange {
   template <class AnyPass>
   int ended(AnyPass& pass, int error, bool& sent);
   template <auto pass, class... What>
-  void begin(What&&... what);
+  void begin(const What&... what);
+  template <auto pass, auto... what>
+  void go_by_rows();
   template <class AnyPass>
-  int go_on(AnyPass& pass);
+  int advanced(AnyPass& pass, int error);
 
   std::int64_t both_sides() const {
     return std::int64_t{schedule_.blocks_in(Buffer::send)} + schedule_.blocks_in(Buffer::receive);
@@ -71,9 +73,10 @@ class Plan final : public Exchange {
   bool all_local() const;
   bool in_one_step() const;
   void list_rows();
-  template <class AnyPass, class BlockOf>
-  int exchange_rows(AnyPass& pass, BlockOf block_of);
-  bool fit_rows(const Blocks& send, const Blocks& receive, std::size_t most_bytes) const;
+  template <class AnyPass, class... What>
+  int exchange_rows(AnyPass& pass, RowProgress* progress, const What&... what);
+  bool fit_rows(std::size_t most_bytes, const Rows& rows) const;
+  bool fit_rows(std::size_t most_bytes, const Blocks& send, const Blocks& receive) const;
 
   bool forwards() const { return spec_.family != Family::direct; }
   bool segmented() const { return schedule_.segment_bytes > 0; }
@@ -86,6 +89,7 @@ class Plan final : public Exchange {
     std::vector<std::int32_t> blocks{};
   } row_sends_, row_receives_;
   std::size_t row_step_ = 0;
+  bool rows_alone_ = false;  ///< nothing is to be done besides this step
   std::vector<std::uint32_t> late_rows_;
   Needs needs_ = Needs::nothing;
   bool takes_place_ = false;

@@ -106,6 +106,9 @@ class Neighbours {
     });
   }
 
+  /// Something has moved, and this rank goes on without a turn.
+  void moved() { node_.waiter().moved(); }
+
   /// The same within the progress of the host MPI, where nothing has moved. Returns whether it has given the core away.
   bool rest() {
     return node_.waiter().turn(false, false, [this] { node_.look_whether_broken(); }, false);

@@ -17,12 +17,12 @@ thread_local bool moving = false;
 }  // namespace
 
 void UnderWay::expect() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(list_baton_);
   ongoing_.reserve(++expected_);
 }
 
 void UnderWay::forget() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(list_baton_);
   --expected_;
 }
 
@@ -30,12 +30,16 @@ Left UnderWay::in_progress() {
   const int before = number.load(std::memory_order_relaxed);
   if (before == 0) return Left::nothing;
   if (std::exchange(moving, true)) return Left::something;
-  constexpr int most_looks = 4;  // where others had the core meanwhile: they may have moved
-  auto rested = Ongoing::Rest::yielded;
-  for (int looks = 0; looks < most_looks && rested == Ongoing::Rest::yielded; ++looks)
-    rested = context().under_way->move_all_but(nullptr, true);
+  constexpr int most_looks = 8;  // each takes less than the way through the host MPI's progress
+  UnderWay& all = *context().under_way;
+  auto rested = Ongoing::Rest::unknown;
+  bool completed = false;
+  for (int looks = 0; looks < most_looks; ++looks) {
+    rested = all.move_all_but(nullptr, true);
+    completed = number.load(std::memory_order_relaxed) < before;
+    if (completed || rested == Ongoing::Rest::unknown) break;
+  }
   moving = false;
-  const bool completed = number.load(std::memory_order_relaxed) < before;
   return completed || rested != Ongoing::Rest::unknown ? Left::rested : Left::something;
 }
 
@@ -46,7 +50,7 @@ void UnderWay::move_new(Ongoing& one) {
   moving = before;
   if (!one.under_way()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(list_baton_);
     ongoing_.push_back(&one);
     number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
   }
@@ -58,7 +62,7 @@ void UnderWay::move(Ongoing& one) {
   if (!one.under_way()) return;
   one.advance();
   if (one.under_way()) return;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(list_baton_);
   std::erase(ongoing_, &one);
   number.store(static_cast<int>(ongoing_.size()), std::memory_order_relaxed);
 }
@@ -66,20 +70,24 @@ void UnderWay::move(Ongoing& one) {
 /// `in_progress`: of the host MPI. Returns how it has rested there.
 Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
   auto rested = Ongoing::Rest::unknown;
-  for (std::size_t i = 0;; ++i) {
+  for (std::size_t next = 0;;) {
     Ongoing* other = nullptr;
+    bool last = false;
     {
-      const std::lock_guard lock(mutex_);
-      for (; i < ongoing_.size() && !other; ++i)
-        if (ongoing_[i] != one && (!in_progress || ongoing_[i]->goes_on_in_progress()) &&
-            ongoing_[i]->baton().try_lock())
-          other = ongoing_[i--];
+      const std::lock_guard lock(list_baton_);
+      while (next < ongoing_.size() && !other) {
+        Ongoing* const candidate = ongoing_[next++];
+        if (candidate != one && (!in_progress || candidate->goes_on_in_progress()) && candidate->baton().try_lock())
+          other = candidate;
+      }
+      last = next >= ongoing_.size();
     }
     if (!other) return rested;
     move(*other);
-    if (in_progress && other->under_way()) rested = std::max(rested, other->rest());
-    if (!other->under_way()) --i;  // the next is in its place
+    if (!other->under_way()) --next;  // the next is in its place
+    else if (in_progress) rested = std::max(rested, other->rest());
     other->baton().unlock();
+    if (last) return rested;
   }
 }
 

@@ -94,7 +94,7 @@ class UnderWay {
   void move(Ongoing& one);
   Ongoing::Rest move_all_but(const Ongoing* one, bool in_progress);
 
-  std::mutex mutex_;               ///< guards what follows; the host MPI is never called under it
+  Baton list_baton_;               ///< guards what follows; the host MPI is never called under it
   std::vector<Ongoing*> ongoing_;  ///< under way, each
   std::size_t expected_ = 0;
 };

@@ -489,10 +489,11 @@ def test_messages_to_one_peer_keep_their_order(launch, compiled, wheel: str, nod
     ("sent", "expected"),
     [(500, 100), (200000, 100), pytest.param(200000, 100000, marks=LONG), pytest.param(300000, 1, marks=LONG)],
 )
+@pytest.mark.parametrize("how", [[], ["started"]], ids=["blocking", "started"])
 def test_more_is_sent_than_expected(
-    launch, compiled, wheel: str, algorithm: str, ranks: int, sent: int, expected: int
+    launch, compiled, wheel: str, algorithm: str, ranks: int, sent: int, expected: int, how: list[str]
 ) -> None:
-    argv = [compiled(wheel, "node_wrong"), str(sent), str(expected)]
+    argv = [compiled(wheel, "node_wrong"), str(sent), str(expected), *how]
     done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=explained())
     by_ourselves(done)
     said = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))

@@ -33,6 +33,14 @@ inline Shape shape_of(Rank ranks, std::string_view nodes = "") {
   return {ranks, value_or_raise(parse_node_map(nodes, ranks))};
 }
 
+/// Raises where `rank`, which is a `what`, is not one of so many.
+inline void require_rank(const char* what, int rank, int ranks) {
+  shape_of(ranks);
+  if (rank < 0 || rank >= ranks)
+    throw std::invalid_argument(std::string(what) + " " + std::to_string(rank) + " is not one of " +
+                                std::to_string(ranks));
+}
+
 /// Raises where generate() would have no answer.
 inline void require_schedule(const Spec& spec, Shape shape) {
   if (spec.family == Family::native) throw std::invalid_argument("native is the host MPI: it has no schedule");
@@ -59,6 +67,20 @@ inline Shape shape_to_count(const Spec& spec, Rank ranks, std::string_view nodes
   require_schedule(spec, shape);
   return shape;
 }
+
+/// Schedules and flows: schedule_bindings.cpp.
+void bind_schedules(nanobind::module_& m);
+
+/// Proofs and bounds: verify_bindings.cpp.
+void bind_verifier(nanobind::module_& m);
+void bind_certificates(nanobind::module_& m);
+
+/// Counts of equal and of unequal blocks: count_bindings.cpp.
+void bind_model(nanobind::module_& m);
+void bind_varying_counts(nanobind::module_& m);
+
+/// Workloads: workload_bindings.cpp.
+void bind_workloads(nanobind::module_& m);
 
 /// Options, rules and the choice: choice_bindings.cpp. With bind_memory(), whose evidence it takes.
 void bind_choice(nanobind::module_& m);

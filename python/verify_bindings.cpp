@@ -1,0 +1,205 @@
+/// The verifier, exchanges with neighbours, and certificates.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "algorithms/neighbours.hpp"
+#include "schedule/text.hpp"
+#include "verify/certificate.hpp"
+#include "verify/checks.hpp"
+#include "verify/symmetry.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace swapmeet {
+
+namespace {
+
+Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progress, std::string_view nodes) {
+  const Shape shape = shape_to_schedule(spec, ranks, nodes);
+  nb::gil_scoped_release release;
+  return verify(spec, shape,
+                progress ? Progress([&](double done) {
+                  nb::gil_scoped_acquire acquire;
+                  if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C
+                  return (*progress)(done);
+                })
+                         : Progress{});
+}
+
+Verdict verify_symmetric_spec(const Spec& spec, Rank ranks) {
+  const Shape shape = shape_of(ranks);
+  require_schedule(spec, shape);
+  nb::gil_scoped_release release;
+  return verify_symmetric(spec, shape);
+}
+
+Verdict verify_symmetric_schedules(const std::vector<Schedule>& sample, const std::vector<std::int32_t>& sizes) {
+  std::int64_t ranks = 1;
+  for (const std::int32_t size : sizes)
+    if (size < 1 || (ranks *= size) > INT32_MAX) throw std::invalid_argument("the sizes do not make a number of ranks");
+  return verify_symmetric(sample, sizes);
+}
+
+Neighbourhood neighbourhood_of(Rank ranks, Rank rank, std::vector<Rank> to, std::vector<Rank> from, bool grid) {
+  shape_of(ranks);
+  if (rank < 0 || rank >= ranks) throw std::invalid_argument("the rank does not exist");
+  for (const auto* const list : {&to, &from})
+    if (std::ranges::any_of(*list, [&](Rank peer) { return peer < nobody || peer >= ranks; }))
+      throw std::invalid_argument("a neighbour does not exist");
+  if (grid && (to != from || to.size() % 2 != 0))
+    throw std::invalid_argument("a grid has two neighbours in each dimension, to and from whom blocks go");
+  return {ranks, rank, std::move(to), std::move(from), grid};
+}
+
+Schedule schedule_for_neighbours(const Spec& spec, const Neighbourhood& neighbourhood) {
+  std::string problem = unsuitable_for_neighbours(spec);
+  if (spec.family == Family::native) problem = "the host MPI has no schedule";
+  if (!problem.empty()) throw std::invalid_argument(problem);
+  return generate(spec, neighbourhood);
+}
+
+std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
+  std::int64_t states = 0;
+  Verdict verdict = search_orders(schedules, most_states, states);
+  return {std::move(verdict), states};
+}
+
+std::pair<Verdict, std::int64_t> search_rows_in_turn(Rank ranks, std::uint32_t rows, std::uint32_t lead,
+                                                     std::uint32_t exchanges, std::int64_t most_states) {
+  if (ranks < 1 || ranks > 8 || !std::has_single_bit(rows))
+    throw std::invalid_argument("1 to 8 ranks, and 1, 2, 4, ... rows");
+  std::int64_t states = 0;
+  Verdict verdict = search_rows(ranks, {rows, lead}, exchanges, most_states, states);
+  return {std::move(verdict), states};
+}
+
+}  // namespace
+
+void bind_verifier(nb::module_& m) {
+  nb::class_<Verdict>(m, "Verdict", "What the verifier found.")
+      .def_ro("findings", &Verdict::findings, "What is wrong, at most 8; empty: proved.")
+      .def_ro("messages", &Verdict::messages, "Of all ranks.")
+      .def_ro("blocks", &Verdict::blocks, "In all messages.")
+      .def_prop_ro("proved", &Verdict::proved, "Whether nothing was found.");
+  m.def("verify", &verify_spec, "spec"_a, "ranks"_a, "progress"_a = nb::none(), "nodes"_a = "",
+        "Verify all ranks of a spec; `progress` gets the fraction done and returns False to give up.");
+  m.def(
+      "verify_schedules", [](const std::vector<Schedule>& s) { return verify(s); }, "schedules"_a,
+      "Verify schedules, one for each rank in order.");
+  m.def(
+      "verify_flows", [](const std::vector<Flow>& flows) { return verify_flows(flows); }, "flows"_a,
+      "Verify what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in "
+      "order.");
+  nb::class_<Neighbourhood>(
+      m, "Neighbourhood",
+      "The neighbours of one rank in a virtual topology: to whom it sends its blocks, and from whom it "
+      "receives.")
+      .def(
+          "__init__",
+          [](Neighbourhood* self, Rank ranks, Rank rank, std::vector<Rank> to, std::vector<Rank> from, bool grid) {
+            new (self) Neighbourhood(neighbourhood_of(ranks, rank, std::move(to), std::move(from), grid));
+          },
+          "ranks"_a, "rank"_a, "to"_a, "from_"_a, "grid"_a = false,
+          "`to`, `from_`: by block, -1 where there is none; of a grid two for each dimension.");
+  m.def("schedule_for_neighbours", &schedule_for_neighbours, "spec"_a, "neighbourhood"_a,
+        "The schedule of one rank of an exchange with its neighbours.");
+  m.def(
+      "verify_neighbours",
+      [](const std::vector<Schedule>& schedules, const std::vector<Neighbourhood>& neighbourhoods) {
+        return verify_neighbours(schedules, neighbourhoods);
+      },
+      "schedules"_a, "neighbourhoods"_a,
+      "Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.");
+  m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
+        "Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it "
+        "does not.");
+  m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,
+        "Verify the schedules of some ranks on a grid of `sizes`, all other ranks taken to behave alike.");
+  m.def(
+      "verify_memory_bytes", [](Rank ranks) { return verify_memory_bytes(shape_of(ranks)); }, "ranks"_a,
+      "Memory that verify() needs, in bytes.");
+  m.def("search_orders", &search, "schedules"_a, "most_states"_a = 1000000,
+        "Walk through every order of completion; returns the verdict and the number of states seen.");
+  m.def("search_rows", &search_rows_in_turn, "ranks"_a, "rows"_a = RowsInTurn{}.rows, "lead"_a = RowsInTurn{}.lead,
+        "exchanges"_a = 4, "most_states"_a = 1000000,
+        "Walk through all that ranks can do to rows of shared memory; returns the verdict and the number of "
+        "states seen.\n"
+        "\n"
+        "Parameters\n"
+        "----------\n"
+        "ranks : int\n"
+        "    Of a node, 1 to 8.\n"
+        "rows : int\n"
+        "    That each rank has, a power of two; the default is what is executed.\n"
+        "lead : int\n"
+        "    By so many exchanges a rank may be ahead of another; the default is what is executed.\n"
+        "exchanges : int\n"
+        "    Done by each rank.\n"
+        "most_states : int\n"
+        "    After so many the search is given up, which is a finding.\n"
+        "\n"
+        "Raises\n"
+        "------\n"
+        "ValueError\n"
+        "    If there are too many ranks, or `rows` is no power of two.");
+  m.def(
+      "proved", [](const Spec& s, Rank ranks) { return proved(s, shape_of(ranks)); }, "spec"_a, "ranks"_a,
+      "Whether the automatic choice may use the spec.");
+}
+
+void bind_certificates(nb::module_& m) {
+  using Bounds = Certificate::Bounds;
+  nb::class_<Bounds>(m, "Bounds", "What a rank, or all ranks of a node, hold at most at a time, in every execution.")
+      .def_ro("requests", &Bounds::requests, "Sends and receives outstanding.")
+      .def_ro("peers", &Bounds::peers, "Ranks that messages go to or come from.")
+      .def_ro("early_messages", &Bounds::early_messages,
+              "Messages that have arrived while their receives are not posted.")
+      .def_ro("early_blocks", &Bounds::early_blocks, "Blocks in such messages.")
+      .def_ro("scratch_blocks", &Bounds::scratch_blocks, "Working memory.")
+      .def("early_bytes", &early_bytes, "block_bytes"_a,
+           "Room that early messages may take, in bytes: each at most 64 KiB, with its entry in a queue.");
+  nb::class_<Certificate>(m, "Certificate", "What an exchange holds at most.")
+      .def_ro("rank", &Certificate::rank, "Of the rank that has most, each number by itself.")
+      .def_ro("node", &Certificate::node, "Summed over the ranks of a node.")
+      .def_ro("exact", &Certificate::exact, "Whether some execution reaches each number of `rank`.");
+  m.def(
+      "certify",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        const Shape shape = shape_to_schedule(spec, ranks, nodes);
+        nb::gil_scoped_release release;
+        return certify(spec, shape);
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Exact bounds where these are found in less than a second, else ceiling().\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
+  m.def(
+      "certify_schedules",
+      [](const std::vector<Schedule>& schedules, std::string_view nodes) {
+        return certify(schedules, shape_of(static_cast<Rank>(schedules.size()), nodes));
+      },
+      "schedules"_a, "nodes"_a = "", "Exact bounds of verified schedules, one for each rank in order.");
+  m.def(
+      "ceiling",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return ceiling(spec, shape_to_count(spec, ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Upper bounds in closed form, good for any number of ranks.\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
+}
+
+}  // namespace swapmeet

@@ -15,6 +15,7 @@
 #include "session/census.hpp"
 #include "session/context.hpp"
 #include "session/made_everywhere.hpp"
+#include "session/probe.hpp"
 #include "buffers/device.hpp"
 #include "node/crowd.hpp"
 #include "node/node_group.hpp"
@@ -272,6 +273,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
         if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
         return first;
       }
+      describe_network();
       join(choice.spec);
       choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
     }
@@ -296,6 +298,17 @@ bool Communicator::postpones(Collective collective) {
   if (options_.algorithm || tuned(collective, shape_, options_) || nodes() == 1 || setup_policy_.over()) return false;
   withdraw();  // it takes memory, and others may want it before
   return true;
+}
+
+/// Of what is priced, where there is a network. Not where it would be in the way of the host MPI's progress.
+void Communicator::describe_network() {
+  if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
+  if (!make_ours()) return;
+  const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
+  const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
+  const MeasuredNetwork network = probe_network(ours_, rank_, static_cast<Rank>(other - nodes.begin()));
+  swapmeet::describe_network(network, knowledge_);
+  if (options_.explain && rank_ == 0 && network.known()) say_once("between nodes: " + to_text(network));
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {

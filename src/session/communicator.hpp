@@ -306,6 +306,7 @@ class Communicator {
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();
   bool postpones(Collective collective);
+  void describe_network();
 
   /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
   char* allocate_shared(std::int64_t bytes);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,14 @@ def test_nodes(tried, nodes: str) -> None:
     served, _ = tried(5, 80, SWAPMEET_NODES=nodes, **ALWAYS)
     assert any(name.startswith("leaders(") for name in served), served
     assert any("dims=nodes" in name for name in served), served
+
+
+@pytest.mark.parametrize(("env", "measures"), [({}, True), (RARELY, False)], ids=["measured", "without trials"])
+def test_what_a_message_between_nodes_takes_is_measured(tried, env: dict[str, str], measures: bool) -> None:
+    _, said = tried(4, 60, SWAPMEET_NODES="2", SWAPMEET_EXPLAIN="1", **env)
+    found = re.findall(r"between nodes: (\S+) us a message(?:, \S+ ns a byte)?, measured in (\S+) ms", said)
+    assert bool(found) == measures
+    assert all(0 < float(start_us) and 0 < float(took_ms) for start_us, took_ms in found)
 
 
 def test_without_trials_messages_are_the_same_in_each_run(tried) -> None:

@@ -1,0 +1,137 @@
+#include "session/probe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+
+#include "exchange/lost_data.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/outcome.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr std::array<std::int64_t, 4> sizes{8, 1 << 10, 8 << 10, 64 << 10};
+constexpr int rounds = 3;
+constexpr int tag = 0;
+constexpr double share = 0.005, most_s = 0.02;
+
+using Clock = std::chrono::steady_clock;
+const Clock::time_point library_loaded = Clock::now();
+
+/// What this process has measured. Not to be locked while anybody is waited for.
+struct KnownNetwork {
+  MeasuredNetwork get() {
+    const std::lock_guard lock(mutex);
+    return network;
+  }
+  void set(const MeasuredNetwork& found) {
+    const std::lock_guard lock(mutex);
+    network = found;
+  }
+
+  std::mutex mutex;
+  MeasuredNetwork network;
+} known_network;
+
+/// What is sent has no meaning: memory for it is always there.
+class Pair {
+ public:
+  Pair(MPI_Comm comm, Rank other) : comm_(comm), other_(other) {}
+
+  int send(std::int64_t bytes) {
+    const Part part = data_.dropped(bytes);
+    return again(PMPI_Send, part.address, static_cast<int>(part.count), part.type, other_, tag, comm_);
+  }
+  int receive(MPI_Status& status) {
+    const Part part = data_.dropped(sizes.back());
+    return again(PMPI_Recv, part.address, static_cast<int>(part.count), part.type, other_, tag, comm_, &status);
+  }
+
+ private:
+  LostData data_;
+  MPI_Comm comm_;
+  Rank other_;
+};
+
+/// Rank 0.
+MeasuredNetwork measure(Pair& pair) {
+  const std::chrono::duration<double> since_begin = Clock::now() - library_loaded;
+  const double budget_s = std::min(share * since_begin.count(), most_s);
+  MeasuredNetwork network;
+  const double begin_s = PMPI_Wtime();
+  double shortest_s = 0, first_s = 0;
+  std::int64_t bytes_done = 0;
+  MPI_Status status;
+  for (const std::int64_t bytes : sizes) {
+    if (8 * (rounds + 1) * shortest_s > budget_s - (PMPI_Wtime() - begin_s)) break;
+    shortest_s = std::numeric_limits<double>::max();
+    for (int round = 0; round <= rounds; ++round) {  // the first may make a connection
+      const double sent_s = PMPI_Wtime();
+      if (pair.send(bytes) != MPI_SUCCESS || pair.receive(status) != MPI_SUCCESS) return {};
+      const double now_s = PMPI_Wtime();
+      shortest_s = std::min(shortest_s, now_s - sent_s);
+      if (round > 0 && now_s - begin_s > budget_s) break;
+    }
+    if (bytes_done == 0) first_s = shortest_s;
+    bytes_done = bytes;
+  }
+  network.start_us = std::max(1e6 * first_s / 2, 1e-3);
+  const auto more = static_cast<double>(bytes_done - sizes.front());
+  if (more > 0) network.byte_ns = std::max(0.0, 1e9 * (shortest_s - first_s) / 2 / more);
+  network.took_us = 1e6 * (PMPI_Wtime() - begin_s);
+  return network;
+}
+
+/// The other end, until a message without bytes comes.
+void answer(Pair& pair) {
+  MPI_Status status;
+  MPI_Count bytes = 0;
+  do {
+    if (pair.receive(status) != MPI_SUCCESS) return;
+    PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  } while (bytes > 0 && pair.send(bytes) == MPI_SUCCESS);
+}
+
+}  // namespace
+
+MeasuredNetwork probe_network(MPI_Comm comm, Rank rank, Rank partner) {
+  MeasuredNetwork network;
+  Pair pair(comm, rank == 0 ? partner : 0);
+  if (rank == partner) answer(pair);
+  if (rank == 0) {
+    network = known_network.get();
+    if (!network.known()) known_network.set(network = measure(pair));
+    pair.send(0);
+  }
+  std::array<double, 3> numbers{network.start_us, network.byte_ns, network.took_us};
+  if (broadcast(numbers.data(), sizeof numbers, 0, comm) != MPI_SUCCESS) return {};
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+void describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
+  constexpr double doubt_of_measured = 0.5;
+  if (!network.known()) return;
+  MessageCost& between = knowledge.machine.between;
+  between.latency_us = std::max(network.start_us - 2 * between.overhead_us, 0.1);
+  between.rendezvous_us = 2 * between.latency_us;
+  if (network.byte_ns >= 0) between.byte_ns = knowledge.machine.node_byte_ns = network.byte_ns;
+  knowledge.doubt.common = doubt_of_measured;
+}
+
+std::string to_text(const MeasuredNetwork& network) {
+  char text[100];
+  if (network.byte_ns < 0)
+    std::snprintf(text, sizeof text, "%.3g us a message, measured in %.3g ms", network.start_us, network.took_us / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.3g us a message, %.3g ns a byte, measured in %.3g ms", network.start_us,
+                  network.byte_ns, network.took_us / 1e3);
+  return text;
+}
+
+}  // namespace swapmeet

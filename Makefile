@@ -15,7 +15,8 @@ PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantu
 
 # Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
 NANOBIND := nanobind==3.1.0
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+# One at a time in an environment.
+PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
@@ -51,11 +52,11 @@ intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: lint programs  ## Run all tests that decide whether a change lands, within 15 minutes on two cores
+test: programs  ## Run all tests that decide whether a change lands, within 15 minutes on two cores
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
-nightly: lint tidy programs  ## Run every test, also the exhaustive ones, for hours
+nightly: programs tidy  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
 	$(MAKE) --no-print-directory sanitize || status=$$?; exit $$status
@@ -103,13 +104,17 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 	@$(CXX_FILES) | xargs $(BIN)/clang-format --dry-run -Werror
 	@git ls-files | xargs $(BIN)/codespell
 
-# Some two minutes on two cores, hence in the night.
+# Some two minutes on two cores, hence in the night. It reads what compiles each file of the library alone.
 tidy: $(VENV)/.extra-lint build
-	@for part in core mpich; do $(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/$$part \
+	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF -DSWAPMEET_CORE=$(CURDIR)/build/core \
+		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null
+	@for part in core tidy; do $(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/$$part \
 		'$(CURDIR)/src/' >build/tidy-$$part.log 2>&1 || { grep -A 5 -E 'warning:|error:' build/tidy-$$part.log; exit 1; }; done
 
-# Everything that tests run is compiled before the first of them, for all MPIs.
-programs: system-packages build $(addprefix $(VENV)/.extra-,docs test)
+# Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
+# while the core is compiled.
+programs:
+	@$(MAKE) --no-print-directory --jobs=2 system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
 	@$(BIN)/python tests/programs.py
 
 # Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges).

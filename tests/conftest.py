@@ -34,6 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, and their children, ignore it
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine is not tested
         os.environ[name] = tempfile.gettempdir() + "/none"
+    os.environ.setdefault("OMPI_MCA_btl", "^ofi")  # for which Open MPI 5 looks a second, and finds no network
+    for yielding in mpis.YIELDING.values():  # for ranks of other tests want the cores, too
+        os.environ.update({**yielding, **os.environ})
     os.environ["SWAPMEET_MEMORY"] = "off"  # nor does what one test has measured decide in the next
     config.addinivalue_line("markers", "long: runs with --all only")
     config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")

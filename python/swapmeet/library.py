@@ -120,8 +120,8 @@ def _builds() -> Path:
 
 
 @functools.cache
-def build(mpi: Mpi, target: str) -> Path:
-    """Build one target for `mpi`, and what it needs; quick if nothing has changed. Returns the build folder."""
+def build(mpi: Mpi, *targets: str) -> Path:
+    """Build targets for `mpi`, and what they need; quick if nothing has changed. Returns the build folder."""
     folder = build_folder(mpi)
     mpi = _built_for(mpi)
     with _telling(mpi):
@@ -129,7 +129,7 @@ def build(mpi: Mpi, target: str) -> Path:
         with _locked(folder):
             words = [f"-DSWAPMEET_MPICC={_described_by(mpi, folder)}", f"-DSWAPMEET_CORE={core}"]
             identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n"
-            _make(folder, [target], words, identity, mpi.name)
+            _make(folder, targets, words, identity, mpi.name)
     return folder
 
 

@@ -1,4 +1,6 @@
 /// swapmeet_set_algorithm().
+#include <mpi.h>
+
 #include <swapmeet/swapmeet.h>
 
 #include "api/export.hpp"

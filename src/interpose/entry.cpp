@@ -262,3 +262,8 @@ SWAPMEET_OWN(swapmeet_alltoall_c, MPI_Alltoall_c)
 SWAPMEET_OWN(swapmeet_alltoallv_c, MPI_Alltoallv_c)
 SWAPMEET_OWN(swapmeet_alltoallw_c, MPI_Alltoallw_c)
 #endif
+
+// start.cpp, which is compiled with this file, has others.
+#undef SWAPMEET_ALLTOALL
+#undef SWAPMEET_ALLTOALLV
+#undef SWAPMEET_ALLTOALLW

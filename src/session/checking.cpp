@@ -64,19 +64,19 @@ std::string unlike(int rank, int peer, const Sending& sent, const Sending& expec
   return "";
 }
 
-struct Extent {
+struct Stretch {
   const char *begin, *end;
   int peer;
   bool sent;
 };
 
-std::string of(const Extent& one) {
+std::string of(const Stretch& one) {
   return std::string(one.sent ? "what goes to" : "what comes from") + " rank " + std::to_string(one.peer);
 }
 
 /// Blocks that are received where others are, as far as they are contiguous.
 std::string overlap(const Passing& mine, int ranks) {
-  std::vector<Extent> all;
+  std::vector<Stretch> all;
   const auto add = [&](const Blocks& blocks, bool sent) {
     if (!blocks.contiguous()) return;
     for (int i = 0; i < ranks; ++i)
@@ -85,10 +85,10 @@ std::string overlap(const Passing& mine, int ranks) {
   };
   add(mine.receive, false);
   if (!mine.in_place) add(mine.send, true);
-  std::ranges::sort(all, {}, &Extent::begin);
-  Extent last_received{}, last{};  // those that reach furthest
-  for (const Extent& one : all) {
-    const Extent& before = one.sent ? last_received : last;
+  std::ranges::sort(all, {}, &Stretch::begin);
+  Stretch last_received{}, last{};  // those that reach furthest
+  for (const Stretch& one : all) {
+    const Stretch& before = one.sent ? last_received : last;
     if (before.end > one.begin) return of(before) + " and " + of(one) + " overlap in its memory";
     if (!one.sent && one.end > last_received.end) last_received = one;
     if (one.end > last.end) last = one;

@@ -25,7 +25,7 @@ int keyval = MPI_KEYVAL_INVALID;
 thread_local const BeingFreed* innermost = nullptr;
 
 /// MPI calls this when a communicator is duplicated.
-int share(MPI_Comm, int, void*, void* attribute, void* copy, int* copied) {
+int share_identity(MPI_Comm, int, void*, void* attribute, void* copy, int* copied) {
   static_cast<Duplicates*>(attribute)->members.fetch_add(1);
   *static_cast<void**>(copy) = attribute;
   *copied = 1;
@@ -88,7 +88,8 @@ bool is_being_freed(MPI_Comm comm) {
 
 void begin_to_share() {
   if (simulated || survives_faults) return;  // in a simulation, all ranks would have one keyval
-  if (PMPI_Comm_create_keyval(share, leave, &keyval, nullptr) == MPI_SUCCESS) share_with_duplicates(MPI_COMM_WORLD);
+  if (PMPI_Comm_create_keyval(share_identity, leave, &keyval, nullptr) == MPI_SUCCESS)
+    share_with_duplicates(MPI_COMM_WORLD);
 }
 
 void share_with_duplicates(MPI_Comm comm) {

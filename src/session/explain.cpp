@@ -6,7 +6,7 @@ namespace swapmeet {
 
 namespace {
 
-std::string sizes(const Decision& decision) {
+std::string sizes_text(const Decision& decision) {
   if (decision.most_bytes < 0) return "";
   const std::string least = std::to_string(decision.least_bytes);
   return decision.most_bytes == INT64_MAX
@@ -34,7 +34,7 @@ void explain(std::string_view name, Collective collective, const Communicator& c
   if (communicator.rank() != 0) return;
   say_once(std::string(name) + " on " + std::to_string(communicator.ranks()) +
            (communicator.ranks() == 1 ? " rank" : " ranks") +
-           (collective == Collective::alltoall ? sizes(decision) : "") + ": " + to_text(decision.spec()) + " (" +
+           (collective == Collective::alltoall ? sizes_text(decision) : "") + ": " + to_text(decision.spec()) + " (" +
            decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
 }
 

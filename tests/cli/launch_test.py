@@ -309,6 +309,8 @@ def test_a_source_that_cannot_be_written_to_is_built_in_the_cache(
 
 
 def test_what_the_user_sets_for_the_launcher_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (name for variables in mpis.YIELDING.values() for name in variables):
+        monkeypatch.delenv(name, raising=False)  # set for all tests
     openmpi = mpis.find("openmpi")
     assert mpis.environment(openmpi, 1000)["OMPI_MCA_mpi_yield_when_idle"] == "1"
     assert "OMPI_MCA_mpi_yield_when_idle" not in mpis.environment(openmpi, 1)

@@ -259,7 +259,7 @@ std::vector<Option> make_table() {
 
 std::string complaint(std::string_view name, std::string_view value, std::string_view problem,
                       std::string_view instead) {
-  return std::string(name) + '=' + quoted(value, 120) + ": " + std::string(problem) + "; " + std::string(instead);
+  return std::string(name) + '=' + in_quotes(value, 120) + ": " + std::string(problem) + "; " + std::string(instead);
 }
 
 std::string unknown_option(std::string_view name, std::string_view value) {
@@ -267,7 +267,7 @@ std::string unknown_option(std::string_view name, std::string_view value) {
   for (const Option& option : option_table()) names.emplace_back(option.name);
   const std::string near = nearest(name, names);
   const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
-  return complaint(plain ? std::string(name) : quoted(name, 120), value,
+  return complaint(plain ? std::string(name) : in_quotes(name, 120), value,
                    "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
                    "ignoring it (`swapmeet options` lists them)");
 }

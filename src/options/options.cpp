@@ -152,6 +152,10 @@ std::vector<Option> make_table() {
          bool looked_at_by_the_front = true;
          return read_switch(text, looked_at_by_the_front);
        }},
+      {"SWAPMEET_LIBRARY", "a libswapmeet.so, or the folder or prefix with one", "the installed one, or built",
+       "Which library the commands of `swapmeet` preload (docs/howto/packages.md); modules and packages set it. For an "
+       "MPI of another ABI they build one. The library itself ignores it.",
+       "ignoring it", [](std::string_view, Options&) { return std::string(); }},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},

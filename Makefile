@@ -22,7 +22,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel wheels check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -48,6 +48,11 @@ docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
+# One for each Python: PYTHONS='python3.10 python3.12'.
+PYTHONS := $(PYTHON)
+wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
+	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
+
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
@@ -55,10 +60,12 @@ test: lint programs  ## Run all tests that decide whether a change lands, within
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
+# What only its tests use: another processor, other compilers.
+nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16
 nightly: lint tidy programs  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	$(MAKE) --no-print-directory sanitize || status=$$?; exit $$status
+	for target in sanitize wheels; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.

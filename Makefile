@@ -22,7 +22,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel wheels check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel wheels debs check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -53,6 +53,10 @@ PYTHONS := $(PYTHON)
 wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
 	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
 
+# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs: PROFILES=nopython.
+debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
+	@PROFILES=$(PROFILES) packaging/debs.sh
+
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
@@ -65,7 +69,7 @@ nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16
 nightly: lint tidy programs  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize wheels; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	for target in sanitize wheels debs; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.

@@ -23,7 +23,7 @@ CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeList
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo apps docs intel check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
+.PHONY: help build demo apps docs intel wheels debs check test nightly coverage counted fuzz sanitize lint tidy programs system-packages clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r target meaning; do \
@@ -49,6 +49,15 @@ docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel
 	@path=$$($(BIN)/swapmeet lib --mpi intel) && echo "intel: $$path"
 
+# One for each Python: PYTHONS='python3.10 python3.12'.
+PYTHONS := $(PYTHON)
+wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
+	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
+
+# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs: PROFILES=nopython.
+debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
+	@PROFILES=$(PROFILES) packaging/debs.sh
+
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
@@ -56,10 +65,12 @@ test: programs  ## Run all tests that decide whether a change lands, within 15 m
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
+# What only its tests use: another processor, other compilers.
+nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16
 nightly: programs tidy  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	$(MAKE) --no-print-directory sanitize || status=$$?; exit $$status
+	for target in sanitize wheels debs; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
@@ -114,7 +125,7 @@ tidy: $(VENV)/.extra-lint build
 # Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
 # while the core is compiled.
 programs:
-	@$(MAKE) --no-print-directory --jobs=2 system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
+	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
 	@$(BIN)/python tests/programs.py
 
 # Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges).

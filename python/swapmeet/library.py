@@ -1,4 +1,4 @@
-"""libswapmeet.so and its programs for each MPI, built on demand with CMake."""
+"""libswapmeet.so and its programs for each MPI: as installed (`installed`), or built on demand with CMake."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from swapmeet.cache import cache_folder, own_cache_folder, problem_of
 from swapmeet.errors import SwapmeetError
+from swapmeet.installed import NAME, installed
 from swapmeet.mpi import Mpi, find
 
 PACKAGE = Path(__file__).resolve().parent
@@ -29,14 +30,15 @@ SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 
 
 def library(mpi: Mpi) -> Path:
-    """libswapmeet.so for `mpi`, brought up to date. One serves all that have the MPI-5 ABI.
+    """libswapmeet.so for `mpi`: an installed one, or built and brought up to date. One serves all of an ABI.
 
     Raises
     ------
     SwapmeetError
-        If CMake, Ninja or the source is missing, or the build fails: with the end of its output and the log's path.
+        If SWAPMEET_LIBRARY cannot be used; CMake, Ninja or the source is missing; or the build fails: with the end of
+        its output and the log's path.
     """
-    return build(mpi, "swapmeet") / "lib" / "libswapmeet.so"
+    return _installed_or_built(mpi, "swapmeet", NAME)
 
 
 def front() -> Path:
@@ -54,8 +56,8 @@ def front() -> Path:
 
 
 def heap_library(mpi: Mpi) -> Path:
-    """libswapmeet-heap.so, which is preloaded besides; brought up to date. Errors as of `library`."""
-    return build(mpi, "swapmeet_heap") / "lib" / "libswapmeet-heap.so"
+    """libswapmeet-heap.so, which is preloaded besides; installed or built, and errors, as of `library`."""
+    return _installed_or_built(mpi, "swapmeet_heap", "libswapmeet-heap.so")
 
 
 def component(mpi: Mpi) -> Path:
@@ -82,6 +84,13 @@ def program(mpi: Mpi, name: str) -> Path:
     return build(mpi, name) / "bin" / name
 
 
+def _installed_or_built(mpi: Mpi, target: str, name: str) -> Path:
+    beside = installed(mpi.abi, search=_is_package())
+    if beside and (path := beside.with_name(name)).exists():
+        return path
+    return build(mpi, target) / "lib" / name
+
+
 @functools.cache
 def source_tree() -> Path:
     """Where CMakeLists.txt lies: the repository of an editable install, or the copy inside the package."""
@@ -92,8 +101,8 @@ def source_tree() -> Path:
     raise SwapmeetError(f"the source of libswapmeet is neither in {PACKAGE / 'source'} nor above {PACKAGE}: reinstall")
 
 
-def _installed() -> bool:
-    """Whether this is no clone: the package brings the source."""
+def _is_package() -> bool:
+    """Whether this is no clone: the package brings the source, and what is installed beside it serves."""
     return source_tree() == PACKAGE / "source"
 
 
@@ -109,7 +118,7 @@ def build_folder(mpi: Mpi) -> Path:
 
 
 def _in_cache() -> bool:
-    return _installed() or not os.access(source_tree(), os.W_OK)
+    return _is_package() or not os.access(source_tree(), os.W_OK)
 
 
 def _builds() -> Path:
@@ -135,12 +144,29 @@ def build(mpi: Mpi, *targets: str) -> Path:
 
 def _core() -> Path:
     """Where the libraries lie that know no MPI: brought by the package, or brought up to date in the source tree."""
-    if _installed() and (PACKAGE / "lib" / f"lib{CORE[0]}.a").exists():
-        return PACKAGE / "lib"
+    brought = PACKAGE / "lib"
+    if _is_package() and (brought / f"lib{CORE[0]}.a").exists() and _can_link(brought / "compiler.txt"):
+        return brought
     folder = _builds() / "core"
     with _locked(folder):
         _make(folder, CORE, [], "", "all MPIs")
     return folder
+
+
+def _can_link(described: Path) -> bool:
+    """Whether the compiler here can link what the described one compiled: a GCC as new, whose C++ library has all."""
+    words = [os.environ.get("CXX", "c++"), "-v"]
+    try:
+        name, version = described.read_text().split()
+        shown = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL).stderr
+    except (OSError, ValueError):
+        return False
+    here = re.search(r"^gcc version ([\d.]+)", shown, re.MULTILINE)
+    return name == "GNU" and here is not None and _numbers(here[1]) >= _numbers(version)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
 
 
 def _make(folder: Path, targets: Sequence[str], options: Sequence[str], identity: str, of: str) -> None:
@@ -225,7 +251,9 @@ def folder_for_every_mpi() -> Path:
 
 
 def built(mpi: Mpi) -> Path | None:
-    """The library for `mpi` if it has been built before, up to date or not, and by this user."""
+    """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
+    if path := installed(mpi.abi, search=_is_package()):
+        return path
     if _in_cache() and problem_of(cache_folder()):
         return None
     path = build_folder(mpi) / "lib" / "libswapmeet.so"

@@ -11,10 +11,10 @@ from pathlib import Path
 from swapmeet import launch
 from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
+from swapmeet.installed import NAME, library_beside
 from swapmeet.library import folder_for_every_mpi, front, library, program
 from swapmeet.mpi import Mpi
 
-NAME = "libswapmeet.so"
 MARK = b"swapmeet_front_library"  #: a function that no other library of ours has
 LIMIT_S = 60
 SERVED = re.compile(r"^swapmeet: .* is served by (.*)$", re.MULTILINE)
@@ -47,11 +47,6 @@ def deploy(folder: Path | None = None) -> Path:
     for abi, mpi in by_abi.items():
         _put(library(mpi), library_beside(folder / NAME, abi))
     return _put(front(), folder / NAME)
-
-
-def library_beside(front_path: Path, abi: str) -> Path:
-    """Where a front looks for the library for an ABI (`Mpi.abi`)."""
-    return front_path.parent / "swapmeet" / abi / NAME
 
 
 def _put(source: Path, target: Path) -> Path:

@@ -203,15 +203,15 @@ Result<Evidence> parse_evidence(std::string_view text, int number) {
   if (line.word() != "took:") return line.problem("must begin with took:");
   const std::string_view name = line.word();
   const std::optional<Collective> collective = collective_named(name);
-  if (!collective) return line.problem("it is of alltoall, alltoallv or alltoallw, not " + quoted(name, 40));
+  if (!collective) return line.problem("it is of alltoall, alltoallv or alltoallw, not " + in_quotes(name, 40));
   evidence.kind.collective = *collective;
   for (const std::string_view expected : words) {
     const std::string_view word = line.word();
     const std::size_t equals = std::min(word.find('='), word.size());
     if (word.substr(0, equals) != expected)
-      return line.problem(quoted(word, 40) + ": here " + std::string(expected) + "= is expected");
+      return line.problem(in_quotes(word, 40) + ": here " + std::string(expected) + "= is expected");
     const std::string wrong = read_word(expected, word.substr(std::min(equals + 1, word.size())), evidence);
-    if (!wrong.empty()) return line.problem(quoted(word, 100) + ": " + wrong);
+    if (!wrong.empty()) return line.problem(in_quotes(word, 100) + ": " + wrong);
   }
   if (!line.word().empty()) return line.problem("more words than there are");
   if (evidence.date < year_2000_s || evidence.date > year_9999_s) return line.problem("before the year 2000");
@@ -233,9 +233,9 @@ Result<Remembered> parse_memory(std::string_view text) {
     if (!begun) {
       const std::string_view words = line.rest();
       if (words.starts_with(first_words) && words != first_line)
-        return line.problem("of another version: " + quoted(words, 40));
+        return line.problem("of another version: " + in_quotes(words, 40));
       if (words != first_line)
-        return line.problem("no memory of Swapmeet: it must begin with " + quoted(first_line, 40));
+        return line.problem("no memory of Swapmeet: it must begin with " + in_quotes(first_line, 40));
       begun = true;
       continue;
     }

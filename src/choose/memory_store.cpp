@@ -93,7 +93,7 @@ std::string MemoryStore::file() {
 
 void MemoryStore::warn(const std::string& file, const std::string& problem, const std::string& instead) {
   if (std::exchange(has_warned_, true)) return;
-  problem_ = "memory " + quoted(file, 200) + ": " + problem + "; " + instead;
+  problem_ = "memory " + in_quotes(file, 200) + ": " + problem + "; " + instead;
 }
 
 std::string MemoryStore::take_problem() {
@@ -113,8 +113,8 @@ void MemoryStore::read(const std::string& file, Owner owner) {
   if (!(read->key == key())) {
     const MemoryKey& other = read->key;
     return warn(file,
-                "it is for " + other.mpi + " on " + quoted(other.machine, 100) + " with version " + other.library +
-                    ", and this is " + key().mpi + " on " + quoted(key().machine, 100) + " with " + key().library,
+                "it is for " + other.mpi + " on " + in_quotes(other.machine, 100) + " with version " + other.library +
+                    ", and this is " + key().mpi + " on " + in_quotes(key().machine, 100) + " with " + key().library,
                 "doing without it");
   }
   if (read->unusable > 0)

@@ -12,7 +12,7 @@ Choice by_order(const Options& options, const Means& means) {
   std::string problem = unsuitable_for_neighbours(spec);
   if (problem.empty()) problem = unavailable(spec, means);
   if (problem.empty()) return {spec, options.algorithm_from};
-  return {Spec{}, options.algorithm_from + "=" + quoted(to_text(*options.algorithm), 200) + ": " + problem};
+  return {Spec{}, options.algorithm_from + "=" + in_quotes(to_text(*options.algorithm), 200) + ": " + problem};
 }
 
 }  // namespace

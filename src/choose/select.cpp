@@ -30,8 +30,8 @@ void limit(Choice& choice, Collective collective, const Shape& shape, std::int64
   if (within.problem.empty()) return;
   const std::string wanted = to_text(choice.spec), instead = to_text(within.spec);
   if (options.algorithm)
-    choice.problem = choice.reason + "=" + quoted(wanted, 200) + ": " + within.problem + "; using " +
-                     (within.spec.family == Family::native ? "the host MPI" : quoted(instead, 200)) +
+    choice.problem = choice.reason + "=" + in_quotes(wanted, 200) + ": " + within.problem + "; using " +
+                     (within.spec.family == Family::native ? "the host MPI" : in_quotes(instead, 200)) +
                      " on such communicators";
   choice.reason += ", instead of " + wanted + ": " + within.problem;
   choice.spec = within.spec;
@@ -42,7 +42,7 @@ Choice by_order(const Options& options, const Shape& shape, const Means& means) 
   std::string problem = unsuitable(spec, shape);
   if (problem.empty()) problem = unavailable(spec, means);
   if (problem.empty()) return {spec, options.algorithm_from};
-  const std::string reason = options.algorithm_from + "=" + quoted(to_text(spec), 200) + ": " + problem;
+  const std::string reason = options.algorithm_from + "=" + in_quotes(to_text(spec), 200) + ": " + problem;
   return {Spec{}, reason, reason + "; using the host MPI on such communicators"};
 }
 
@@ -165,12 +165,13 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
 
 std::string give_up_order(const Spec& spec, const std::string& problem, Options& options) {
   const std::string who =
-      options.algorithm ? options.algorithm_from : "tuning file " + quoted(options.tuning.file, 200) + ": use";
+      options.algorithm ? options.algorithm_from : "tuning file " + in_quotes(options.tuning.file, 200) + ": use";
   options.algorithm.reset();
   std::erase_if(options.tuning.rules, [&](const Rule& rule) {
     return rule.spec.order == Order::topology && rule.spec.source == spec.source;
   });
-  return who + "=" + quoted(to_text(spec), 200) + ": " + problem + "; using the automatic choice on such communicators";
+  return who + "=" + in_quotes(to_text(spec), 200) + ": " + problem +
+         "; using the automatic choice on such communicators";
 }
 
 bool tuned(Collective collective, const Shape& shape, const Options& options) {

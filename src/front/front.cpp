@@ -19,6 +19,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <iterator>
 
 #include "mpi/kind.hpp"
 #include "mpi/loaded.hpp"

@@ -23,7 +23,7 @@ constexpr std::size_t most_problem = 300;  ///< bytes of a message to the user
 
 /// Without what a terminal would obey, and not too long.
 std::string told(const std::string& text) {
-  std::string words = quoted(text, most_problem);
+  std::string words = in_quotes(text, most_problem);
   return words.substr(1, words.size() - 2);
 }
 
@@ -79,7 +79,7 @@ Result<Placement> placed_by_name(const Network& network, const Members& members)
     const auto near = shortened.find(short_name(name));
     if (found != whole.end()) placement.push_back(found->second);
     else if (near != shortened.end() && near->second >= 0) placement.push_back(near->second);
-    else return Problem{"it has no host " + quoted(name) + ", where ranks run"};
+    else return Problem{"it has no host " + in_quotes(name) + ", where ranks run"};
   }
   return placement;
 }
@@ -87,7 +87,7 @@ Result<Placement> placed_by_name(const Network& network, const Members& members)
 Result<Placement> placed(const OrderSource& source, const Network& network, const Members& members) {
   if (source.place.empty() && !members.hosts.empty()) return placed_by_name(network, members);
   const Result<Placement> world = parse_placement(source.place, network, members.world);
-  if (!world) return Problem{"place=" + quoted(source.place) + ": " + world.problem().text()};
+  if (!world) return Problem{"place=" + in_quotes(source.place) + ": " + world.problem().text()};
   Placement placement;
   for (const Rank rank : members.world_ranks) placement.push_back((*world)[static_cast<std::size_t>(rank)]);
   return placement;
@@ -140,7 +140,7 @@ Result<Read> read(const OrderSource& source) {
                                     : Result<Network>(text.problem());
   if (network) return Read{std::nullopt, *std::move(network)};
   if (!named) return in_file(source, network.problem());
-  return Problem{told(quoted(source.network) + " is no file, and no network: " + network.problem().text())};
+  return Problem{told(in_quotes(source.network) + " is no file, and no network: " + network.problem().text())};
 }
 
 /// Calls use(routing, placement) if both can be had.

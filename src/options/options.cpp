@@ -152,6 +152,10 @@ std::vector<Option> make_table() {
          bool looked_at_by_the_front = true;
          return read_switch(text, looked_at_by_the_front);
        }},
+      {"SWAPMEET_LIBRARY", "a libswapmeet.so, or the folder or prefix with one", "the installed one, or built",
+       "Which library the commands of `swapmeet` preload (docs/howto/packages.md); modules and packages set it. For an "
+       "MPI of another ABI they build one. The library itself ignores it.",
+       "ignoring it", [](std::string_view, Options&) { return std::string(); }},
       {"SWAPMEET_EXPLAIN", "0 or 1", "0",
        "Print to standard error, once for each kind of call, which algorithm runs and why.", "not explaining",
        [](std::string_view text, Options& options) { return read_switch(text, options.explain); }},
@@ -259,7 +263,7 @@ std::vector<Option> make_table() {
 
 std::string complaint(std::string_view name, std::string_view value, std::string_view problem,
                       std::string_view instead) {
-  return std::string(name) + '=' + quoted(value, 120) + ": " + std::string(problem) + "; " + std::string(instead);
+  return std::string(name) + '=' + in_quotes(value, 120) + ": " + std::string(problem) + "; " + std::string(instead);
 }
 
 std::string unknown_option(std::string_view name, std::string_view value) {
@@ -267,7 +271,7 @@ std::string unknown_option(std::string_view name, std::string_view value) {
   for (const Option& option : option_table()) names.emplace_back(option.name);
   const std::string near = nearest(name, names);
   const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
-  return complaint(plain ? std::string(name) : quoted(name, 120), value,
+  return complaint(plain ? std::string(name) : in_quotes(name, 120), value,
                    "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
                    "ignoring it (`swapmeet options` lists them)");
 }

@@ -40,7 +40,7 @@ Result<Rule> read_rule(Line& line) {
   Rule rule;
   const std::string_view name = line.word();
   const std::optional<Collective> collective = collective_named(name);
-  if (!collective) return line.problem("a rule is for alltoall, alltoallv or alltoallw, not " + quoted(name, 40));
+  if (!collective) return line.problem("a rule is for alltoall, alltoallv or alltoallw, not " + in_quotes(name, 40));
   rule.collective = *collective;
   bool used = false;
   std::vector<std::string_view> seen;
@@ -56,17 +56,17 @@ Result<Rule> read_rule(Line& line) {
     seen.push_back(key);
     if (range) {
       const std::string wrong = read_range(value, *range);
-      if (!wrong.empty()) return line.problem(quoted(word, 40) + ": " + wrong);
+      if (!wrong.empty()) return line.problem(in_quotes(word, 40) + ": " + wrong);
       if (range == &rule.bytes && of_unequal_blocks(rule.collective))
         return line.problem("ranks do not know the sizes of all unequal blocks, so no rule of " + std::string(name) +
                             " has bytes=; a spec can have direct=");
     } else if (key == "use") {
       const Result<Spec> spec = parse_spec(value);
-      if (!spec) return line.problem("use=" + quoted(value, 100) + ": " + spec.problem().what);
+      if (!spec) return line.problem("use=" + in_quotes(value, 100) + ": " + spec.problem().what);
       rule.spec = *spec;
       used = true;
     } else {
-      return line.problem(quoted(word, 40) + ": no such word; there are ranks=, nodes=, bytes= and use=");
+      return line.problem(in_quotes(word, 40) + ": no such word; there are ranks=, nodes=, bytes= and use=");
     }
   }
   if (!used) return line.problem("a rule without use=SPEC");
@@ -94,8 +94,8 @@ Result<Tuning> read_tuning(const std::string& file, const std::string& mpi) {
   if (!of_same(tuning.mpi, mpi))
     return Problem{"it is for " + tuning.mpi + ", and this is " + (mpi.empty() ? "another MPI" : mpi)};
   if (tuning.machine != machine_signature())
-    return Problem{"it is for the machine " + quoted(tuning.machine, 100) + ", and this is " +
-                   quoted(machine_signature(), 100)};
+    return Problem{"it is for the machine " + in_quotes(tuning.machine, 100) + ", and this is " +
+                   in_quotes(machine_signature(), 100)};
   tuning.file = file;
   for (Rule& rule : tuning.rules) rule.origin = file + ", " + rule.origin;
   return tuning;
@@ -119,12 +119,12 @@ Result<Tuning> parse_tuning(std::string_view text) {
       return line.problem("not text");
     const std::string_view key = line.word();
     if (key.empty() || key.starts_with('#')) continue;
-    if (ended) return line.problem(quoted(key, 40) + " after `end`, which is the last line");
+    if (ended) return line.problem(in_quotes(key, 40) + " after `end`, which is the last line");
     if (!begun) {
       if (content.starts_with(first_words) && content != first_line)
-        return line.problem("of another version: " + quoted(content, 40) + ", where this library reads " +
-                            quoted(first_line, 40));
-      if (content != first_line) return line.problem("no tuning file: it must begin with " + quoted(first_line, 40));
+        return line.problem("of another version: " + in_quotes(content, 40) + ", where this library reads " +
+                            in_quotes(first_line, 40));
+      if (content != first_line) return line.problem("no tuning file: it must begin with " + in_quotes(first_line, 40));
       begun = true;
     } else if (key == "mpi:") {
       tuning.mpi = line.rest();
@@ -145,10 +145,10 @@ Result<Tuning> parse_tuning(std::string_view text) {
         return line.problem("no line `mpi: ...`, or none `machine: ...`");
       ended = true;
     } else {
-      return line.problem(quoted(key, 40) + ": no such line; there are mpi:, machine:, rule: and end");
+      return line.problem(in_quotes(key, 40) + ": no such line; there are mpi:, machine:, rule: and end");
     }
   }
-  if (!begun) return Problem{"no tuning file: it must begin with " + quoted(first_line, 40)};
+  if (!begun) return Problem{"no tuning file: it must begin with " + in_quotes(first_line, 40)};
   if (ended) return tuning;
   return Problem{"it is cut off: the last line must be `end`", number};
 }
@@ -162,7 +162,7 @@ Tuning find_tuning(const std::string& named, const std::string& mpi, std::vector
     Problem problem = tuning.problem();
     if (problem.line < 0 && file != named) continue;
     if (problem.line < 0) problem.line = 0;
-    problems.push_back("tuning file " + quoted(file, 200) + ": " + problem.text() + "; doing without it");
+    problems.push_back("tuning file " + in_quotes(file, 200) + ": " + problem.text() + "; doing without it");
   }
   return {};
 }

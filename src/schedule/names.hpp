@@ -37,7 +37,7 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
 }
 
 /// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.
-std::string quoted(std::string_view text, std::size_t most = 80);
+std::string in_quotes(std::string_view text, std::size_t most = 80);
 
 /// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be meant.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);

@@ -42,7 +42,7 @@ std::size_t outside(std::string_view text, char character) {
 std::string instead(std::string_view word, const std::vector<std::string>& candidates, const std::string& list) {
   const std::string near = word.empty() ? "" : nearest(word, candidates);
   return near.empty() ? " (known: " + list + ")"
-                      : "; did you mean " + quoted(near) + "? (`swapmeet algorithms` lists all)";
+                      : "; did you mean " + in_quotes(near) + "? (`swapmeet algorithms` lists all)";
 }
 
 Problem unknown_name(const Word& name) {
@@ -54,7 +54,7 @@ Problem unknown_name(const Word& name) {
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   const std::string what =
-      name.text.empty() ? "expected the name of an algorithm" : "unknown algorithm " + quoted(name.text);
+      name.text.empty() ? "expected the name of an algorithm" : "unknown algorithm " + in_quotes(name.text);
   return {what + instead(name.text, names, list), 0, name.column};
 }
 
@@ -67,7 +67,7 @@ Problem unknown_key(const Word& key) {
     list += (list.empty() ? "" : ", ") + keys.back();
     if (!parameter.synonym.empty()) keys.emplace_back(parameter.synonym);
   }
-  const std::string what = key.text.empty() ? "expected a parameter" : "unknown parameter " + quoted(key.text);
+  const std::string what = key.text.empty() ? "expected a parameter" : "unknown parameter " + in_quotes(key.text);
   return {what + instead(key.text, keys, list), 0, key.column};
 }
 
@@ -86,17 +86,17 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
       parameters(), [&](const Parameter& parameter) { return so_called(parameter) && of_family(parameter); });
   if (found == parameters().end())
     return Problem{
-        quoted(key.text) + " is no parameter of " + std::string(family_names[static_cast<std::size_t>(spec.family)]), 0,
-        key.column};
+        in_quotes(key.text) + " is no parameter of " + std::string(family_names[static_cast<std::size_t>(spec.family)]),
+        0, key.column};
   if (equals == std::string_view::npos)
-    return Problem{"expected \"=\" behind " + quoted(key.text), 0, key.column + static_cast<int>(key.text.size())};
+    return Problem{"expected \"=\" behind " + in_quotes(key.text), 0, key.column + static_cast<int>(key.text.size())};
   if (std::ranges::find(seen, found->key) != seen.end())
-    return Problem{quoted(key.text) + " is given twice", 0, key.column};
+    return Problem{in_quotes(key.text) + " is given twice", 0, key.column};
   seen.push_back(found->key);
   const Word value = text.part(equals + 1);
   if (found->read(value.text, spec)) return std::nullopt;
-  return Problem{std::string(found->key) + " must be " + std::string(found->values) + ", not " + quoted(value.text), 0,
-                 value.column};
+  return Problem{std::string(found->key) + " must be " + std::string(found->values) + ", not " + in_quotes(value.text),
+                 0, value.column};
 }
 
 /// What an order of a network needs so that ranks that are late hold up few others, where a user says nothing of it: a

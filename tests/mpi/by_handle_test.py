@@ -1,0 +1,38 @@
+"""Programs that call MPI by a library's handle, as Julia's MPI.jl: a library that needs ours and MPI's serves them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from swapmeet import mpi as mpis
+from swapmeet.library import library
+
+
+@pytest.fixture
+def both(tmp_path: Path, wheel: str) -> Path:
+    """What docs/mpis.md makes: a library from which on the loader finds ours first, then MPI's."""
+    ours, libmpi, path = library(mpis.find(wheel)), mpis.find(wheel).libmpi, tmp_path / "libmpi-swapmeet.so"
+    assert libmpi
+    words = ["cc", "-shared", "-Wl,--no-as-needed", ours, libmpi, "-o", path]
+    subprocess.run([*words, *(f"-Wl,-rpath,{one.parent}" for one in (ours, libmpi))], check=True)
+    return path
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_library_that_needs_both_serves(launch, compiled, both: Path, wheel: str, ranks: int) -> None:
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": "pairwise"}
+    done = launch(ranks, [compiled(wheel, "by_handle", "-ldl"), both], mpi=wheel, env=env, preload=False)
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
+    assert done.stderr.count(f"swapmeet: Alltoall on {ranks} ranks") == 1
+
+
+def test_preloading_does_not(launch, compiled, wheel: str) -> None:
+    """Nor does it do harm."""
+    mpi = mpis.find(wheel)
+    argv = [compiled(wheel, "by_handle", "-ldl"), mpi.libmpi]
+    done = launch(2, argv, mpi=wheel, env={"SWAPMEET_EXPLAIN": "1"}, algorithm="pairwise")
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
+    assert "Alltoall" not in done.stderr

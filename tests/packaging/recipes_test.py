@@ -1,0 +1,130 @@
+"""The recipes of package managers name the version and the minimum versions of the tree that they lie in."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import swapmeet
+from swapmeet import _core
+
+ROOT = Path(__file__).parents[2]
+SPACK = ROOT / "packaging" / "spack" / "package.py"
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+#: Where each names the version.
+VERSIONS = {
+    "CITATION.cff": r"^version: \"?([\d.]+)",
+    "debian/changelog": r"\Aswapmeet \(([\d.]+)-\d+\)",
+    "packaging/conda/recipe.yaml": r"^  version: \"([\d.]+)\"",
+    "packaging/easybuild/*.eb": r"^version = '([\d.]+)'",
+    "packaging/spack/package.py": r"version\(\"([\d.]+)\", tag=\"v\1\"\)",
+}
+
+
+@pytest.mark.parametrize("pattern", VERSIONS)
+def test_versions(pattern: str) -> None:
+    for path in ROOT.glob(pattern):
+        found = re.search(VERSIONS[pattern], path.read_text(), re.MULTILINE)
+        assert found and found[1] == swapmeet.__version__, path
+    assert list(ROOT.glob(pattern))
+
+
+def requirements(group: str) -> dict[str, str]:
+    """Each package of pyproject.toml with its oldest version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = project["build-system"]["requires"] if group == "build" else project["project"]["dependencies"]
+    return dict(line.split(">=") for line in listed)
+
+
+@pytest.mark.parametrize("group", ["build", "run"])
+def test_what_python_needs_is_what_pyproject_lists(group: str) -> None:
+    spack, conda = SPACK.read_text(), (ROOT / "packaging" / "conda" / "recipe.yaml").read_text()
+    for name, oldest in requirements(group).items():
+        assert re.search(rf'depends_on\("py-{name}@{oldest.removesuffix(".0")}:"', spack), name
+        assert f"- {name} >={oldest}\n" in conda, name
+
+
+Calls = list[tuple[str, tuple[Any, ...]]]
+
+
+def directive(name: str, calls: Calls) -> type:
+    """What stands for a name of `spack.package`: called, used as a decorator or in `with`, it is noted."""
+
+    class Called:
+        def __init__(self, *words: Any, **_: Any) -> None:
+            calls.append((name, words))
+
+        def __call__(self, function: Any) -> Any:
+            return function
+
+        def __enter__(self) -> None: ...
+
+        def __exit__(self, *_: object) -> None: ...
+
+    return Called
+
+
+def test_spacks_recipe_runs() -> None:
+    """Without Spack: all names are there, and directives are called as functions."""
+    tree = ast.parse(SPACK.read_text())
+    recipe = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+    calls: Calls = []
+    used = {node.id for node in ast.walk(recipe) if isinstance(node, ast.Name)}
+    names: dict[str, Any] = {name: directive(name, calls) for name in used - {"property"}}
+    names["CMakePackage"] = object
+    exec(compile(ast.Module([recipe], []), str(SPACK), "exec"), names)
+    assert ("version", (swapmeet.__version__,)) in calls
+    assert hasattr(names["Swapmeet"], "test_served")
+    assert [words for name, words in calls if name == "variant"] == [("python",)]
+
+
+def test_the_module_file_sets_what_the_library_knows() -> None:
+    """Else each job of a site would begin with a warning."""
+    known = {row[0] for row in _core.option_table()}
+    for path in [ROOT / "cmake" / "swapmeet.module.in", SPACK, *(ROOT / "packaging" / "easybuild").iterdir()]:
+        named = set(re.findall(r"\bSWAPMEET_[A-Z]+", path.read_text())) - {"SWAPMEET_MPICC"}
+        assert named <= known, path
+        assert "SWAPMEET_LIBRARY" in named, path
+
+
+def test_conda_has_a_library_for_each_mpi() -> None:
+    """By rattler-build itself, which solves nothing for it."""
+    rattler_build = pytest.importorskip("rattler_build", reason="make .venv/.extra-packages")
+    folder = ROOT / "packaging" / "conda"
+    recipe = rattler_build.Stage0Recipe.from_file(folder / "recipe.yaml")
+    rendered = [
+        variant.recipe for variant in recipe.render(rattler_build.VariantConfig.from_file(folder / "variants.yaml"))
+    ]
+    builds = {(str(one.package.name), str(one.build.string).split("_h")[0]) for one in rendered}
+    assert {build for name, build in builds if name == "libswapmeet"} == {"mpi_mpich", "mpi_openmpi"}
+    assert len({build for name, build in builds if name == "swapmeet"}) == 2
+
+
+@pytest.mark.slow
+def test_easybuild_finds_no_fault() -> None:
+    """By its own check of style; and its easyconfigs have all that is needed."""
+    command = Path(sys.executable).with_name("eb")
+    if not command.exists() or not Path("/usr/share/lmod").exists():
+        pytest.skip("make .venv/.extra-packages; apt-get install lmod")
+    words = [command, "--allow-use-as-root-and-accept-consequences", "--modules-tool=Lmod", "--robot"]
+    env = {
+        **os.environ,
+        "PATH": f"{command.parent}:{os.environ['PATH']}",
+        "LMOD_CMD": "/usr/share/lmod/lmod/libexec/lmod",
+    }
+    for question in ("--check-style", "--dry-run"):
+        paths = sorted((ROOT / "packaging" / "easybuild").glob("*.eb"))
+        done = subprocess.run([*words, question, *paths], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -14,13 +14,13 @@ int SparseLinks::send_own(std::size_t number, bool synchronous) {
   const Rank to = sends_[number].destination;
   MPI_Request* const request = under_way_[index(Channel::direct)].add();
   const int tag = tags_[index(Channel::direct)];
-  return again_unless(is_fault, synchronous ? issend : isend, part, to, tag, comm_, request);
+  return again(synchronous ? issend : isend, part, to, tag, comm_, request);
 }
 
 int SparseLinks::send_hop(Rank to, const char* memory, std::int64_t bytes) {
   MPI_Request* const request = under_way_[index(Channel::hop)].add();
   const Part part{const_cast<char*>(memory), bytes, MPI_BYTE};
-  return again_unless(is_fault, isend, part, to, tags_[index(Channel::hop)], comm_, request);
+  return again(isend, part, to, tags_[index(Channel::hop)], comm_, request);
 }
 
 int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
@@ -28,8 +28,7 @@ int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
   MPI_Status status;
   found = {};
   const int source = from == any_source ? MPI_ANY_SOURCE : from;
-  if (const int error =
-          again_unless(is_fault, PMPI_Improbe, source, tags_[index(channel)], comm_, &flag, &found_, &status))
+  if (const int error = again(PMPI_Improbe, source, tags_[index(channel)], comm_, &flag, &found_, &status))
     return error;
   if (!flag) return MPI_SUCCESS;
   MPI_Count bytes = 0;
@@ -40,7 +39,7 @@ int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
 
 int SparseLinks::receive(char* room, std::int64_t bytes) {
   const Part part = room || bytes == 0 ? Part{room, bytes, MPI_BYTE} : lost_.dropped(bytes);
-  return again_unless(is_fault, imrecv, part, &found_, receives_.add());
+  return again(imrecv, part, &found_, receives_.add());
 }
 
 int SparseLinks::over(Requests& requests, std::size_t& left) {

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "mpi/faults.hpp"
 #include "mpi/mpi.hpp"
 
 namespace swapmeet {
@@ -17,12 +18,13 @@ inline constexpr int most_attempts = 8;  ///< at a call of MPI that fails
 
 template <class Final, class Function, class... Arguments>
 [[gnu::noinline, gnu::cold]] int repeat_unless(int error, Final final, Function function, Arguments... arguments) {
-  for (int attempt = 2; error != MPI_SUCCESS && !final(error) && attempt <= most_attempts; ++attempt)
+  for (int attempt = 2; error != MPI_SUCCESS && !final(error) && !is_fault(error) && attempt <= most_attempts;
+       ++attempt)
     error = function(arguments...);
   return error;
 }
 
-/// Makes a call of MPI, and again while it fails, unless final(error): what failed is often over then, and a rank that
+/// Makes a call of MPI, and again while it fails, unless final(error) or a rank has died: what failed is often over then, and a rank that
 /// leaves a call out is out of step with the others.
 template <class Final, class Function, class... Arguments>
 [[gnu::always_inline]] inline int again_unless(Final final, Function function, Arguments... arguments) {

@@ -26,6 +26,8 @@ SPECS = [
 ]
 NODES = ["mpi", "4", "2", "1+3"]
 NIGHT = 200  #: kills
+#: Where a rank dies while it makes a communicator, Open MPI 5.0.11 itself crashes here and there: another attempt.
+HOST_CRASH = ("ompi_comm_revoke_local", "MPI_Comm_create")
 
 
 def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str]) -> None:
@@ -35,8 +37,12 @@ def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str])
     argv = [compiled("openmpi", "rank_dies"), *arguments, told]
     launcher = f"{mpi.mpiexec} --with-ft ulfm -n {{ranks}}"
     words = launching.command(mpi, RANKS, argv, library(mpi), variables, launcher)
-    done = launching.run(mpi, RANKS, words, timeout_s=scaled(60))
-    lines = told.read_text().splitlines() if told.exists() else []
+    for _ in range(4):
+        told.unlink(missing_ok=True)
+        done = launching.run(mpi, RANKS, words, timeout_s=scaled(60))
+        lines = told.read_text().splitlines() if told.exists() else []
+        if not all(name in done.stderr for name in HOST_CRASH):
+            break
     assert lines == ["survived: right"] * (RANKS - 1), (spec, nodes, arguments, done.stdout, done.stderr[-2000:])
 
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "buffers/staging.hpp"
-#include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {

@@ -273,7 +273,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
         if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
         return first;
       }
-      describe_network();
+      if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
       choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
     }

@@ -18,6 +18,12 @@ if(SWAPMEET_IPO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(SWAPMEET_NO_IPO -fno-lto PARENT_SCOPE)
 endif()
 
+# The reader of a datatype's type map, for programs that use it without the library.
+add_library(swapmeet_type_reader INTERFACE)
+target_sources(swapmeet_type_reader INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/mpi/type_reader.cpp ${CMAKE_CURRENT_SOURCE_DIR}/mpi/faults.cpp
+               ${CMAKE_CURRENT_SOURCE_DIR}/mpi/loaded.cpp ${CMAKE_CURRENT_SOURCE_DIR}/mpi/symbols.cpp)
+target_link_libraries(swapmeet_type_reader INTERFACE swapmeet_transport)
+
 # Blocks that other processes can map. And libswapmeet-heap.so, by which malloc gives them: a library of its own, for who
 # does not ask for that is not to pay for it.
 set(heap_sources heap/heap.cpp heap/page_file.cpp)

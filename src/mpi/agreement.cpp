@@ -53,9 +53,13 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
   if (number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
     error = gather_bytes(mine.data(), bytes, all.data(), ranks, comm);
+    // the upper half into the lower one, until one is left: few calls
+    for (std::size_t left = number; left > 1 && !error;) {
+      const std::size_t upper = left / 2;
+      left -= upper;
+      error = PMPI_Reduce_local(all.data() + left * bytes, all.data(), count * static_cast<int>(upper), type, operation);
+    }
     if (!error) std::memcpy(result, all.data(), bytes);
-    for (std::size_t i = 1; i < number && !error; ++i)
-      error = PMPI_Reduce_local(all.data() + i * bytes, result, count, type, operation);
   } else {
     error = attempt(result, bytes, [&] {
       return together(PMPI_Allreduce, PMPI_Iallreduce, mine.data(), values, count, type, operation, comm);

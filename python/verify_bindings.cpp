@@ -38,8 +38,8 @@ Verdict verify_spec(const Spec& spec, Rank ranks, std::optional<Progress> progre
                          : Progress{});
 }
 
-Verdict verify_symmetric_spec(const Spec& spec, Rank ranks) {
-  const Shape shape = shape_of(ranks);
+Verdict verify_symmetric_spec(const Spec& spec, Rank ranks, std::string_view nodes) {
+  const Shape shape = shape_of(ranks, nodes);
   require_schedule(spec, shape);
   nb::gil_scoped_release release;
   return verify_symmetric(spec, shape);
@@ -122,7 +122,7 @@ void bind_verifier(nb::module_& m) {
       },
       "schedules"_a, "neighbourhoods"_a,
       "Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.");
-  m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a,
+  m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a, "nodes"_a = "",
         "Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it "
         "does not.");
   m.def("verify_symmetric_schedules", &verify_symmetric_schedules, "sample"_a, "sizes"_a,

@@ -213,6 +213,6 @@ std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
 
 }  // namespace
 
-extern const Algorithm leaders_family{leaders, too_much_to_lead};
+extern const Algorithm leaders_family{leaders, too_much_to_lead, nullptr, true};
 
 }  // namespace swapmeet

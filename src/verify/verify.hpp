@@ -76,8 +76,8 @@ Verdict search_orders(std::span<const Schedule> schedules, std::int64_t most_sta
 Verdict search_rows(Rank ranks, const RowsInTurn& turns, std::uint32_t exchanges, std::int64_t most_states,
                     std::int64_t& states);
 
-/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: in
-/// full if P is small, or else if it looks alike from every rank (symmetry.hpp).
+/// Whether a selection rule may use `spec` at this P: by a proof for every P (docs/proofs.md), or by verifying now: if it
+/// looks alike from every rank, a few of them (symmetry.hpp), or else all of them, if they are few.
 bool proved(const Spec& spec, const Shape& shape);
 
 }  // namespace swapmeet

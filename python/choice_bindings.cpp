@@ -100,6 +100,11 @@ void bind_choice(nb::module_& m) {
       .def_ro("by", &Expectation::by)
       .def_ro("date", &Expectation::date)
       .def_prop_ro("basis", &basis, "As in \"by the model\" or \"3 calls of this run\".");
+  nb::class_<MeasuredNetwork>(m, "MeasuredNetwork", "What messages between nodes take (src/choose/description.hpp).")
+      .def(
+          "__init__",
+          [](MeasuredNetwork* self, double start_us, double byte_ns) { new (self) MeasuredNetwork{start_us, byte_ns}; },
+          "start_us"_a, "byte_ns"_a = -1.0);
   nb::class_<Knowledge>(
       m, "Knowledge",
       "What is known of the machine: its description, how far the model may be off by it, and evidence.")
@@ -111,7 +116,10 @@ void bind_choice(nb::module_& m) {
           },
           "machine"_a = nb::none(), "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
           "evidence"_a = std::vector<Evidence>{})
-      .def_rw("evidence", &Knowledge::evidence);
+      .def_rw("evidence", &Knowledge::evidence)
+      .def(
+          "describe", [](Knowledge& known, const MeasuredNetwork& network) { describe_network(network, known); },
+          "network"_a, "Prices rest on this network from now on.");
   m.def(
       "choose",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, bool shared_memory,
@@ -135,14 +143,14 @@ void bind_choice(nb::module_& m) {
   m.def(
       "candidates",
       [](Collective collective, Rank ranks, std::int64_t block_bytes, bool shared_memory, std::string_view nodes,
-         const Options& options, const Knowledge& knowledge) {
+         const Options& options, const Knowledge& knowledge, const Spec& also) {
         return candidates(collective, shape_of(ranks, nodes), block_bytes, options,
-                          Means{shared_memory, shared_memory, ""}, knowledge);
+                          Means{shared_memory, shared_memory, ""}, knowledge, also);
       },
       "collective"_a, "ranks"_a, "block_bytes"_a, "shared_memory"_a = true, "nodes"_a = "", "options"_a = Options{},
-      "knowledge"_a = Knowledge{},
+      "knowledge"_a = Knowledge{}, "also"_a = Spec{},
       "The host MPI, and what may be tried on the running application, within the limits of `options` (the "
-      "defaults).\n"
+      "defaults); and `also`.\n"
       "\n"
       "Ranks share a node unless `nodes` says otherwise.");
   m.def(

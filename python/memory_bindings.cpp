@@ -78,8 +78,7 @@ void bind_evidence(nb::module_& m) {
       },
       "collective"_a, "ranks"_a, "nodes"_a = "", "Nodes, ranks of the smallest, ranks of the largest.");
   m.def("rules_of", &rules_of, "evidence"_a, "Rules that evidence is enough for.");
-  m.def("conclusive", &conclusive, "evidence"_a,
-        "What a choice may rest on: evidence of kinds that there are rules for, on several nodes.");
+  m.def("usable", &usable, "evidence"_a, "What a choice may rest on: evidence of calls on several nodes.");
   m.def(
       "merged",
       [](std::vector<Evidence> evidence) {

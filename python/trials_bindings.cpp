@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "choose/setup_policy.hpp"
 #include "choose/trials.hpp"
 
 namespace nb = nanobind;
@@ -21,15 +22,25 @@ void bind_trials(nb::module_& m) {
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<std::tuple<double, double, std::int64_t>>& arms, int usual,
-             double common, double own) {
+             double common, double own, std::int64_t calls_before) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
             std::vector<Expectation> expected;
             for (const auto& [seconds, deviation, calls] : arms)
               expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
-            new (self) Trials(share, expected, usual, {common, own});
+            new (self) Trials(share, expected, usual, {common, own}, calls_before);
           },
-          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
-          "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first.")
+          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
+          "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. "
+          "`calls`: "
+          "so far.")
+      .def(
+          "__init__",
+          [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,
+             std::int64_t calls_before) {
+            if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
+            new (self) Trials(share, arms, usual, {common, own}, calls_before);
+          },
+          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0)
       .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")
       .def("next", &Trials::next, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
@@ -46,12 +57,14 @@ void bind_trials(nb::module_& m) {
           },
           "times"_a, "Replaces the times by those of all ranks, and learns from them.")
       .def("seconds", &Trials::seconds, "arm"_a, "Median; negative: it was never tried.")
+      .def("spread_s", &Trials::spread_s, "arm"_a, "Deviation of that.")
       .def("samples", &Trials::samples, "arm"_a)
       .def_prop_ro("trials", &Trials::trials)
       .def_prop_ro("calls", &Trials::calls)
       .def_prop_ro("cost_s", &Trials::cost_s)
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
+  m.attr("first_calls") = SetupPolicy::first_calls;
 }
 
 }  // namespace swapmeet

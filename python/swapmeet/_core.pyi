@@ -207,7 +207,7 @@ def verify_neighbours(schedules: Sequence[Schedule], neighbourhoods: Sequence[Ne
     Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.
     """
 
-def verify_symmetric(spec: Spec, ranks: int) -> Verdict:
+def verify_symmetric(spec: Spec, ranks: int, nodes: str = '') -> Verdict:
     """
     Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it does not.
     """
@@ -1006,10 +1006,8 @@ def kind_of(collective: Collective, ranks: int, nodes: str = '') -> tuple[int, i
 def rules_of(evidence: Sequence[Evidence]) -> list[Rule]:
     """Rules that evidence is enough for."""
 
-def conclusive(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """
-    What a choice may rest on: evidence of kinds that there are rules for, on several nodes.
-    """
+def usable(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """What a choice may rest on: evidence of calls on several nodes."""
 
 def merged(evidence: Sequence[Evidence]) -> list[Evidence]:
     """One of each kind, spec and measurer, within the bounds of a file."""
@@ -1123,6 +1121,11 @@ class Expectation:
     def basis(self) -> str:
         """As in "by the model" or "3 calls of this run"."""
 
+class MeasuredNetwork:
+    """What messages between nodes take (src/choose/description.hpp)."""
+
+    def __init__(self, start_us: float, byte_ns: float = -1.0) -> None: ...
+
 class Knowledge:
     """
     What is known of the machine: its description, how far the model may be off by it, and evidence.
@@ -1136,6 +1139,9 @@ class Knowledge:
     @evidence.setter
     def evidence(self, arg: Sequence[Evidence], /) -> None: ...
 
+    def describe(self, network: MeasuredNetwork) -> None:
+        """Prices rest on this network from now on."""
+
 def choose(collective: Collective, ranks: int, block_bytes: int, options: Options, shared_memory: bool = True, single_copy: bool = True, nodes: str = '', knowledge: Knowledge = ...) -> tuple[Spec, str, int]:
     """
     (spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise.
@@ -1146,9 +1152,9 @@ def give_up_order(spec: Spec, problem: str, options: Options) -> str:
     Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning.
     """
 
-def candidates(collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = '', options: Options = ..., knowledge: Knowledge = ...) -> list[Expectation]:
+def candidates(collective: Collective, ranks: int, block_bytes: int, shared_memory: bool = True, nodes: str = '', options: Options = ..., knowledge: Knowledge = ..., also: Spec = ...) -> list[Expectation]:
     """
-    The host MPI, and what may be tried on the running application, within the limits of `options` (the defaults).
+    The host MPI, and what may be tried on the running application, within the limits of `options` (the defaults); and `also`.
 
     Ranks share a node unless `nodes` says otherwise.
     """
@@ -1186,10 +1192,14 @@ class Trials:
     Finds the fastest of several algorithms while an application runs (src/choose/trials.hpp).
     """
 
-    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3) -> None:
+    @overload
+    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0) -> None:
         """
-        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first.
+        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. `calls`: so far.
         """
+
+    @overload
+    def __init__(self, share: float, arms: Sequence[Expectation], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0) -> None: ...
 
     @property
     def pause(self) -> int:
@@ -1215,6 +1225,9 @@ class Trials:
     def seconds(self, arm: int) -> float:
         """Median; negative: it was never tried."""
 
+    def spread_s(self, arm: int) -> float:
+        """Deviation of that."""
+
     def samples(self, arm: int) -> int: ...
 
     @property
@@ -1231,6 +1244,8 @@ class Trials:
 
     early_calls: Final[float] = ...
     """(arg: object, /) -> float"""
+
+first_calls: int = 6
 
 class SparseRehearsal:
     """What came of a sparse exchange of all ranks in one process."""

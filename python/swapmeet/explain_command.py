@@ -146,7 +146,7 @@ def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: 
     memory = _core.MemoryStore()
     memory.begin(options, name, __version__)
     recalled = [] if options.algorithm else memory.recall(ranks)
-    knowledge = _core.Knowledge(evidence=_core.conclusive(recalled))
+    knowledge = _core.Knowledge(evidence=_core.usable(recalled))
     warnings = list(filter(None, [*options.problems, memory.take_problem()]))
     spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge, warnings)
     return Explained(

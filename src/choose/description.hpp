@@ -1,6 +1,8 @@
 /// The machine that is assumed where nobody has described it.
 #pragma once
 
+#include <string>
+
 #include "model/machine.hpp"
 
 namespace swapmeet {
@@ -22,5 +24,20 @@ inline Machine standard_machine() {
   machine.call_us = 0.2;
   return machine;
 }
+
+/// What messages between nodes take, as far as it was measured.
+struct MeasuredNetwork {
+  double start_us = 0;  ///< a message without bytes, one way; 0: not known
+  double byte_ns = -1;  ///< for each byte in addition; negative: not known
+  double took_us = 0;   ///< to measure it
+
+  bool known() const { return start_us > 0; }
+};
+
+/// `machine`, but with this network between its nodes.
+Machine described_by(const MeasuredNetwork& network, Machine machine);
+
+/// As in "52.1 us a message, 8.05 ns a byte, measured in 3.1 ms"
+std::string to_text(const MeasuredNetwork& network);
 
 }  // namespace swapmeet

@@ -117,12 +117,14 @@ std::string basis(const Expectation& expected) {
   return calls + (expected.date == 0 ? " of this run" : " of other runs");
 }
 
+bool trusts_model(const Spec& spec) { return spec.family == Family::native || spec.intra != Transport::mpi; }
+
 std::size_t decide(std::span<const Expectation> expected) {
-  constexpr double by_model = 0.9, by_this_run = 0.95;
+  constexpr double by_model = 0.9, by_measuring = 0.95;
   const Belief& host = expected.front().time;
   const auto better = [&](const Expectation& one) {
     if (one.calls == 0) return one.time.log_mean < host.log_mean + std::log(by_model);
-    if (one.date == 0) return one.time.log_mean < host.log_mean + std::log(by_this_run);
+    if (one.date == 0 || trusts_model(one.spec)) return one.time.log_mean < host.log_mean + std::log(by_measuring);
     return one.time.log_mean + sure * std::hypot(one.time.deviation, host.deviation) < host.log_mean;
   };
   const auto best = [&](bool measured) {

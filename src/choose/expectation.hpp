@@ -57,9 +57,13 @@ std::string basis(const Expectation& expected);
 std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& family,
                                       std::span<const Evidence> evidence, const Doubt& doubt = {});
 
+/// Whether calls may go by such a spec because of a model: through shared memory, which was measured (docs/measurements).
+/// The rest is for those who have tried.
+bool trusts_model(const Spec& spec);
+
 /// Which of them to take: the host MPI, unless another is expected to take less. One that was never measured must be
-/// expected to take less than 90 % of its time; one that was measured in this run, 95 %; one that was measured in another
-/// run, surely less (95 %). What was measured goes before what was not: that may be tried (trials.hpp). Indices.
+/// expected to take less than 90 % of its time; one that was measured, 95 %, but surely less (95 % interval) if that was in
+/// another run and the model is not to be trusted. What was measured goes before what was not: that may be tried (trials.hpp). Indices.
 std::size_t decide(std::span<const Expectation> expected);
 
 }  // namespace swapmeet

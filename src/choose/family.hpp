@@ -39,6 +39,7 @@ class PricedFamily {
   void add_bruck();
   void add_nodes();
   bool count(const Spec& spec, Work& work) const;
+  double seconds(Family family, const Work& work, std::int64_t block_bytes) const;
   double host_seconds(std::int64_t block_bytes) const;
 
   CallKind kind_;

@@ -343,15 +343,9 @@ std::vector<Rule> rules_of(const std::vector<Evidence>& evidence) {
   return rules;
 }
 
-std::vector<Evidence> conclusive(const std::vector<Evidence>& evidence) {
-  const auto kinds = by_kind(evidence);
-  std::vector<Evidence> kept;
-  std::ranges::copy_if(evidence, std::back_inserter(kept), [&](const Evidence& one) {
-    const auto found = kinds.find(one.kind);
-    const Evidence* native = nullptr;
-    return one.kind.nodes > 1 && found != kinds.end() && fastest(found->second, native);
-  });
-  return kept;
+std::vector<Evidence> usable(std::vector<Evidence> evidence) {
+  std::erase_if(evidence, [](const Evidence& one) { return one.kind.nodes == 1; });
+  return evidence;
 }
 
 }  // namespace swapmeet

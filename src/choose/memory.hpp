@@ -67,9 +67,9 @@ inline constexpr std::size_t most_specs_of_a_kind = 16, most_evidence = 1000, mo
 /// deviations of the mean, and of eight calls or more.
 std::vector<Rule> rules_of(const std::vector<Evidence>& evidence);
 
-/// What a choice may rest on: evidence of kinds that rules_of() has a rule for, on several nodes. On one node, a call takes
-/// less time than ranks take to leave the collective before it, so that few calls of several runs say nothing, or what is
-/// wrong.
-std::vector<Evidence> conclusive(const std::vector<Evidence>& evidence);
+/// What a choice may rest on: evidence of calls on several nodes, as far as it is sure (expectation.hpp). On one node, a
+/// call takes less time than ranks take to leave the collective before it, so that few calls of several runs say nothing,
+/// or what is wrong.
+std::vector<Evidence> usable(std::vector<Evidence> evidence);
 
 }  // namespace swapmeet

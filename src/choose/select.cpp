@@ -80,18 +80,6 @@ std::string reason_for(const Expectation& chosen, const Expectation& host) {
          microseconds(host.seconds()) + " (" + basis(host) + ")";
 }
 
-/// By a model alone calls go through shared memory, which was measured (docs/measurements), or to the host MPI: the rest is
-/// for those who have tried. Leaders, too: they are verified for each number of ranks, which takes too long before that.
-bool needs_evidence(const Expectation& one) {
-  return one.calls == 0 && one.spec.family != Family::native &&
-         (one.spec.intra == Transport::mpi || one.spec.family == Family::leaders);
-}
-
-bool can_be_proved(const Spec& spec, const Shape& shape) {
-  constexpr Rank most_verified = 64;
-  return unsuitable(spec, shape).empty() && (spec.family != Family::leaders || shape.ranks <= most_verified);
-}
-
 /// The least expected time, of what can be had and is proved.
 Choice by_expectation(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means,
                       const Knowledge& knowledge) {
@@ -106,7 +94,8 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
     kind.size_class = of_class;
     expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
     std::erase_if(expected, [&](const Expectation& one) {
-      return needs_evidence(one) || std::ranges::count(unproved, one.spec) > 0 || !unavailable(one.spec, means).empty();
+      return (one.calls == 0 && !trusts_model(one.spec)) || std::ranges::count(unproved, one.spec) > 0 ||
+             !unavailable(one.spec, means).empty();
     });
     return expected[decide(expected)];
   };
@@ -123,6 +112,13 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
 }
 
 }  // namespace
+
+void describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
+  constexpr double doubt_of_measured = 0.5;
+  if (!network.known()) return;
+  knowledge.machine = described_by(network, knowledge.machine);
+  knowledge.doubt.common = doubt_of_measured;
+}
 
 std::string unavailable(const Spec& spec, const Means& means) {
   if (spec.intra == Transport::mpi) return "";
@@ -149,7 +145,8 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
       return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
              one.calls + other.calls == 0 && one.price_s < alike * other.price_s;
     };
-    if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) || !can_be_proved(one.spec, shape))
+    if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) ||
+        !unsuitable(one.spec, shape).empty())
       continue;
     one.spec = within_limits(one.spec, collective, shape, any_block_bytes, options).spec;
     if (std::ranges::count(kept, one.spec, &Expectation::spec) == 0) kept.push_back(std::move(one));

@@ -21,6 +21,9 @@ struct Knowledge {
   std::vector<Evidence> evidence{};
 };
 
+/// Prices rest on this network from now on.
+void describe_network(const MeasuredNetwork& network, Knowledge& knowledge);
+
 struct Choice {
   Spec spec;
   std::string reason;

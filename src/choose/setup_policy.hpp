@@ -3,13 +3,15 @@
 
 namespace swapmeet {
 
-/// Setting up takes some ten small collectives, about as long as so many calls that are worth it (those of small blocks,
+/// Setting up takes some six small collectives, about as long as so many calls that are worth it (those of small blocks,
 /// which take as many rounds of messages). What a call gains is not known before. So as many calls go to the host MPI
 /// first: then setting up costs at most what they took, and a program at most twice the better of both ways, however
 /// many calls it makes (as who rents skis for some winters before buying them). Nobody reads a clock, so all ranks do the
 /// same.
 class SetupPolicy {
  public:
+  static constexpr int first_calls = 6;
+
   /// Counts a call. Whether it is worth it now.
   bool over() { return calls_ >= first_calls || ++calls_ > first_calls; }
 
@@ -17,7 +19,6 @@ class SetupPolicy {
   void end() { calls_ = first_calls; }
 
  private:
-  static constexpr int first_calls = 8;
   int calls_ = 0;
 };
 

@@ -15,8 +15,10 @@ constexpr double first_noise = 0.4;              ///< of an arm's first call, wh
 constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
 constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
 constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
-constexpr double sure = 2.5;                     ///< deviations that 99 % are within: there are many looks
-constexpr double other = 2;                      ///< a time that is not what it was
+constexpr double sure = 2.5;  ///< deviations by which what replaces the host MPI must be ahead: there are many looks
+constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
+constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
+constexpr double other = 2;           ///< a time that is not what it was
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -42,6 +44,10 @@ std::int64_t whole(double calls) {
 
 Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls)
     : share_(share), doubt_(doubt), usual_(usual), calls_(calls) {
+  const Expectation& first = arms[static_cast<std::size_t>(usual)];
+  const bool fastest = std::ranges::all_of(
+      arms, [&](const Expectation& arm) { return arm.calls == 0 || arm.time.log_mean >= first.time.log_mean; });
+  early_calls_ = first.calls > 0 && first.date != 0 && fastest ? 0 : early_calls;  // another run has paid them
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
   believe();
@@ -135,7 +141,7 @@ double Trials::cost(std::size_t arm) const {
 void Trials::plan() {
   over_ = watching_ = false;
   if (arms_.size() == 1) {
-    pause_ = paused_ = samples(native) < 2 ? 1 : endless;
+    pause_ = paused_ = samples(native) == 0 ? 1 : endless;
     return;
   }
   if (share_ >= 1) {
@@ -156,7 +162,7 @@ void Trials::plan() {
     least = costs / gains;
     next_ = static_cast<int>(arm);
     const double left = spent + costs;  // share · n + min(10 · share · n, 100 · early · share) >= left
-    const double allowed = std::max(left / (11 * share_), (left - 100 * early_calls * share_) / share_);
+    const double allowed = std::max(left / (11 * share_), (left - 100 * early_calls_ * share_) / share_);
     soonest = whole(std::max(least - foreseen, allowed) - so_far);
   }
   // What is taken because of a model alone is measured at once, where there is something to compare it with.
@@ -214,18 +220,20 @@ bool Trials::tried(int arm) const {
 }
 
 /// What is usual becomes the arm that is expected to take least, if that was tried, and surely takes less. The host MPI
-/// needs less evidence: it is what there would be without us.
+/// needs less evidence: it is what there would be without us; to leave it takes most.
 void Trials::change() {
   const auto expected = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].log_mean; };
   const auto unsure = [this](int arm) { return beliefs_[static_cast<std::size_t>(arm)].deviation; };
   const double behind = expected(usual_) - expected(native);
-  if (tried(native) && behind > -std::log(by_host) && behind > std::hypot(unsure(native), unsure(usual_)))
+  if (tried(native) && behind > -std::log(by_host) &&
+      behind > sure_of_host * std::hypot(unsure(native), unsure(usual_)))
     usual_ = native;
+  const double enough = usual_ == native ? sure : sure_of_ours;
   int best = usual_;
   for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
     const double faster = expected(usual_) - expected(arm);
     if (tried(arm) && expected(arm) < expected(best) && faster > -std::log(margin) &&
-        faster > sure * std::hypot(unsure(arm), unsure(usual_)))
+        faster > enough * std::hypot(unsure(arm), unsure(usual_)))
       best = arm;
   }
   usual_ = best;

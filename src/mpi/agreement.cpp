@@ -57,7 +57,8 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
     for (std::size_t left = number; left > 1 && !error;) {
       const std::size_t upper = left / 2;
       left -= upper;
-      error = PMPI_Reduce_local(all.data() + left * bytes, all.data(), count * static_cast<int>(upper), type, operation);
+      error =
+          PMPI_Reduce_local(all.data() + left * bytes, all.data(), count * static_cast<int>(upper), type, operation);
     }
     if (!error) std::memcpy(result, all.data(), bytes);
   } else {

@@ -193,7 +193,8 @@ void Communicator::use_memory(std::string recalled, std::size_t bytes) {
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
   TextHash hash;
   hash.add(recalled);
-  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = conclusive(parse_recalled(recalled));
+  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = usable(parse_recalled(recalled));
+  if (!knowledge_.evidence.empty()) setup_policy_.end();  // runs on as many ranks have made enough calls
 }
 
 /// What was offered is not used.
@@ -216,7 +217,7 @@ Communicator::~Communicator() { close(); }
 void Communicator::remember() {
   if (said().world_rank != 0) return;
   for (Evidence one : std::exchange(knowledge_.evidence, {})) {
-    if (one.date != 0 || one.kind.nodes == 1) continue;                               // see conclusive()
+    if (one.date != 0 || one.kind.nodes == 1) continue;                               // see usable()
     if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
     context().memory.remember(one);
   }

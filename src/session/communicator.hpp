@@ -14,7 +14,7 @@
 #include "session/context.hpp"
 #include "session/checking.hpp"
 #include "session/sparse.hpp"
-#include "session/setup_policy.hpp"
+#include "choose/setup_policy.hpp"
 #include "exchange/plan.hpp"
 #include "session/planned.hpp"
 #include "session/started.hpp"

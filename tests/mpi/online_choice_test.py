@@ -40,7 +40,7 @@ def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:3", marks=pytest.mark.long)])
+@pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:2", marks=pytest.mark.long)])
 def test_nodes(tried, nodes: str) -> None:
     served, _ = tried(5, 80, SWAPMEET_NODES=nodes, **ALWAYS)
     assert any(name.startswith("leaders(") for name in served), served

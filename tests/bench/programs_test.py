@@ -1,0 +1,51 @@
+"""Programs under the automatic choice on simulated machines: benchmarks/programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from swapmeet import _core
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "programs"
+
+
+@pytest.fixture(scope="module")
+def programs() -> ModuleType:
+    """The benchmark as a module."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        spec = importlib.util.spec_from_file_location("programs", FOLDER / "__main__.py")
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["programs"] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(FOLDER))
+    return module
+
+
+def test_the_page_is_what_the_library_does_now(programs: ModuleType) -> None:
+    made = (programs.DOCS / "programs.md").read_text().partition(programs.BEGIN)[2].partition(programs.END)[0]
+    cells = programs.read(programs.FILE)
+    assert programs.contents(list(map(programs.outcome, cells))) == made.strip()
+
+
+def test_the_second_run_loses_less(programs: ModuleType) -> None:
+    found = list(map(programs.outcome, programs.read(programs.FILE)))
+    first = [one.lost(one.first_us) for one in found]
+    second = [one.lost(one.second_us) for one in found]
+    assert sum(first) / len(first) < 0.07 and sum(second) / len(second) < 0.02
+    assert max(second) < 0.1
+
+
+def test_a_program_of_one_call_is_left_to_the_host(programs: ModuleType) -> None:
+    cell = programs.read(programs.FILE)[0]
+    run = programs.Program(cell.calls, lambda spec: 1e-6 * cell.times_us[spec], 1e-5).run(1)
+    assert run.chosen == "native" and run.trials == 0
+    assert run.seconds == pytest.approx(1e-6 * cell.times_us["native"])
+    assert _core.first_calls == 6

@@ -14,7 +14,8 @@ from typing import Any
 
 from swapmeet.errors import SwapmeetError
 
-RAW, AUTO = "raw", "auto"  #: candidates; any other is a spec
+RAW, AUTO = "raw", "auto"  #: candidates; any other is a spec, but for
+AGAIN = "auto, second run"  #: which knows what AUTO has measured in the same turn, on several nodes
 COMPARED = ("swapmeet", "commit", "machine", "options")  #: what launches of one file have in common
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from launches import AUTO, RAW, Case, Launch, Results, read
+from launches import AGAIN, AUTO, RAW, Case, Launch, Results, read
 from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
 from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
@@ -94,18 +94,20 @@ def _table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def micro_table(found: Sequence[Row]) -> str:
     """Geometric means over sizes and the worst size: of `auto`, and of the spec that is the fastest over all sizes."""
-    lines = []
+    lines, again = [], any(row.candidate == AGAIN for row in found)
     for key in dict.fromkeys((row.title, row.case) for row in found):
         here = {row.candidate: row for row in found if (row.title, row.case) == key}
-        auto, line = here.pop(AUTO, None), [key[0], *_place(key[1])]
+        auto, line = [here.pop(AUTO, None)], [key[0], *_place(key[1])]
+        auto += [here.pop(AGAIN, None)] if again else []
         best = max(here.values(), key=lambda row: mean.median if (mean := row.mean()) else 0, default=None)
-        for row in (auto, best):
+        for row in (*auto, best):
             line += [f"`{row.candidate}`" if row else ""] if row is best else []
             line += [with_interval(row.mean(most=SMALL)), with_interval(row.mean(least=SMALL + 1))] if row else ["", ""]
             line.append(f"{row.worst()[1].median:.2f} at {size_text(row.worst()[0])}" if row else "")
         lines.append(line)
     sizes = [f"up to {size_text(SMALL)}", "above", "worst size"]
     heads = ["benchmark", "where", "MPI", "ranks", *(f"`auto`, {size}" for size in sizes)]
+    heads += [f"`{AGAIN}`, {size}" for size in sizes] if again else []
     return _table([*heads, "best spec", *(f"best, {size}" for size in sizes)], lines)
 
 

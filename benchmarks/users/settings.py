@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from launches import AUTO, RAW, Case, Launch
+from launches import AGAIN, AUTO, RAW, Case, Launch
 from usual import CALLS, Benchmark, Sizes
 
 from swapmeet import application, launch, mpi
@@ -58,7 +58,7 @@ class Setting:
     @property
     def candidates(self) -> list[str]:
         """In the order of a turn."""
-        return [RAW, AUTO, *self.specs]
+        return [RAW, AUTO, *([AGAIN] if self.place.network else []), *self.specs]
 
 
 def one_node(target: mpi.Mpi, ranks: int, specs: Sequence[str], most: int | None, calls: int | None) -> Setting:
@@ -112,7 +112,9 @@ def run(setting: Setting, benchmark: Benchmark, candidate: str, turn: int, timeo
     """
     argv = benchmark.words(setting.mpi, setting.sizes)
     preload = None if candidate == RAW else library(setting.mpi)
-    variables = {} if candidate in (RAW, AUTO) else launch.library_variables(candidate)
+    variables = {} if candidate in (RAW, AUTO, AGAIN) else launch.library_variables(candidate)
+    if setting.place.network and candidate in (AUTO, AGAIN):
+        variables["SWAPMEET_MEMORY"] = str(_memory(setting.case(benchmark), new=candidate == AUTO))
     target = _shown(str(argv[0]), setting.mpi.name)
     words, more = launch.command(target, setting.ranks, argv, preload, variables), {"OMP_NUM_THREADS": "1"}
     if setting.place.network:
@@ -133,6 +135,14 @@ def run(setting: Setting, benchmark: Benchmark, candidate: str, turn: int, timeo
     if (candidate == RAW and "# Swapmeet: yes" in text) or (candidate != RAW and "# Swapmeet: no" in text):
         raise SwapmeetError(f"{shown}: the library is {'' if candidate == RAW else 'not '}in the process")
     return Launch(setting.case(benchmark), candidate, turn, shown, now(), round(seconds, 3), cells)
+
+
+def _memory(case: Case, new: bool) -> Path:
+    """The file of what the launches of a turn have measured; without one if this is the first."""
+    file = Path(tempfile.gettempdir(), f"swapmeet-users-{os.getpid()}-{abs(hash(case))}.memory")
+    if new:
+        file.unlink(missing_ok=True)
+    return file
 
 
 def without_tree(text: str) -> str:

@@ -51,7 +51,7 @@ OTHERS = [*library_calls("CALLS"), *library_calls("LARGE_CALLS"), "Alltoall", "I
 #: How fault.c is compiled.
 FAULT = ["-shared", "-fPIC", "-ldl", "-DFAULTS=" + " ".join(f"FAULT({name})" for name in [*LOCAL, *OTHERS])]
 
-ALLOCATIONS = ["malloc:1", "malloc:4096"]  #: of at least so many bytes
+ALLOCATIONS = ["malloc:1", "malloc:4096", "malloc*1000:4096"]  #: of at least so many bytes
 MESSAGES = [
     *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
     *["Waitany", "Wait", "Test", "Testany"],
@@ -68,6 +68,7 @@ FAST = {
     "spread-out": ["Isend", "Irecv", "Wait"],
     "leaders": ["malloc:1", "Isend"],
     "padded": ["malloc:4096", "Allreduce+"],
+    "padded-native": ["malloc*1000:4096"],
 }
 #: The same, of calls that do not block, and of what is called once.
 STARTED = {

@@ -75,7 +75,7 @@ int Worker::begin(Exchange exchange, MPI_Request* request) {
   if (!thread_.joinable()) return MPI_ERR_OTHER;
   const std::lock_guard lock(mutex_);
   started_.push_back(std::move(exchange));
-  const int error = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
+  const int error = again(PMPI_Irecv, nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
   if (error) started_.pop_back();
   else wake_.notify_one();
   return error;

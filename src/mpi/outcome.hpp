@@ -38,9 +38,8 @@ int again(Function function, Arguments... arguments) {
 }
 
 /// Looks whether `request` is over, and again where that fails before it is.
-inline int test_again(MPI_Request& request, int& done) {
-  return again_unless([&request](int) { return request == MPI_REQUEST_NULL; }, PMPI_Test, &request, &done,
-                      MPI_STATUS_IGNORE);
+inline int test_again(MPI_Request& request, int& done, MPI_Status* status = MPI_STATUS_IGNORE) {
+  return again_unless([&request](int) { return request == MPI_REQUEST_NULL; }, PMPI_Test, &request, &done, status);
 }
 
 /// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must

@@ -199,22 +199,25 @@ def test_faults_happen(with_faults, wheel: str) -> None:
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize(
-    ("nth", "how", "letters", "says"),
+    ("function", "nth", "how", "letters", "says"),
     [
-        (1, "begin", "....", "no thread can be made"),
-        (1, "plan", "....", "no thread can be made"),
-        (2, "begin", "..ee", "can be made"),
-        (2, "plan", ".e..", "can be made"),
+        ("pthread_create", 1, "begin", "....", "no thread can be made"),
+        ("pthread_create", 1, "plan", "....", "no thread can be made"),
+        ("pthread_create", 2, "begin", "..ee", "can be made"),
+        ("pthread_create", 2, "plan", ".e..", "can be made"),
+        ("Irecv", 1, "begin", "....", ""),
+        ("Test", 1, "begin", "....", ""),
+        ("Send", 1, "plan", "....", ""),
     ],
 )
-def test_a_thread_that_cannot_be_made(
-    launch, compiled, preloaded, wheel: str, nth: int, how: str, letters: str, says: str
+def test_a_call_fails_where_threads_exchange(
+    launch, compiled, preloaded, wheel: str, function: str, nth: int, how: str, letters: str, says: str
 ) -> None:
-    """In MPI_Init all ranks leave such calls to the host MPI. Later the first worker has a thread; what needs a further
-    one is an error on all ranks."""
+    """Where a thread cannot be made in MPI_Init, all ranks leave such calls to the host MPI. Later the first worker has
+    a thread; what needs a further one is an error on all ranks."""
     fault = compiled(wheel, "fault", *FAULT)
     program = compiled(wheel, "fault_threads", "-ldl")
-    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, str(nth), how]
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, function, str(nth), how]
     done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_NONBLOCKING": "thread"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert dict(re.findall(r"threads rank (\d): (\S+)", done.stdout)) == dict.fromkeys("012", letters)

@@ -271,7 +271,7 @@ class RowsPayload : public EqualPayload<RowsPayload<Watching>, Watching> {
       typed(bytes(message), pieces);
     }
     Part all{MPI_BOTTOM, 1, MPI_DATATYPE_NULL};
-    const int error = again([&]() -> int { return types_.type_of(this->schedule_, message, &all.type); });
+    const int error = types_.type_of(this->schedule_, message, &all.type);
     if (!error) return all;
     this->failure_.fail(error);
     LostData& lost = this->fabric_.lost();

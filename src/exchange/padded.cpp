@@ -7,6 +7,7 @@
 #include "exchange/plan.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/native.hpp"
+#include "mpi/outcome.hpp"
 
 namespace swapmeet {
 
@@ -15,8 +16,8 @@ bool Padded::reserve(std::int64_t room, MPI_Comm comm) {
   stride_ = room + (plan_ ? 0 : 1);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
-  if (most_of_any_rank(!mine, comm) != 0) return false;
-  held_ = room;
+  held_ = most_of_any_rank(!mine, comm) == 0 ? room : 0;  // what there was before is lost
+  if (held_ == 0) return false;
   peak_ = std::max(peak_, 2 * ranks_ * room);
   return true;
 }
@@ -77,7 +78,7 @@ int Padded::finish(const Invocation& call) {
   if (plan_) return plan_->advance();
   if (call.waits) return MPI_SUCCESS;
   int done = 0;
-  const int error = PMPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+  const int error = test_again(request_, done);
   return error || done ? error : unfinished;
 }
 

@@ -45,8 +45,7 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   int done = 1;
   while (requests.first < requests.all.size()) {
     MPI_Request& request = requests.all[requests.first];
-    const int error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (error) return error;
+    if (const int error = test_again(request, done)) return error;
     if (!done) break;
     ++requests.first;
   }
@@ -54,9 +53,11 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   return MPI_SUCCESS;
 }
 
+int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, comm_, &meeting_); }
+
 int SparseLinks::barrier_over(bool& over) {
   int done = 0;
-  const int error = PMPI_Test(&meeting_, &done, MPI_STATUS_IGNORE);
+  const int error = test_again(meeting_, done);
   over = done != 0;
   return error;
 }
@@ -66,7 +67,8 @@ int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expecte
     counting_ = true;
     std::ranges::fill(counts_, 0);
     for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
-    if (const int error = PMPI_Ireduce_scatter_block(counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, comm_, &meeting_))
+    if (const int error =
+            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, comm_, &meeting_))
       return error;
   }
   const int error = barrier_over(over);

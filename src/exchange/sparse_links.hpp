@@ -28,7 +28,7 @@ class SparseLinks {
   int look(Channel channel, Rank from, FoundMessage& found);
   int receive(char* room, std::int64_t bytes);
   int receives_left(std::size_t& left) { return over(receives_, left); }
-  int begin_barrier() { return PMPI_Ibarrier(comm_, &meeting_); }
+  int begin_barrier();
   int barrier_over(bool& over);
   int census(std::span<const SparseSend> sends, std::int64_t& expected, bool& over);
   int copy_own(std::size_t number, char* room) const;

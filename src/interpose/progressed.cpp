@@ -8,6 +8,7 @@
 #include "interpose/requests.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/outcome.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
@@ -48,7 +49,7 @@ class Progressed final : public Persistent {
   /// One byte is more than there is room for.
   static void ring(void* self, int error) {
     const char too_much = 0;
-    PMPI_Send(&too_much, error ? 1 : 0, MPI_BYTE, 0, static_cast<Progressed*>(self)->tag_, all().bell);
+    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, static_cast<Progressed*>(self)->tag_, all().bell);
   }
 
   std::unique_ptr<Planned> planned_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "mpi/outcome.hpp"
 #include "mpi/polling.hpp"
 #include "session/native_start.hpp"
 #include "interpose/workers.hpp"
@@ -48,7 +49,7 @@ Worker::Worker(MPI_Comm user, int number) {
     say_once("error: no thread can be made for SWAPMEET_NONBLOCKING=thread (" + std::string(std::strerror(error)) +
              "). Set it to native.");
   }
-  PMPI_Iallreduce(MPI_IN_PLACE, &meeting_, 2, MPI_INT, MPI_MAX, user, &arrival_);
+  again(PMPI_Iallreduce, MPI_IN_PLACE, &meeting_, 2, MPI_INT, MPI_MAX, user, &arrival_);
   awaited_ = true;
   awaited_.notify_one();
 }
@@ -74,7 +75,7 @@ int Worker::begin(Exchange exchange, MPI_Request* request) {
   if (!thread_.joinable()) return MPI_ERR_OTHER;
   const std::lock_guard lock(mutex_);
   started_.push_back(std::move(exchange));
-  const int error = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
+  const int error = again(PMPI_Irecv, nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
   if (error) started_.pop_back();
   else wake_.notify_one();
   return error;
@@ -131,7 +132,7 @@ std::unique_ptr<Communicator> Worker::meet() {
   awaited_.wait(false);
   wait_for_arrival([] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
   const bool all_there = !meeting_.lacks_thread;
-  if (!all_there || PMPI_Comm_create_group(workers().job, group_, meeting_.number, &comm) != MPI_SUCCESS)
+  if (!all_there || again(PMPI_Comm_create_group, workers().job, group_, meeting_.number, &comm) != MPI_SUCCESS)
     comm = MPI_COMM_NULL;
   PMPI_Group_free(&group_);
   if (comm != MPI_COMM_NULL) {
@@ -146,7 +147,7 @@ std::unique_ptr<Communicator> Worker::meet() {
 void Worker::ring(int error) {
   const char too_much = 0;
   if (error) PMPI_Comm_set_errhandler(workers().bell, handler_);
-  PMPI_Send(&too_much, error ? 1 : 0, MPI_BYTE, 0, tag_, workers().bell);
+  again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, tag_, workers().bell);
 }
 
 }  // namespace swapmeet

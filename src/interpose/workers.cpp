@@ -7,6 +7,7 @@
 #include "mpi/agreement.hpp"
 #include "session/context.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/outcome.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
 #include "interpose/requests.hpp"
@@ -57,7 +58,7 @@ MPI_Comm meet_in_init(FirstThread& thread) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
-  if (PMPI_Comm_create_group(MPI_COMM_WORLD, all, tag, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+  if (again(PMPI_Comm_create_group, MPI_COMM_WORLD, all, tag, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
   PMPI_Group_free(&all);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   thread.met();

@@ -38,7 +38,7 @@ int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_
 
 int finish_suspended(MPI_Request& request) {
   int done = 0, error = MPI_SUCCESS;
-  while (error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE), !error && !done)
+  while (error = test_again(request, done), !error && !done)
     Coroutine::here() ? Coroutine::suspend() : void(sched_yield());
   return error;
 }

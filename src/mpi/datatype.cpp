@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "mpi/guard.hpp"
-#include "mpi/outcome.hpp"
 #include "mpi/type_reader.hpp"
 
 namespace swapmeet {
@@ -61,8 +60,8 @@ Datatype asked(MPI_Datatype handle) {
   Datatype type{.handle = handle};
   MPI_Aint lower_bound = 0, extent = 0;
   MPI_Count size = 0;
-  int error = again(PMPI_Type_get_extent, handle, &lower_bound, &extent);
-  if (!error) error = again(PMPI_Type_size_x, handle, &size);
+  int error = PMPI_Type_get_extent(handle, &lower_bound, &extent);
+  if (!error) error = PMPI_Type_size_x(handle, &size);
   if (error) throw MpiError(error);
   type.size = size;
   type.extent = extent;

@@ -14,8 +14,6 @@ bool refused(int error);
 /// Whether a message was longer than the room for it. It is over nonetheless.
 bool truncated(int error);
 
-inline constexpr int most_attempts = 8;  ///< at a call of MPI that fails
-
 template <class Final, class Function, class... Arguments>
 [[gnu::noinline, gnu::cold]] int repeat_unless(int error, Final final, Function function, Arguments... arguments) {
   for (int attempt = 2; error != MPI_SUCCESS && !final(error) && !is_fault(error) && attempt <= most_attempts;
@@ -37,6 +35,11 @@ template <class Final, class Function, class... Arguments>
 template <class Function, class... Arguments>
 int again(Function function, Arguments... arguments) {
   return again_unless([](int) { return false; }, function, arguments...);
+}
+
+/// Looks whether `request` is over, and again where that fails before it is.
+inline int test_again(MPI_Request& request, int& done, MPI_Status* status = MPI_STATUS_IGNORE) {
+  return again_unless([&request](int) { return request == MPI_REQUEST_NULL; }, PMPI_Test, &request, &done, status);
 }
 
 /// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must

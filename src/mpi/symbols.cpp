@@ -69,23 +69,26 @@ bool host_descends_from_mpich() {
 /// Fills in everything. "" or what is wrong.
 std::string take_all() {
   std::string missing;
-  const auto take = [&missing](auto& place, const char* name, void* found) {
-    place = reinterpret_cast<std::remove_reference_t<decltype(place)>>(found);
-    if (!place && missing.empty()) missing = name;
+  const auto take = [&missing](auto& place, const char* name, auto* found) {
+    place = found;
+    if (!found && missing.empty()) missing = name;
   };
   if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
   const MpiKind *const kind = kind_here(), *const expected = built_for;
   if (expected && kind != expected)
     return std::string("this libswapmeet.so was built for ") + expected->name + ", but the application uses " +
            kind->name;
-#define SWAPMEET_TAKE(name) take(PMPI_##name, "PMPI_" #name, mpi_symbol("PMPI_" #name));
+#define SWAPMEET_FIND(name) reinterpret_cast<decltype(&::name)>(mpi_symbol(#name))
+#define SWAPMEET_TAKE(name) take(PMPI_##name, "PMPI_" #name, SWAPMEET_FIND(PMPI_##name));
   SWAPMEET_MPI_CALLS(SWAPMEET_TAKE)
   SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_TAKE)
+  SWAPMEET_MPI_LOCAL_CALLS(SWAPMEET_TAKE)
+  SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_TAKE)
   SWAPMEET_MPI_CONVERSIONS(SWAPMEET_TAKE)
 #ifdef OMPI_MAJOR_VERSION
 #define SWAPMEET_TAKE_CONSTANT(name) take(open_mpi::name, #name, mpi_variable(#name));
   SWAPMEET_OPEN_MPI_CONSTANTS(SWAPMEET_TAKE_CONSTANT)
-  take(OMPI_C_MPI_COMM_NULL_COPY_FN, "MPI_COMM_NULL_COPY_FN", mpi_symbol("OMPI_C_MPI_COMM_NULL_COPY_FN"));
+  take(OMPI_C_MPI_COMM_NULL_COPY_FN, "MPI_COMM_NULL_COPY_FN", SWAPMEET_FIND(OMPI_C_MPI_COMM_NULL_COPY_FN));
 #endif
   if (!missing.empty()) return "the MPI of this process has no " + missing;
   take_what_is_missing();

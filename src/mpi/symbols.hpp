@@ -8,34 +8,67 @@
 
 namespace swapmeet {
 
+inline constexpr int most_attempts = 8;  ///< at a call of MPI that fails
+
+/// A call of MPI that waits for no other rank, made again where it fails: what failed is often over then, and a rank that
+/// does without what the others have is out of step with them.
+template <class Function>
+class LocalCall;
+
+template <class... Parameters>
+class LocalCall<int (*)(Parameters...)> {
+ public:
+  using Function = int (*)(Parameters...);
+  LocalCall& operator=(Function function) { return function_ = function, *this; }
+
+  [[gnu::always_inline]] int operator()(Parameters... arguments) const {
+    const int error = function_(arguments...);
+    if (error == MPI_SUCCESS) [[likely]]
+      return error;
+    return repeat(error, arguments...);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] int repeat(int error, Parameters... arguments) const {
+    for (int attempt = 2; error != MPI_SUCCESS && attempt <= most_attempts; ++attempt) error = function_(arguments...);
+    return error;
+  }
+
+  Function function_ = nullptr;
+};
+
 /// The calls that we make. What is not listed does not link. Those that we export are not here, but in native().
 // clang-format off
 #define SWAPMEET_MPI_CALLS(CALL)                                                                                       \
-  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get)                          \
-  CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group) CALL(Comm_create_keyval) CALL(Comm_free)        \
-  CALL(Comm_get_attr) CALL(Comm_get_errhandler) CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group)             \
-  CALL(Comm_idup) CALL(Comm_rank) CALL(Comm_remote_group) CALL(Comm_remote_size) CALL(Comm_set_attr)                   \
-  CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split) CALL(Comm_test_inter) CALL(Dist_graph_neighbors)          \
-  CALL(Dist_graph_neighbors_count) CALL(Errhandler_free) CALL(Error_class) CALL(Error_string) CALL(Finalized)          \
-  CALL(Gather) CALL(Get_address) CALL(Get_elements_x) CALL(Get_library_version) CALL(Get_processor_name)               \
-  CALL(Graph_neighbors) CALL(Graph_neighbors_count) CALL(Grequest_complete) CALL(Grequest_start) CALL(Group_compare)   \
-  CALL(Group_free)                                                                                                     \
-  CALL(Group_size) CALL(Group_translate_ranks) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier) CALL(Ibcast)           \
-  CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)      \
-  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Query_thread) CALL(Recv) CALL(Recv_init)        \
-  CALL(Reduce_local) CALL(Request_free) CALL(Scatter) CALL(Send) CALL(Sendrecv) CALL(Status_set_cancelled)             \
-  CALL(Status_set_elements) CALL(Test) CALL(Testany) CALL(Topo_test) CALL(Type_commit) CALL(Type_contiguous)           \
-  CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval) CALL(Type_create_struct)               \
-  CALL(Type_dup) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents) CALL(Type_get_envelope)                   \
-  CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name) CALL(Type_get_true_extent_x) CALL(Type_set_attr)   \
-  CALL(Type_size) CALL(Type_size_x) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
+  CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)     \
+  CALL(Comm_free) CALL(Comm_idup) CALL(Comm_split) CALL(Gather) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier)       \
+  CALL(Ibcast) CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)           \
+  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Recv) CALL(Scatter) CALL(Send) CALL(Sendrecv)   \
+  CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
+
+#define SWAPMEET_MPI_LOCAL_CALLS(CALL)                                                                                 \
+  CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_create_keyval) CALL(Comm_get_attr)                         \
+  CALL(Comm_get_errhandler) CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank)                 \
+  CALL(Comm_remote_group) CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)         \
+  CALL(Comm_test_inter) CALL(Dist_graph_neighbors) CALL(Dist_graph_neighbors_count) CALL(Errhandler_free)              \
+  CALL(Error_class) CALL(Error_string) CALL(Finalized) CALL(Get_address) CALL(Get_elements_x)                          \
+  CALL(Get_library_version) CALL(Get_processor_name) CALL(Graph_neighbors) CALL(Graph_neighbors_count)                 \
+  CALL(Grequest_complete) CALL(Grequest_start) CALL(Group_compare) CALL(Group_free) CALL(Group_size)                   \
+  CALL(Group_translate_ranks) CALL(Initialized) CALL(Query_thread) CALL(Recv_init) CALL(Reduce_local)                  \
+  CALL(Request_free) CALL(Status_set_cancelled) CALL(Status_set_elements) CALL(Topo_test) CALL(Type_commit)            \
+  CALL(Type_contiguous) CALL(Type_create_hindexed) CALL(Type_create_hvector) CALL(Type_create_keyval)                  \
+  CALL(Type_create_struct) CALL(Type_dup) CALL(Type_free) CALL(Type_get_attr) CALL(Type_get_contents)                  \
+  CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_get_extent_x) CALL(Type_get_name)                            \
+  CALL(Type_get_true_extent_x) CALL(Type_set_attr) CALL(Type_size) CALL(Type_size_x)
 
 // clang-format on
 
 #if MPI_VERSION >= 4
-#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Type_get_contents_c) CALL(Type_get_envelope_c) CALL(Unpack_c)
+#define SWAPMEET_MPI_LARGE_CALLS(CALL) CALL(Pack_c) CALL(Unpack_c)
+#define SWAPMEET_MPI_LOCAL_LARGE_CALLS(CALL) CALL(Type_get_contents_c) CALL(Type_get_envelope_c)
 #else
 #define SWAPMEET_MPI_LARGE_CALLS(CALL)
+#define SWAPMEET_MPI_LOCAL_LARGE_CALLS(CALL)
 #endif
 
 // From integers to handles. The standard ABI has names of its own, and no type MPI_Fint; MPICH has macros.
@@ -52,6 +85,10 @@ namespace swapmeet {
 SWAPMEET_MPI_CALLS(SWAPMEET_DECLARE)
 SWAPMEET_MPI_LARGE_CALLS(SWAPMEET_DECLARE)
 SWAPMEET_MPI_CONVERSIONS(SWAPMEET_DECLARE)
+#undef SWAPMEET_DECLARE
+#define SWAPMEET_DECLARE(name) inline LocalCall<decltype(&::PMPI_##name)> PMPI_##name;
+SWAPMEET_MPI_LOCAL_CALLS(SWAPMEET_DECLARE)
+SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
 #undef SWAPMEET_DECLARE
 
 #ifdef OMPI_MAJOR_VERSION

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "mpi/outcome.hpp"
 #include "typemap/copy.hpp"
 #include "typemap/type_tree.hpp"
 
@@ -24,10 +23,10 @@ struct Envelope {
 
   explicit Envelope(MPI_Datatype type) {
 #if MPI_VERSION >= 4
-    again(PMPI_Type_get_envelope_c, type, &integers, &addresses, &large_counts, &types, &combiner);
+    PMPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
 #else
     int numbers[3] = {};
-    again(PMPI_Type_get_envelope, type, &numbers[0], &numbers[1], &numbers[2], &combiner);
+    PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner);
     integers = numbers[0], addresses = numbers[1], types = numbers[2];
 #endif
   }
@@ -91,13 +90,13 @@ class Contents {
 /// Bytes from one element to the next.
 std::int64_t extent_of(MPI_Datatype type) {
   MPI_Count lower_bound = 0, extent = 0;
-  again(PMPI_Type_get_extent_x, type, &lower_bound, &extent);
+  PMPI_Type_get_extent_x(type, &lower_bound, &extent);
   return extent;
 }
 
 std::int64_t size_of(MPI_Datatype type) {
   MPI_Count size = 0;
-  again(PMPI_Type_size_x, type, &size);
+  PMPI_Type_size_x(type, &size);
   return size;
 }
 

@@ -114,7 +114,7 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
   if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
-  if (!prepared && PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
+  if (!prepared && again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
   started_ = std::move(queue);
   return started_.get();
 }

@@ -1,6 +1,7 @@
 #include "session/execution.hpp"
 
 #include "engine/engine.hpp"
+#include "mpi/outcome.hpp"
 #include "session/native_start.hpp"
 
 namespace swapmeet {
@@ -85,7 +86,7 @@ int Execution::unstage_blocks() {
 
 int Execution::test_host() {
   int done = 0;
-  const int error = PMPI_Test(&on_host_, &done, MPI_STATUS_IGNORE);
+  const int error = test_again(on_host_, done);
   return error || done ? error : unfinished;
 }
 

@@ -23,7 +23,9 @@ std::vector<std::string> hosts_of(Rank ranks, MPI_Comm comm) {
   PMPI_Get_processor_name(mine, &length);
   std::vector<char> all(static_cast<std::size_t>(ranks) * sizeof mine);
   const int bytes = sizeof mine;
-  together(PMPI_Gather, PMPI_Igather, mine, bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, root, comm);
+  again([&] {
+    return together(PMPI_Gather, PMPI_Igather, mine, bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, root, comm);
+  });
   std::vector<std::string> names;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank)
     names.emplace_back(&all[rank * sizeof mine]);
@@ -52,8 +54,10 @@ bool scatter(const SlotTable& slots, const Endpoints& all, Rank rank, MPI_Comm c
     everybody.insert(everybody.end(), one.receives.begin(), one.receives.end());
   }
   const int count = static_cast<int>(mine.size());
-  const int error = together(PMPI_Scatter, PMPI_Iscatter, everybody.data(), count, MPI_INT32_T, mine.data(), count,
-                             MPI_INT32_T, root, comm);
+  const int error = again([&] {
+    return together(PMPI_Scatter, PMPI_Iscatter, everybody.data(), count, MPI_INT32_T, mine.data(), count, MPI_INT32_T,
+                    root, comm);
+  });
   rows.only = all.member_of[static_cast<std::size_t>(rank)];
   rows.sends.assign(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(members));
   rows.receives.assign(mine.begin() + static_cast<std::ptrdiff_t>(members), mine.end());

@@ -1,9 +1,9 @@
 """One call of the library fails once, on one rank: no rank then has wrong data, and none waits for ever.
 
 What fails is an allocation, or a function of MPI (before it has done anything, or after it has done its work), the n-th
-that the library makes since the communicator was made ("cold") or since its first round of calls ("warm"). The calls
-before and after are blocking ones of equal and unequal blocks, predefined and derived types, in place too, and planned
-ones.
+that the library makes since the communicator was made ("cold", or "started": what comes first there does not block) or
+since its first round of calls ("warm"). The calls before and after are blocking ones of equal and unequal blocks,
+predefined and derived types, in place too, and planned ones.
 """
 
 from __future__ import annotations
@@ -34,30 +34,51 @@ FAMILIES = {
     "padded-native": ("padded-alltoall", 2, None),
 }
 
-ALLOCATIONS = ["malloc:1", "malloc:4096"]  #: of at least so many bytes
+SYMBOLS = Path(__file__).parents[2] / "src" / "mpi" / "symbols.hpp"
+
+
+def library_calls(table: str) -> list[str]:
+    """The functions of MPI in a table of symbols.hpp."""
+    found = re.search(rf"#define SWAPMEET_MPI_{table}\(CALL\)((?:.*\\\n)*.*)", SYMBOLS.read_text())
+    assert found
+    return [name for name in re.findall(r"CALL\((\w+)\)", found[1]) if name != "Wtime"]  # which returns no error
+
+
+#: What waits for no other rank. Another attempt succeeds, so nobody notices.
+LOCAL = [*library_calls("LOCAL_CALLS"), *library_calls("LOCAL_LARGE_CALLS")]
+OTHERS = [*library_calls("CALLS"), *library_calls("LARGE_CALLS"), "Alltoall", "Ialltoall"]
+
+#: How fault.c is compiled.
+FAULT = ["-shared", "-fPIC", "-ldl", "-DFAULTS=" + " ".join(f"FAULT({name})" for name in [*LOCAL, *OTHERS])]
+
+ALLOCATIONS = ["malloc:1", "malloc:4096", "malloc*1000:4096"]  #: of at least so many bytes
 MESSAGES = [
     *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
-    *["Waitall", "Waitany", "Wait", "Test", "Testall", "Testany"],
+    *["Waitany", "Wait", "Test", "Testany"],
 ]
-STARTS = ["Grequest_start", "Type_dup", "Type_get_extent", "Type_size_x"]  #: also where nothing blocks
-TYPES = ["Type_commit", "Type_contiguous", "Type_create_struct", "Type_create_hindexed"]
-PACKING = ["Pack", "Unpack", "Pack_c", "Unpack_c"]
-COLLECTIVES = [
-    *["Allreduce", "Iallreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "Comm_split_type"],
-    *["Alltoall", "Ialltoall"],
-]
+COLLECTIVES = ["Allreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "Alltoall"]
 #: A function with "+" has done its work when it fails; with "*3", so do the two calls of it that follow.
-KINDS = [*ALLOCATIONS, *MESSAGES, *STARTS, *TYPES, *PACKING, *COLLECTIVES, *(name + "+" for name in COLLECTIVES)]
-KINDS += [name + "*3" for name in MESSAGES]
+KINDS = [*ALLOCATIONS, *LOCAL, *OTHERS, *(name + "+" for name in COLLECTIVES), *(name + "*3" for name in MESSAGES)]
 
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
-    "tra": ["malloc:4096", "Sendrecv*3", "Isend*3", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c", *STARTS],
-    "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv*3", "Sendrecv", "Waitall"],
-    "shared-memory": ["malloc:4096", "Waitall", "Testany", "Comm_create+"],
-    "spread-out": ["Isend", "Irecv", "Waitall", "Testall"],
+    "tra": ["malloc:4096", "Sendrecv*3", "Isend*3", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c", "Type_dup"],
+    "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv*3", "Sendrecv", "Improbe"],
+    "shared-memory": ["malloc:4096", "Testany", "Comm_create+"],
+    "spread-out": ["Isend", "Irecv", "Wait"],
     "leaders": ["malloc:1", "Isend"],
     "padded": ["malloc:4096", "Allreduce+"],
+    "padded-native": ["malloc*1000:4096"],
+}
+#: The same, of calls that do not block, and of what is called once.
+STARTED = {
+    "two-phase-bruck": ["malloc:4096", "Test"],
+    "shared-memory": [
+        *["Comm_idup", "Iallgather", "Grequest_start", "Grequest_complete", "Iprobe", "Comm_rank", "Comm_get_attr"],
+        *["Comm_set_attr", "Group_compare", "Reduce_local", "Type_create_keyval", "Type_get_extent", "Type_size_x"],
+        "Send",
+    ],
+    "spread-out": ["Comm_get_errhandler"],
 }
 
 
@@ -91,7 +112,7 @@ def with_faults(launch, compiled, preloaded, pytestconfig: pytest.Config):
             pytest.skip("malloc is the sanitizer's")
         spec, ranks, nodes = FAMILIES[family]
         function, _, least_bytes = kind.partition(":")
-        fault = compiled(mpi, "fault", "-shared", "-fPIC", "-ldl")
+        fault = compiled(mpi, "fault", *FAULT)
         folder = preloaded(mpi).parent
         calls = compiled(
             mpi, "fault_calls", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-ldl"
@@ -124,6 +145,8 @@ def agree(faults: dict[int, Fault]) -> None:
 def check(faults: dict[int, Fault], kind: str) -> None:
     if kind.startswith("malloc"):  # nothing was sent yet, so the others can learn of it
         agree(faults)
+    if kind in LOCAL:
+        assert not any("e" in "".join(fault.letters.values()) for fault in faults.values()), faults
 
 
 @pytest.mark.in_turn
@@ -140,18 +163,31 @@ def test_one_call_fails(with_faults, wheel: str, family: str, kind: str, when: s
     check(with_faults(wheel, family, kind, 1, 12, when), kind)
 
 
+@pytest.mark.in_turn
+@pytest.mark.parametrize(("family", "kind"), [(family, kind) for family, kinds in STARTED.items() for kind in kinds])
+def test_a_call_fails_where_nothing_blocks(with_faults, wheel: str, family: str, kind: str) -> None:
+    check(with_faults(wheel, family, kind, 1, 12, "started"), kind)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("when", ["cold", "warm"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in LOCAL])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_any_call_fails(with_faults, wheel: str, family: str, kind: str, when: str) -> None:
     check(with_faults(wheel, family, kind, 1, 60, when), kind)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", ["two-phase-bruck", "shared-memory", "two-layer"])
+def test_any_call_fails_where_nothing_blocks(with_faults, wheel: str, family: str, kind: str) -> None:
+    check(with_faults(wheel, family, kind, 1, 60, "started"), kind)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_first_rank_fails(with_faults, wheel: str, family: str) -> None:
-    for kind in ("malloc:1", "Isend", "Waitall", "Allreduce+"):
+    for kind in ("malloc:1", "Isend", "Test", "Allreduce+"):
         check(with_faults(wheel, family, kind, 1, 20, "warm", rank=0), kind)
 
 
@@ -163,22 +199,25 @@ def test_faults_happen(with_faults, wheel: str) -> None:
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize(
-    ("nth", "how", "letters", "says"),
+    ("function", "nth", "how", "letters", "says"),
     [
-        (1, "begin", "....", "no thread can be made"),
-        (1, "plan", "....", "no thread can be made"),
-        (2, "begin", "..ee", "can be made"),
-        (2, "plan", ".e..", "can be made"),
+        ("pthread_create", 1, "begin", "....", "no thread can be made"),
+        ("pthread_create", 1, "plan", "....", "no thread can be made"),
+        ("pthread_create", 2, "begin", "..ee", "can be made"),
+        ("pthread_create", 2, "plan", ".e..", "can be made"),
+        ("Irecv", 1, "begin", "....", ""),
+        ("Test", 1, "begin", "....", ""),
+        ("Send", 1, "plan", "....", ""),
     ],
 )
-def test_a_thread_that_cannot_be_made(
-    launch, compiled, preloaded, wheel: str, nth: int, how: str, letters: str, says: str
+def test_a_call_fails_where_threads_exchange(
+    launch, compiled, preloaded, wheel: str, function: str, nth: int, how: str, letters: str, says: str
 ) -> None:
-    """In MPI_Init all ranks leave such calls to the host MPI. Later the first worker has a thread; what needs a further
-    one is an error on all ranks."""
-    fault = compiled(wheel, "fault", "-shared", "-fPIC", "-ldl")
+    """Where a thread cannot be made in MPI_Init, all ranks leave such calls to the host MPI. Later the first worker has
+    a thread; what needs a further one is an error on all ranks."""
+    fault = compiled(wheel, "fault", *FAULT)
     program = compiled(wheel, "fault_threads", "-ldl")
-    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, str(nth), how]
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{fault}", program, function, str(nth), how]
     done = launch(3, argv, mpi=wheel, preload=False, env={"SWAPMEET_NONBLOCKING": "thread"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert dict(re.findall(r"threads rank (\d): (\S+)", done.stdout)) == dict.fromkeys("012", letters)

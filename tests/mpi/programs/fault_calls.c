@@ -3,8 +3,8 @@
  * is exchanged is a function of the call, its source, its destination and its place.
  *
  * Arguments: the function that fails (with "+": after its work), the first and the last of its calls to fail, the rank
- * that it fails on, the least bytes of an allocation, "cold" (from the first call on the communicator) or "warm" (not
- * in the first round of calls). Rank by rank and fault by fault a line, with a letter for each call of the series:
+ * that it fails on, the least bytes of an allocation, "cold" (from the first call on the communicator), "started" (the
+ * same, and what comes first does not block) or "warm" (not in the first round of calls). Rank by rank and fault by fault a line, with a letter for each call of the series:
  *   fault 3 rank 1 fired 1: ....e.......
  * "." is right, "e" returned an error, "W" returned MPI_SUCCESS with something wrong in its buffer (or wrote where it must not), "-" was left out, for there is no plan. */
 #define _GNU_SOURCE
@@ -118,6 +118,25 @@ static void started(int unequal, int stride) {
   judge(&shape, error);
 }
 
+/* A persistent request, started twice. None on all ranks if one of them got none. */
+static void persistent(void) {
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+  const struct shape shape = {0, 0, 1, 1};
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int none =
+      MPI_Alltoall_init(out + GUARD, count, MPI_INT, in + GUARD, count, MPI_INT, comm, MPI_INFO_NULL, &request);
+  int everywhere = !none;
+  letters[letter++] = none ? 'e' : '.';
+  MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, out_of_band);
+  for (int i = 0; i < 2 && everywhere; ++i) {
+    fill(&shape);
+    const int error = MPI_Start(&request), ended = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    judge(&shape, error ? error : ended);
+  }
+  if (!none) MPI_Request_free(&request);
+#endif
+}
+
 /* Makes a plan. NULL on all ranks if one of them got none. */
 static swapmeet_plan *plan(const struct shape *shape) {
   swapmeet_plan *made = NULL;
@@ -171,7 +190,7 @@ int main(int argc, char **argv) {
   if (argc != 7) return 2;
   const char *const function = argv[1];
   const long first = atol(argv[2]), last = atol(argv[3]);
-  const int victim = atoi(argv[4]), warm = !strcmp(argv[6], "warm");
+  const int victim = atoi(argv[4]), warm = !strcmp(argv[6], "warm"), starts = !strcmp(argv[6], "started");
   const size_t bytes = strtoull(argv[5], NULL, 10);
   int (*arm)(const char *, long, size_t);
   long (*fired)(void);
@@ -192,10 +211,12 @@ int main(int argc, char **argv) {
     letter = 0, serial = 1000 * (int)nth, count = nth % 2 ? MOST : MOST / 2;
     memset(letters, 0, sizeof letters);
     if (!warm && rank == victim) arm(function, nth, bytes);
+    for (int i = 0; i < (starts ? 2 : 0); ++i) started(0, 2), started(1, 1);
     for (int round = 0; round < ROUNDS; ++round) {
       if (warm && round == 1 && rank == victim) arm(function, nth, bytes);
       series();
       if (round == 1) plans();
+      if (starts && round == 1) persistent();
     }
     printf("fault %ld rank %d fired %ld: %s\n", nth, rank, fired(), letters);
     fflush(stdout);

@@ -1,5 +1,6 @@
-/* Non-blocking and persistent all-to-alls where the library cannot make a thread: its n-th, on rank 1 (fault.c). Half
- * of them on a second communicator. Arguments: n, "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
+/* Non-blocking and persistent all-to-alls by threads, where one call that the library makes fails on rank 1, its n-th
+ * (fault.c): "pthread_create", or a function of MPI. Half of them on a second communicator. Arguments: the function, n,
+ * "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
  * ".", "e" or "W"; and "S" if signals are not as they were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,8 +40,8 @@ int main(int argc, char **argv) {
   if (!me) me = getenv("OMPI_COMM_WORLD_RANK");
   int (*arm)(const char *, long, size_t);
   *(void **)&arm = dlsym(RTLD_DEFAULT, "fault_arm");
-  if (!arm || !me || argc != 3) return 2;
-  if (!strcmp(me, "1") && !arm("pthread_create", atol(argv[1]), 0)) return 2;
+  if (!arm || !me || argc != 4) return 2;
+  if (!strcmp(me, "1") && !arm(argv[1], atol(argv[2]), 0)) return 2;
   int level, rank, ranks;
   sigset_t before, after;
   char letters[EXCHANGES + 1] = "";
@@ -52,7 +53,7 @@ int main(int argc, char **argv) {
   MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   for (int i = 0; i < EXCHANGES; ++i)
-    letters[i] = exchange(i < EXCHANGES / 2 ? MPI_COMM_WORLD : other, !strcmp(argv[2], "plan"), rank, ranks, i);
+    letters[i] = exchange(i < EXCHANGES / 2 ? MPI_COMM_WORLD : other, !strcmp(argv[3], "plan"), rank, ranks, i);
   MPI_Comm_free(&other);
   pthread_sigmask(SIG_SETMASK, NULL, &after);
   printf("threads rank %d: %s%s\n", rank, letters, same(&before, &after) ? "" : "S");

@@ -94,13 +94,15 @@ int watched_startall(int count, MPI_Request* requests) {
 }
 
 int watched_free(MPI_Request* request) {
-  Persistent* persistent = nullptr;
-  if (request) {
-    const std::lock_guard lock(watched().mutex);
-    if (const auto taken = watched().all.extract(*request)) persistent = taken.mapped();
-  }
-  const int error = native_free()(request);  // which may give its handle to the next
-  if (persistent) persistent->close();
+  if (!request) return native_free()(request);
+  std::unique_lock lock(watched().mutex);
+  auto taken = watched().all.extract(*request);  // before the host MPI may give its handle to the next
+  lock.unlock();
+  const int error = native_free()(request);
+  if (!taken) return error;
+  if (!error) return taken.mapped()->close(), MPI_SUCCESS;
+  lock.lock();
+  watched().all.insert(std::move(taken));
   return error;
 }
 

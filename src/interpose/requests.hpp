@@ -1,8 +1,8 @@
-/// The application's persistent requests that are ours: MPI_Start, MPI_Startall and MPI_Request_free look for them, once
-/// there are any.
+/// The application's persistent requests with which something of ours starts or ends: MPI_Start, MPI_Startall and
+/// MPI_Request_free look for them, once there are any.
 ///
-/// For the application each is a persistent request of the host MPI's, a receive of nothing by which this rank tells
-/// itself that an exchange is over.
+/// Each is a persistent request of the host MPI's: an all-to-all, or, where the exchange is ours, a receive of nothing by
+/// which this rank tells itself that it is over.
 #pragma once
 
 #include "mpi/mpi.hpp"
@@ -16,7 +16,7 @@ class Persistent {
   /// Starts the exchange, after the application's request. Returns an error of MPI.
   virtual int start() = 0;
 
-  /// The request is freed; what is under way goes on. Nothing is called afterwards.
+  /// The request has been freed; what is under way goes on. Nothing is called afterwards.
   virtual void close() = 0;
 };
 

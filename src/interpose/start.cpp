@@ -5,9 +5,11 @@
 #include "api/export.hpp"
 #include "api/request.hpp"
 #include "interpose/foreign.hpp"
+#include "interpose/kept_types.hpp"
 #include "interpose/progressed.hpp"
 #include "interpose/workers.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/neighbourhood.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
 
@@ -38,6 +40,17 @@ By served_by() {
   return known == By::unknown ? find_out() : known;
 }
 
+/// How many blocks a call has on its sides, on any communicator.
+Degrees degrees_of(MPI_Comm comm, bool neighbours) {
+  int inter = 0, ranks = 0, rank = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  (inter ? PMPI_Comm_remote_size : PMPI_Comm_size)(comm, &ranks);
+  if (!neighbours) return {ranks, ranks};
+  PMPI_Comm_rank(comm, &rank);
+  const std::optional<Neighbourhood> neighbourhood = neighbourhood_of(comm, ranks, rank);
+  return neighbourhood ? neighbourhood->degrees() : Degrees{};
+}
+
 /// A call as it came. `neighbours`: among these.
 template <class Count, bool neighbours>
 struct Equal {
@@ -54,6 +67,10 @@ struct Equal {
   bool is(const Request& one) const {
     return one.collective == collective && one.send->is(send.count, send.type) &&
            one.receive.is(receive.count, receive.type);
+  }
+  std::vector<MPI_Datatype> types(MPI_Comm) const {
+    if (send.base == MPI_IN_PLACE) return {receive.type};
+    return {send.type, receive.type};
   }
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
@@ -75,6 +92,18 @@ struct Unequal {
   }
   static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
     return owned.is(side.counts, side.displacements, side.types, each, blocks);
+  }
+  /// Those of blocks with data.
+  std::vector<MPI_Datatype> types(MPI_Comm comm) const {
+    std::vector<MPI_Datatype> all;
+    const Degrees blocks = each ? degrees_of(comm, neighbours) : Degrees{1, 1};
+    const auto add = [&all](const Side& side, std::int32_t number) {
+      for (std::int32_t i = 0; i < number; ++i)
+        if (!each || side.counts[i] > 0) all.push_back(side.types[i]);
+    };
+    if (send.base != MPI_IN_PLACE) add(send, blocks.out);
+    add(receive, blocks.in);
+    return all;
   }
   static constexpr Collective collective = neighbours
                                                ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
@@ -217,6 +246,15 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
   }
 }
 
+/// The host MPI has planned it.
+template <class Call>
+int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
+  const int error = guarded([&] { return keep_types(*request, call.types(comm)); });
+  if (!error) return MPI_SUCCESS;
+  PMPI_Request_free(request);
+  return raise(comm, error);
+}
+
 /// Whether `serve` has done it: its error, or that of what it throws, is raised on `comm`.
 template <class Serve>
 bool served(int& error, MPI_Comm comm, Serve serve) {
@@ -238,6 +276,9 @@ using swapmeet::Handle;
 #define SWAPMEET_PARAMETER_plan Handle info,
 #define SWAPMEET_ARGUMENT_begin
 #define SWAPMEET_ARGUMENT_plan info,
+#define SWAPMEET_KEEP_begin(...)
+#define SWAPMEET_KEEP_plan(...) \
+  if (!error) error = swapmeet::keep_types_of(__VA_ARGS__, user, request);
 
 // `arguments`: as they came.
 #define SWAPMEET_BODY(Name, how, neighbours, arguments, ...)                                                  \
@@ -255,6 +296,7 @@ using swapmeet::Handle;
     error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),          \
                               SWAPMEET_ARGUMENT_##how request);                                               \
     if (error && rest.comm != user) error = swapmeet::raise(user, error);                                     \
+    SWAPMEET_KEEP_##how(swapmeet::call_of<neighbours>(__VA_ARGS__));                                          \
     return error;                                                                                             \
   }
 #define SWAPMEET_EXPAND(...) __VA_ARGS__

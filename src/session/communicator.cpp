@@ -138,11 +138,13 @@ void Communicator::prepare_for_started() {
     if (!cannot_prepare_) decide(kind.collective, kind.block_bytes);
 }
 
+void Communicator::finish_arrival() {
+  finish_suspended(arrival_);
+  if (ours_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
+}
+
 void Communicator::finish_setting_up() {
-  if (arrival_ != MPI_REQUEST_NULL) {
-    finish_suspended(arrival_);
-    PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
-  }
+  if (arrival_ != MPI_REQUEST_NULL) finish_arrival();
   if (met_) return;
   meet();
   if (!refusal_.empty()) trace_nothing();
@@ -226,7 +228,6 @@ void Communicator::remember() {
 void Communicator::close() {
   finish_started();
   remember();
-  if (arrival_ != MPI_REQUEST_NULL) finish_suspended(arrival_);
   if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
   started_.reset();
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);

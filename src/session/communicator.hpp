@@ -163,9 +163,11 @@ class Communicator {
     if (!wanted_.empty()) [[unlikely]]
       prepare_for_started();
   }
-  /// Waits for them.
+  /// Waits for them, and for the communicator that was begun for them, during which the application's cannot end.
   void finish_started() {
     if (started_) started_->finish();
+    if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
+      finish_arrival();
   }
   /// Before anything else is exchanged or agreed on here. Collective.
   void be_ready() {
@@ -260,6 +262,8 @@ class Communicator {
   void close();
 
  private:
+  /// Waits for `arrival_`.
+  void finish_arrival();
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// Has `decision` execute `spec`. Collective. "", or why it cannot.

@@ -55,6 +55,11 @@ def test_every_kind_of_algorithm(started, spec: str, mode: str, level: str) -> N
     started("nonblocking", 3, level, mode, "12", algorithm=spec, SWAPMEET_NODES="2")
 
 
+@pytest.mark.parametrize("spec", ["auto", "native", "pairwise", "tuna"])
+def test_communicators_end_when_they_are_freed(started, spec: str) -> None:
+    started("nonblocking", 3, "single", "ended", "50", algorithm=spec)
+
+
 @pytest.mark.parametrize("spec", ["auto", "shared-memory", "pairwise", "tra(r=2)", "tuna(r=2)"])
 def test_arguments_of_an_earlier_one(started, spec: str) -> None:
     started("started_again", 3, algorithm=spec)

@@ -4,6 +4,7 @@
  *   persistent  the same with persistent requests, started again and again, in another order on every rank
  *   blocked     while another rank waits in MPI_Recv
  *   freed       on a communicator that is freed at once
+ *   ended       on communicators that end when they are freed, which an attribute tells
  *   wrong       a block that does not fit, on a communicator whose errors return
  * It prints "nonblocking: right". */
 #include <mpi.h>
@@ -236,6 +237,34 @@ static void mistaken(void) {
   MPI_Comm_free(&comm);
 }
 
+static int ends(MPI_Comm comm, int key, void *ended, void *extra) {
+  (void)comm, (void)key, (void)extra;
+  return ++*(int *)ended, MPI_SUCCESS;
+}
+
+static void ended(int rounds) {
+  const int cyclic = 1;
+  int key, number = 0;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ends, &key, NULL);
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm comm, ring;
+    MPI_Request requests[2];
+    Exchange x;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &world_ranks, &cyclic, 0, &ring);
+    MPI_Comm_set_attr(comm, key, &number), MPI_Comm_set_attr(ring, key, &number);
+    int left, right, out[2] = {2 * world_rank, 2 * world_rank + 1}, in[2] = {POISON, POISON};
+    MPI_Cart_shift(ring, 0, 1, &left, &right);
+    make(&x, EQUAL, comm), fill(&x, round), start(&x, 0, &requests[0]);
+    MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    check(&x), unmake(&x);
+    MPI_Comm_free(&comm), MPI_Comm_free(&ring);
+    wrong += number != 2 * (round + 1) || in[0] != 2 * left + 1 || in[1] != 2 * right;
+  }
+  MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv) {
   int provided, all_wrong = 0;
   if (strcmp(argv[1], "single") == 0) MPI_Init(&argc, &argv);
@@ -247,6 +276,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "persistent") == 0 && HAS_PERSISTENT) mixed(1, rounds);
   if (strcmp(mode, "blocked") == 0) blocked(rounds);
   if (strcmp(mode, "freed") == 0) freed(rounds);
+  if (strcmp(mode, "ended") == 0) ended(rounds);
   if (strcmp(mode, "wrong") == 0) mistaken();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (world_rank == 0) printf(all_wrong ? "nonblocking: %d wrong\n" : "nonblocking: right\n", all_wrong);

@@ -1,0 +1,54 @@
+#include "interpose/kept_types.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "interpose/requests.hpp"
+#include "mpi/outcome.hpp"
+#include "mpi/type_reader.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// A type keeps those that it was made of, for MPI_Type_get_contents. (MPI_Type_dup would call the application's attribute
+/// callbacks.)
+class KeptTypes final : public Persistent {
+ public:
+  explicit KeptTypes(MPI_Datatype made_of_them) : made_of_them_(made_of_them) {}
+  ~KeptTypes() override { PMPI_Type_free(&made_of_them_); }
+  KeptTypes(const KeptTypes&) = delete;
+  KeptTypes& operator=(const KeptTypes&) = delete;
+
+  int start() override { return MPI_SUCCESS; }
+  void close() override { delete this; }
+
+ private:
+  MPI_Datatype made_of_them_;
+};
+
+/// Without data.
+int make_of(const std::vector<MPI_Datatype>& types, MPI_Datatype* made) {
+  const std::vector<int> lengths(types.size());
+  const std::vector<MPI_Aint> displacements(types.size());
+  return again(PMPI_Type_create_struct, static_cast<int>(types.size()), lengths.data(), displacements.data(),
+               types.data(), made);
+}
+
+}  // namespace
+
+int keep_types(MPI_Request request, std::vector<MPI_Datatype> types) {
+  if (host_is_mpich) return MPI_SUCCESS;
+  std::ranges::sort(types);
+  types.erase(std::ranges::unique(types).begin(), types.end());
+  std::erase_if(types, [](MPI_Datatype type) { return type == MPI_DATATYPE_NULL || is_predefined(type); });
+  if (types.empty()) return MPI_SUCCESS;
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  if (const int error = make_of(types, &made)) return error;
+  auto kept = std::make_unique<KeptTypes>(made);
+  watch(request, *kept);
+  kept.release();  // it ends with the request
+  return MPI_SUCCESS;
+}
+
+}  // namespace swapmeet

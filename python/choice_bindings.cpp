@@ -103,8 +103,8 @@ void bind_choice(nb::module_& m) {
   nb::class_<MeasuredNetwork>(m, "MeasuredNetwork", "What messages between nodes take (src/choose/description.hpp).")
       .def(
           "__init__",
-          [](MeasuredNetwork* self, double start_us, double byte_ns) { new (self) MeasuredNetwork{start_us, byte_ns}; },
-          "start_us"_a, "byte_ns"_a = -1.0);
+          [](MeasuredNetwork* self, double start_us, double message_us, double byte_ns) { new (self) MeasuredNetwork{start_us, message_us, byte_ns}; },
+          "start_us"_a, "message_us"_a = -1.0, "byte_ns"_a = -1.0);
   nb::class_<Knowledge>(
       m, "Knowledge",
       "What is known of the machine: its description, how far the model may be off by it, and evidence.")

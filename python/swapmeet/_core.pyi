@@ -1124,7 +1124,7 @@ class Expectation:
 class MeasuredNetwork:
     """What messages between nodes take (src/choose/description.hpp)."""
 
-    def __init__(self, start_us: float, byte_ns: float = -1.0) -> None: ...
+    def __init__(self, start_us: float, message_us: float = -1.0, byte_ns: float = -1.0) -> None: ...
 
 class Knowledge:
     """

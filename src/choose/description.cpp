@@ -6,7 +6,10 @@
 namespace swapmeet {
 
 Machine described_by(const MeasuredNetwork& network, Machine machine) {
+  constexpr double off = 2;
   MessageCost& between = machine.between;
+  if (network.message_us > off * between.overhead_us)
+    between.overhead_us = std::min(network.message_us, network.start_us / 2);
   between.latency_us = std::max(network.start_us - 2 * between.overhead_us, 0.1);
   between.rendezvous_us = 2 * between.latency_us;
   if (network.byte_ns >= 0) between.byte_ns = machine.node_byte_ns = network.byte_ns;
@@ -15,12 +18,16 @@ Machine described_by(const MeasuredNetwork& network, Machine machine) {
 
 std::string to_text(const MeasuredNetwork& network) {
   char text[100];
-  if (network.byte_ns < 0)
-    std::snprintf(text, sizeof text, "%.3g us a message, measured in %.3g ms", network.start_us, network.took_us / 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.3g us a message, %.3g ns a byte, measured in %.3g ms", network.start_us,
-                  network.byte_ns, network.took_us / 1e3);
-  return text;
+  std::string all;
+  const auto add = [&](const char* format, double number) {
+    std::snprintf(text, sizeof text, format, number);
+    all += text;
+  };
+  add("%.3g us a message", network.start_us);
+  if (network.message_us >= 0) add(", %.3g us one of several", network.message_us);
+  if (network.byte_ns >= 0) add(", %.3g ns a byte", network.byte_ns);
+  add(", measured in %.3g ms", network.took_us / 1e3);
+  return all;
 }
 
 }  // namespace swapmeet

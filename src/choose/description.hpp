@@ -27,17 +27,19 @@ inline Machine standard_machine() {
 
 /// What messages between nodes take, as far as it was measured.
 struct MeasuredNetwork {
-  double start_us = 0;  ///< a message without bytes, one way; 0: not known
-  double byte_ns = -1;  ///< for each byte in addition; negative: not known
-  double took_us = 0;   ///< to measure it
+  double start_us = 0;     ///< a message without bytes, one way; 0: not known
+  double message_us = -1;  ///< one of several in a row; negative: not known
+  double byte_ns = -1;     ///< for each byte in addition; negative: not known
+  double took_us = 0;      ///< to measure it
 
   bool known() const { return start_us > 0; }
 };
 
-/// `machine`, but with this network between its nodes.
+/// `machine`, but with this network between its nodes. What a message takes of a core is as assumed, unless that is half or
+/// less of what was measured: smaller differences are within the model's errors (docs/measurements/programs.md).
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
-/// As in "52.1 us a message, 8.05 ns a byte, measured in 3.1 ms"
+/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte, measured in 3.1 ms"
 std::string to_text(const MeasuredNetwork& network);
 
 }  // namespace swapmeet

@@ -39,13 +39,13 @@ def test_the_second_run_loses_less(programs: ModuleType) -> None:
     found = list(map(programs.outcome, programs.read(programs.FILE)))
     first = [one.lost(one.first_us) for one in found]
     second = [one.lost(one.second_us) for one in found]
-    assert sum(first) / len(first) < 0.07 and sum(second) / len(second) < 0.02
-    assert max(second) < 0.1
+    assert sum(first) / len(first) < 0.08 and sum(second) / len(second) < 0.03
+    assert max(second) < 0.2
 
 
 def test_a_program_of_one_call_is_left_to_the_host(programs: ModuleType) -> None:
-    cell = programs.read(programs.FILE)[0]
-    run = programs.Program(cell.calls, lambda spec: 1e-6 * cell.times_us[spec], 1e-5).run(1)
+    cell, network = programs.read(programs.FILE)[0], _core.MeasuredNetwork(2.0)
+    run = programs.Program(cell.calls, lambda spec: 1e-6 * cell.times_us[spec], 1e-5, network).run(1)
     assert run.chosen == "native" and run.trials == 0
     assert run.seconds == pytest.approx(1e-6 * cell.times_us["native"])
     assert _core.first_calls == 6

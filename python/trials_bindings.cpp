@@ -65,6 +65,7 @@ void bind_trials(nb::module_& m) {
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
   m.attr("first_calls") = SetupPolicy::first_calls;
+  m.attr("first_known_calls") = SetupPolicy::first_known_calls;
 }
 
 }  // namespace swapmeet

@@ -51,7 +51,7 @@ class Simulated:
     sizes: str
     mean_bytes: int
     collective_us: float  #: a small collective of the host MPI
-    network: tuple[float, float, float]  #: a message between nodes, one of several, in microseconds; a byte, in nanoseconds
+    network: tuple[float, float, float]  #: microseconds of a message alone, and one of several; nanoseconds of a byte
     times_us: dict[str, float]  #: of each spec, and of what MPIs would choose: native:NAME
 
     @property

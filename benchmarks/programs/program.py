@@ -85,8 +85,9 @@ class Program:
     def run(self, calls: int) -> Run:
         """All calls."""
         chosen = self._choose()
-        waits = dict(chosen.parameters).get("intra", "mpi") != "mpi" and not self._knowledge.evidence
-        early = min(calls, _core.first_calls) if waits else 0
+        waits = dict(chosen.parameters).get("intra", "mpi") != "mpi"
+        known = any(str(one.spec) != NATIVE for one in self._knowledge.evidence)
+        early = min(calls, _core.first_known_calls if known else _core.first_calls) if waits else 0
         if early:
             self._call(early, NATIVE, [_core.parse_spec(NATIVE)], HOST_ALONE)
         last = NATIVE

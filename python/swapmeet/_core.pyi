@@ -1247,6 +1247,8 @@ class Trials:
 
 first_calls: int = 6
 
+first_known_calls: int = 3
+
 class SparseRehearsal:
     """What came of a sparse exchange of all ranks in one process."""
 

@@ -158,14 +158,13 @@ void Communicator::meet() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
-  std::string recalled;
   guarded([&] {  // the others wait, whatever this one lacks memory for
-    if (rank_ == 0 && !options_.algorithm) recalled = context().memory.recall(shape_.ranks);
+    if (rank_ == 0 && !options_.algorithm) recalled_ = context().memory.recall(shape_.ranks);
     warn_of_memory();
     return MPI_SUCCESS;
   });
   Census census = take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(),
-                               has_several_threads(), rank_ == 0 ? recalled.size() : UINT64_MAX, *offer_},
+                               has_several_threads(), rank_ == 0 ? recalled_.size() : UINT64_MAX, *offer_},
                               agreeing());
   locked_ = census.locked;
   threaded_ = census.threaded;
@@ -174,7 +173,7 @@ void Communicator::meet() {
   offers_ = std::move(census.offers);
   if (post()) meets_processes();
   if (census.device > 0) leave_devices_alone(device_name(census.device));
-  if (census.agreed && census.recalled > 0) use_memory(std::move(recalled), census.recalled);
+  if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
   if (census.agreed) return;
   if (census.fault) {
     refusal_ = "a rank has died";
@@ -190,13 +189,14 @@ bool Communicator::can_be_shared() {
          find_nodes().empty() && nodes() == 1;
 }
 
-void Communicator::use_memory(std::string recalled, std::size_t bytes) {
-  recalled.resize(std::min(bytes, MemoryStore::most_recalled_bytes));
+void Communicator::use_memory() {
+  std::string recalled = std::exchange(recalled_, {});
+  recalled.resize(std::exchange(recalled_bytes_, 0));
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
   TextHash hash;
   hash.add(recalled);
-  if (same_everywhere(had ? hash.value() : 0, agreeing())) knowledge_.evidence = usable(parse_recalled(recalled));
-  if (!knowledge_.evidence.empty()) setup_policy_.end();  // runs on as many ranks have made enough calls
+  if (!same_everywhere(had ? hash.value() : 0, agreeing())) return;
+  for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
 
 /// What was offered is not used.
@@ -266,15 +266,16 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decide_for_neighbours(*decision);
   } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
+    if (recalled_bytes_ > 0 && unknown.empty() && awaits_calls(collective)) {
+      if (!setup_policy_.over(true)) return postponed(collective);
+      use_memory();
+    }
     Choice choice = unknown.empty()
                         ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
                         : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
-      if (postpones(collective)) {
-        Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
-        if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
-        return first;
-      }
+      if (awaits_calls(collective) && !setup_policy_.over(was_measured(collective, block_bytes)))
+        return postponed(collective);
       if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
       choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
@@ -295,11 +296,25 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   return keep(collective, std::move(decision));
 }
 
-/// Whether the automatic choice leaves a call to the host MPI, where setting up takes messages between nodes.
-bool Communicator::postpones(Collective collective) {
-  if (options_.algorithm || tuned(collective, shape_, options_) || nodes() == 1 || setup_policy_.over()) return false;
+/// Whether the automatic choice leaves first calls to the host MPI: setting up takes messages between nodes.
+bool Communicator::awaits_calls(Collective collective) const {
+  return !options_.algorithm && !tuned(collective, shape_, options_) && nodes() > 1;
+}
+
+/// By something else than the host MPI, in an earlier run.
+bool Communicator::was_measured(Collective collective, std::int64_t block_bytes) const {
+  CallKind kind = kind_of_calls(collective, block_bytes);
+  if (of_unequal_blocks(collective)) kind.size_class = unknown_class;
+  return std::ranges::any_of(knowledge_.evidence, [&](const Evidence& one) {
+    return one.date != 0 && one.kind == kind && one.spec.family != Family::native;
+  });
+}
+
+Decision& Communicator::postponed(Collective collective) {
   withdraw();  // it takes memory, and others may want it before
-  return true;
+  Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
+  if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
+  return first;
 }
 
 /// Of what is priced, where there is a network. Not where it would be in the way of the host MPI's progress.

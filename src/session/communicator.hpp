@@ -303,13 +303,15 @@ class Communicator {
   bool met_ = false;
   bool locked_ = false, threaded_ = false, shared_ = false;
   void withdraw();
-  /// Has all ranks use what the first one has `recalled`, which is so many bytes. Collective.
-  void use_memory(std::string recalled, std::size_t bytes);
+  /// Has all ranks use what the first one recalls. Collective.
+  void use_memory();
   void remember();
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();
-  bool postpones(Collective collective);
+  bool awaits_calls(Collective collective) const;
+  bool was_measured(Collective collective, std::int64_t block_bytes) const;
+  Decision& postponed(Collective collective);
   void describe_network();
 
   /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
@@ -359,6 +361,8 @@ class Communicator {
   MPI_Comm ours_;
   std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy setup_policy_;
+  std::string recalled_;              ///< on the first rank: of earlier runs
+  std::size_t recalled_bytes_ = 0;    ///< of it, known to all; 0: nothing is to be used any more
   std::int64_t nodes_ = INT64_MAX;    ///< nobody knows
   std::vector<std::uint64_t> hosts_;  ///< of each rank, as far as they have told
   std::vector<JoinOffer> offers_;     ///< the same, for those who join next

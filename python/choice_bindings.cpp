@@ -103,7 +103,9 @@ void bind_choice(nb::module_& m) {
   nb::class_<MeasuredNetwork>(m, "MeasuredNetwork", "What messages between nodes take (src/choose/description.hpp).")
       .def(
           "__init__",
-          [](MeasuredNetwork* self, double start_us, double message_us, double byte_ns) { new (self) MeasuredNetwork{start_us, message_us, byte_ns}; },
+          [](MeasuredNetwork* self, double start_us, double message_us, double byte_ns) {
+            new (self) MeasuredNetwork{start_us, message_us, byte_ns};
+          },
           "start_us"_a, "message_us"_a = -1.0, "byte_ns"_a = -1.0);
   nb::class_<Knowledge>(
       m, "Knowledge",

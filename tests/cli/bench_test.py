@@ -116,7 +116,7 @@ def test_osu_s_form(tmp_path: Path) -> None:
 
 def test_an_interrupted_campaign_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "r"
-    words = ["bench", "pairwise", "-n", "2", "-S", "8,64,512", "-i", "8", "--launches", "2", "--mpi", "openmpi"]
+    words = ["bench", "pairwise", "-n", "2", "-S", "8,64,512", "-i", "8", "--launches", "6", "--mpi", "openmpi"]
     process = subprocess.Popen(
         [sys.executable, "-m", "swapmeet", *words, "-o", str(file)],
         stdout=subprocess.PIPE,

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swapmeet.errors import SwapmeetError
 from swapmeet.structs import read_lines
-from swapmeet.tables import markdown
+from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "beside.jsonl"
@@ -157,11 +156,7 @@ def documents(file: Path) -> Iterator[tuple[Path, str]]:
     cells = read(file)
     for page in dict.fromkeys(cell.page for cell in cells):
         path = DOCS / f"{page}.md"
-        before, begin, rest = path.read_text().partition(BEGIN)
-        _, end, after = rest.partition(END)
-        if not begin or not end:
-            raise SwapmeetError(f"{path} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
-        yield path, before + BEGIN + contents(page, [cell for cell in cells if cell.page == page]) + END + after
+        yield path, between(path.read_text(), BEGIN, END, contents(page, [cell for cell in cells if cell.page == page]))
 
 
 def write(file: Path) -> None:

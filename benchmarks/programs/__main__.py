@@ -30,7 +30,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.simulation import peers, simgrid
 from swapmeet.simulation.job import Job, Simulator
 from swapmeet.simulation.platform import Platform, message_us, platform
-from swapmeet.tables import markdown
+from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "programs.jsonl"
@@ -250,9 +250,8 @@ def read(path: Path) -> list[Simulated]:
 def page(options: argparse.Namespace) -> None:
     """Put the tables where the page beside the data has its place for them."""
     path = options.output.with_suffix(".md")
-    before, _, rest = path.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n\n{contents(list(map(outcome, read(options.output))))}\n\n{END}{after}")
+    tables = contents(list(map(outcome, read(options.output))))
+    path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{tables}\n\n"))
 
 
 def main() -> None:

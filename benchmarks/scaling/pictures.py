@@ -10,7 +10,7 @@ from records import Point
 
 from swapmeet.plots.panels import Panels
 from swapmeet.plots.style import dress, line_style, plain_numbers, save, seconds_scale
-from swapmeet.tables import markdown
+from swapmeet.tables import between, markdown
 from swapmeet.units import digits, duration
 
 PANEL = (2.5, 2.0)  #: inches
@@ -119,8 +119,4 @@ def _speedup(one: Point, plain: Point) -> str:
 
 def document(page: str, points: Sequence[Point]) -> str:
     """The page with its tables made anew."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page has no place for tables: between {BEGIN.strip()} and {END.strip()}")
-    return before + BEGIN + tables(points) + END + after
+    return between(page, BEGIN, END, tables(points))

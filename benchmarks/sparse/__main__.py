@@ -23,7 +23,7 @@ from swapmeet import launch, mpi
 from swapmeet.bench.machine import header
 from swapmeet.library import library, source_tree
 from swapmeet.structs import read_lines
-from swapmeet.tables import markdown
+from swapmeet.tables import between, markdown
 
 FOLDER = Path(__file__).parent
 DOCS = FOLDER.parents[1] / "docs" / "measurements"
@@ -89,9 +89,7 @@ def table(path: Path) -> str:
 def page(options: argparse.Namespace) -> None:
     """Put the table where the page has its place for it."""
     path = DOCS / "sparse.md"
-    before, _, rest = path.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n\n{table(options.output)}\n\n{END}{after}")
+    path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{table(options.output)}\n\n"))
 
 
 def main() -> None:

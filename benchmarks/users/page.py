@@ -18,7 +18,7 @@ from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
 from swapmeet.errors import SwapmeetError
 from swapmeet.plots.panels import Panels
 from swapmeet.plots.style import bytes_scale, dress, line_style, plain_numbers, save
-from swapmeet.tables import markdown
+from swapmeet.tables import between, markdown
 from swapmeet.units import duration, size_text
 
 BEGIN, END = "<!-- made by `python benchmarks/users page`: begin -->\n", "<!-- end -->\n"
@@ -258,10 +258,8 @@ def write(file: Path, document: Path, folder: Path) -> None:
     results = read(file)
     if not results.launches:
         raise SwapmeetError(f"{file} has no launches: python benchmarks/users measure")
-    before, begin, rest = (document.read_text() if document.exists() else BEGIN + END).partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SwapmeetError(f"{document} has no place for tables: between {BEGIN.strip()} and {END.strip()}")
+    page = document.read_text() if document.exists() else BEGIN + END
+    between(page, BEGIN, END, "")  # refused before pictures are drawn
     found, names = rows(results.launches), []
     for title in dict.fromkeys(row.title for row in found if not _tabled(row)):
         some = [row for row in found if row.title == title]
@@ -270,4 +268,4 @@ def write(file: Path, document: Path, folder: Path) -> None:
         picture(some, title, path)
         names.append(path)
     links = [os.path.relpath(path, document.parent) for path in names]
-    document.write_text(before + BEGIN + contents(results, links) + END + after)
+    document.write_text(between(page, BEGIN, END, contents(results, links)))

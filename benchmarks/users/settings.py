@@ -128,7 +128,7 @@ def run(setting: Setting, benchmark: Benchmark, candidate: str, turn: int, timeo
         except subprocess.TimeoutExpired:
             raise SwapmeetError(f"not done after {timeout_s:.0f} s") from None
         seconds = time.monotonic() - began
-    text, shown = done.stdout + done.stderr, without_tree(shlex.join(words))
+    text, shown = done.stdout + done.stderr, without_tree(shlex.join(words)).replace(f"{tempfile.gettempdir()}/", "")
     cells = tuple(benchmark.cells(text))
     if done.returncode != 0 or not cells or "WRONG" in text:
         raise SwapmeetError(f"{shown}: status {done.returncode}:\n{text.strip()[-TAIL:]}")

@@ -14,6 +14,7 @@ from registry import Application
 from runs import Run
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.tables import between
 
 Record = Mapping[str, Any]
 BEGIN, END = "<!-- made by `make apps`: begin -->\n", "<!-- end -->\n"
@@ -144,8 +145,4 @@ def cell(entry: Mapping[str, Any]) -> str:
 
 def document(page: str, records: Sequence[Record]) -> str:
     """The page with its tables made anew."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SwapmeetError(f"the page has no place for tables: between {BEGIN.strip()} and {END.strip()}")
-    return before + BEGIN + markdown(records) + END + after
+    return between(page, BEGIN, END, markdown(records))

@@ -63,7 +63,8 @@ bool trusts_model(const Spec& spec);
 
 /// Which of them to take: the host MPI, unless another is expected to take less. One that was never measured must be
 /// expected to take less than 90 % of its time; one that was measured, 95 %, but surely less (95 % interval) if that was in
-/// another run and the model is not to be trusted. What was measured goes before what was not: that may be tried (trials.hpp). Indices.
+/// another run and the model is not to be trusted. What was measured goes before what was not: that may be tried
+/// (trials.hpp). Indices.
 std::size_t decide(std::span<const Expectation> expected);
 
 }  // namespace swapmeet

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "interpose/requests.hpp"
-#include "mpi/outcome.hpp"
 #include "mpi/type_reader.hpp"
 
 namespace swapmeet {
@@ -31,8 +30,8 @@ class KeptTypes final : public Persistent {
 int make_of(const std::vector<MPI_Datatype>& types, MPI_Datatype* made) {
   const std::vector<int> lengths(types.size());
   const std::vector<MPI_Aint> displacements(types.size());
-  return again(PMPI_Type_create_struct, static_cast<int>(types.size()), lengths.data(), displacements.data(),
-               types.data(), made);
+  return PMPI_Type_create_struct(static_cast<int>(types.size()), lengths.data(), displacements.data(), types.data(),
+                                 made);
 }
 
 }  // namespace

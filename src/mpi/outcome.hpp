@@ -22,8 +22,8 @@ template <class Final, class Function, class... Arguments>
   return error;
 }
 
-/// Makes a call of MPI, and again while it fails, unless final(error) or a rank has died: what failed is often over then, and a rank that
-/// leaves a call out is out of step with the others.
+/// Makes a call of MPI, and again while it fails, unless final(error) or a rank has died: what failed is often over then,
+/// and a rank that leaves a call out is out of step with the others.
 template <class Final, class Function, class... Arguments>
 [[gnu::always_inline]] inline int again_unless(Final final, Function function, Arguments... arguments) {
   const int error = function(arguments...);

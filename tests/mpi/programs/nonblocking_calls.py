@@ -30,6 +30,7 @@ def as_expected(step: int, received: numpy.ndarray, varying: bool) -> bool:
 out, came = filled(0), [numpy.full(3 * ranks, -1) for _ in range(3)]
 ends = [(buffer, (counts, places), MPI.INT64_T) for buffer in (out, came[1])]
 each = [(buffer, (counts, bytes_), types) for buffer in (out, came[2])]
+nothing = [[out, 0, MPI.INT64_T], [out, 0, MPI.INT64_T]]
 persistent = []
 if MPI.Get_version() >= (4, 0):
     persistent = [
@@ -44,7 +45,8 @@ for step in range(8):
             request.Start()
         MPI.Request.Waitall(persistent)
     else:
-        requests = [comm.Ialltoall(out, came[0]), comm.Ialltoallv(*ends), comm.Ialltoallw(*each)]
+        requests = [comm.Ialltoall(out, came[0]), comm.Ialltoall(*nothing), comm.Ialltoallv(*ends)]
+        requests += [comm.Ialltoall(*nothing), comm.Ialltoallw(*each)]
         if step == 4:
             while not MPI.Request.Testall(requests):
                 pass

@@ -2,7 +2,8 @@
 
     python benchmarks/sparse measure             both MPIs, P = 2, 4 and 8: lines into docs/measurements/sparse.jsonl
     python benchmarks/sparse measure -n 2 --launches 1 --rounds 20 -o FILE
-    python benchmarks/sparse page                the table of docs/measurements/sparse.md out of that
+    python benchmarks/sparse scale               simulated and counted: docs/measurements/sparse-scale.jsonl
+    python benchmarks/sparse page                the tables of docs/measurements/sparse.md out of these
 
 Within a launch methods take turns that chance decides, so what the machine does meanwhile meets them all. A number is
 the median over launches of medians over rounds; a speed-up is of two such numbers.
@@ -19,6 +20,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+import scale
+
 from swapmeet import launch, mpi
 from swapmeet.bench.machine import header
 from swapmeet.library import library, source_tree
@@ -31,7 +34,9 @@ FILE = DOCS / "sparse.jsonl"
 BASE = "alltoallv"
 METHODS = (BASE, "nbx", "census", "sparse-bruck")
 CASES = ((1, 8), (1, 1024), (4, 8), (4, 1024), (16, 8))  #: messages of a rank, bytes of each
+SCALE = DOCS / "sparse-scale.jsonl"
 BEGIN, END = "<!-- begin: python benchmarks/sparse page -->", "<!-- end -->"
+SCALE_BEGIN = "<!-- begin: python benchmarks/sparse page, scale -->"
 
 
 def build(target: mpi.Mpi, folder: Path) -> Path:
@@ -87,22 +92,26 @@ def table(path: Path) -> str:
 
 
 def page(options: argparse.Namespace) -> None:
-    """Put the table where the page has its place for it."""
+    """Put the tables where the page has its places for them."""
     path = DOCS / "sparse.md"
-    path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{table(options.output)}\n\n"))
+    text = between(path.read_text(), BEGIN, END, f"\n\n{table(options.output)}\n\n")
+    path.write_text(between(text, SCALE_BEGIN, END, f"\n\n{scale.tables(SCALE)}\n\n"))
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["measure", "page"])
+    parser.add_argument("what", choices=["measure", "scale", "page"])
     parser.add_argument("-n", "--ranks", default="2,4,8")
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("-o", "--output", type=Path, default=FILE)
     options = parser.parse_args()
-    measure(options) if options.what == "measure" else page(options)
+    if options.what == "scale":
+        scale.measure(SCALE)
+    else:
+        measure(options) if options.what == "measure" else page(options)
 
 
 if __name__ == "__main__":

@@ -76,11 +76,13 @@ static bool is_hot(const Workload *workload, int source, int destination) {
 int64_t workload_bytes(const Workload *workload, uint64_t seed, int ranks, int source, int destination) {
   (void)ranks;
   const uint64_t stream = stream_of(seed, source, destination);
+  const int owner = workload->of == WORKLOAD_OF_SOURCE ? source : destination;
   switch (workload->kind) {
     case WORKLOAD_CONSTANT: return workload->bytes;
     case WORKLOAD_UNIFORM: return (int64_t)(draw(stream, 0) % ((uint64_t)workload->max_bytes + 1));
     case WORKLOAD_NORMAL: return normal(workload, stream);
     case WORKLOAD_POWER_LAW: return power_law(workload, stream);
+    case WORKLOAD_SKEWED: return power_law(workload, stream_of(seed, owner, owner));
     case WORKLOAD_SPARSE:
       return (int64_t)(draw(stream, 0) % 1000000000) < workload->density_billionths ? workload->bytes : 0;
     case WORKLOAD_HOT_SPOT: return is_hot(workload, source, destination) ? workload->hot_bytes : workload->bytes;
@@ -92,7 +94,8 @@ int64_t workload_most_bytes(const Workload *workload) {
   switch (workload->kind) {
     case WORKLOAD_CONSTANT: return workload->bytes;
     case WORKLOAD_UNIFORM:
-    case WORKLOAD_POWER_LAW: return workload->max_bytes;
+    case WORKLOAD_POWER_LAW:
+    case WORKLOAD_SKEWED: return workload->max_bytes;
     case WORKLOAD_NORMAL: {
       const int64_t bound = workload->mean_bytes + 6 * workload->deviation_bytes;
       return bound < workload->max_bytes ? bound : workload->max_bytes;

@@ -7,6 +7,8 @@
  *   normal:mean=512,deviation=128,max=1024            normal, rounded, then clamped to 0..max; max: 2 * mean if not
  *                                                     given
  *   power-law:exponent=0.99,max=64KiB                 1, 2, ..., max; k about as likely as k^-exponent
+ *   skewed:exponent=0.99,max=64KiB,of=source          all blocks of a source (or destination) have one size, which is
+ *                                                     drawn as a power-law: few ranks hold most bytes
  *   sparse:density=0.05,bytes=4KiB                    bytes with probability density, else empty
  *   hot-spot:bytes=8,hot=64MiB,source=0,destination=1 bytes, but hot from source to destination; one of the two may be
  *                                                     `any` or not given; ranks that do not exist are not hot
@@ -46,6 +48,7 @@ typedef enum {
   WORKLOAD_UNIFORM,
   WORKLOAD_NORMAL,
   WORKLOAD_POWER_LAW,
+  WORKLOAD_SKEWED,
   WORKLOAD_SPARSE,
   WORKLOAD_HOT_SPOT,
   WORKLOAD_KINDS
@@ -53,14 +56,18 @@ typedef enum {
 
 enum { WORKLOAD_ANY = -1 }; /* as a source or destination */
 
+/* Whose blocks have one size. */
+enum { WORKLOAD_OF_SOURCE, WORKLOAD_OF_DESTINATION };
+
 /** Filled by workload_parse(). A kind uses the fields that its text names, and no other. */
 typedef struct {
   WorkloadKind kind;
   int64_t bytes;     /* constant, sparse: a block that is not empty; hot-spot: one that is not hot */
-  int64_t max_bytes; /* uniform, normal, power-law */
+  int64_t max_bytes; /* uniform, normal, power-law, skewed */
   int64_t mean_bytes, deviation_bytes;
   int64_t exponent_billionths, density_billionths;
   int64_t hot_bytes;
+  int64_t of;                  /* skewed: WORKLOAD_OF_SOURCE or WORKLOAD_OF_DESTINATION */
   int64_t source, destination; /* of the hot blocks, or WORKLOAD_ANY */
 } Workload;
 

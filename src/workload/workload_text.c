@@ -5,7 +5,7 @@
 
 #include "workload/workload.h"
 
-typedef enum { SIZE, EXPONENT, DENSITY, RANK } Value;
+typedef enum { SIZE, EXPONENT, DENSITY, RANK, END } Value;
 
 #define BILLION INT64_C(1000000000)
 
@@ -17,10 +17,13 @@ static const struct {
     {"0 to 16, with at most 9 decimals", 16 * BILLION},
     {"0 to 1, with at most 9 decimals", BILLION},
     {"a rank, or any", INT32_MAX},
+    {"source or destination", WORKLOAD_OF_DESTINATION},
 };
 
-static const char *const kind_names[WORKLOAD_KINDS] = {"constant",  "uniform", "normal",
-                                                       "power-law", "sparse",  "hot-spot"};
+static const char *const kind_names[WORKLOAD_KINDS] = {"constant", "uniform", "normal",  "power-law",
+                                                       "skewed",   "sparse",  "hot-spot"};
+
+static const char *const end_names[] = {"source", "destination"};
 
 typedef struct {
   WorkloadKind kind;
@@ -38,6 +41,9 @@ static const Parameter parameters[] = {
     {WORKLOAD_NORMAL, "max", SIZE, offsetof(Workload, max_bytes), false},
     {WORKLOAD_POWER_LAW, "exponent", EXPONENT, offsetof(Workload, exponent_billionths), true},
     {WORKLOAD_POWER_LAW, "max", SIZE, offsetof(Workload, max_bytes), true},
+    {WORKLOAD_SKEWED, "exponent", EXPONENT, offsetof(Workload, exponent_billionths), true},
+    {WORKLOAD_SKEWED, "max", SIZE, offsetof(Workload, max_bytes), true},
+    {WORKLOAD_SKEWED, "of", END, offsetof(Workload, of), false},
     {WORKLOAD_SPARSE, "density", DENSITY, offsetof(Workload, density_billionths), true},
     {WORKLOAD_SPARSE, "bytes", SIZE, offsetof(Workload, bytes), true},
     {WORKLOAD_HOT_SPOT, "bytes", SIZE, offsetof(Workload, bytes), true},
@@ -194,6 +200,7 @@ static bool read_value(Value value, Word word, int64_t *number) {
     case RANK:
       if (equals(word, "any")) return *number = WORKLOAD_ANY, true;
       return read_number(word, 0, values[value].most, number);
+    case END: *number = equals(word, end_names[WORKLOAD_OF_DESTINATION]); return equals(word, end_names[*number]);
     default: return read_number(word, 9, values[value].most, number);
   }
 }
@@ -201,6 +208,8 @@ static bool read_value(Value value, Word word, int64_t *number) {
 static void print_value(Value value, int64_t number, char *to, size_t bytes) {
   if (value == RANK && number == WORKLOAD_ANY) {
     snprintf(to, bytes, "any");
+  } else if (value == END) {
+    snprintf(to, bytes, "%s", end_names[number]);
   } else if (value == EXPONENT || value == DENSITY) {
     snprintf(to, bytes, "%lld.%09lld", (long long)(number / BILLION), (long long)(number % BILLION));
     char *end = to + strlen(to);

@@ -16,6 +16,8 @@ static const struct {
     {"normal:mean=512,deviation=256", 0}, /* one in 22 is clamped */
     {"power-law:exponent=0.99,max=4KiB", 0},
     {"power-law:exponent=2,max=4KiB", 0},
+    {"skewed:exponent=0.99,max=4KiB,of=source", 0},
+    {"skewed:exponent=0.99,max=4KiB,of=destination", 0},
     {"sparse:density=0.05,bytes=4KiB", 0},
     {"sparse:density=0.5,bytes=1KiB", 0},
     {"hot-spot:bytes=8,hot=1MiB,source=0,destination=1", 8},

@@ -18,6 +18,8 @@ KINDS = {
     "power-law:exponent=1,max=64KiB": 65536,
     "power-law:exponent=2.5,max=4096": 4096,
     "power-law:exponent=0,max=100": 100,
+    "skewed:exponent=0.99,max=64KiB": 65536,
+    "skewed:exponent=2,max=4096,of=destination": 4096,
     "sparse:density=0.05,bytes=4KiB": 4096,
     "sparse:density=0,bytes=4KiB": 0,
     "hot-spot:bytes=8,hot=64MiB,source=0,destination=1": 64 << 20,
@@ -74,6 +76,17 @@ def test_normal_sizes_by_definition(seed: int, source: int, destination: int, me
     expected = min(max((mean * 65536 + dev * z + 32768) >> 16, 0), most)
     workload = _core.parse_workload(f"normal:mean={mean},deviation={dev},max={most}")
     assert workload.bytes(seed, 2**31 - 1, source, destination) == expected
+
+
+@given(seeds, ranks, ranks, st.integers(0, 4 * 10**9), sizes)
+def test_skewed_blocks_have_the_size_that_their_owner_draws(
+    seed: int, a: int, b: int, billionths: int, most: int
+) -> None:
+    values = f"exponent={billionths // 10**9}.{billionths % 10**9:09d},max={most}"
+    law = _core.parse_workload(f"power-law:{values}")
+    for end, owner in (("source", a), ("destination", b)):
+        skewed = _core.parse_workload(f"skewed:{values},of={end}")
+        assert skewed.bytes(seed, 2**31 - 1, a, b) == law.bytes(seed, 2**31 - 1, owner, owner)
 
 
 @given(seeds, ranks, ranks, st.integers(0, 16 * 10**9) | st.integers(10**9 - 2000, 10**9 + 2000), sizes)
@@ -247,6 +260,11 @@ PARAMETERS = {
     "uniform": {"max": byte_words},
     "normal": {"mean": byte_words, "deviation": byte_words, "max": byte_words},
     "power-law": {"exponent": decimals | st.sampled_from(("16", "2.5")), "max": byte_words},
+    "skewed": {
+        "exponent": decimals,
+        "max": byte_words,
+        "of": st.sampled_from(("source", "destination")),
+    },
     "sparse": {"density": decimals, "bytes": byte_words},
     "hot-spot": {
         "bytes": byte_words,
@@ -305,6 +323,7 @@ def test_no_text_crashes_the_parser(text: str) -> None:
         ("normal:mean=1024GiB,deviation=0", "normal:mean=1024GiB,deviation=0,max=1024GiB"),
         ("sparse:density=0.050,bytes=0", "sparse:density=0.05,bytes=0"),
         ("power-law:exponent=1.000000001,max=1G", "power-law:exponent=1.000000001,max=1GiB"),
+        ("skewed:max=64K,exponent=1", "skewed:exponent=1,max=64KiB,of=source"),
         ("hot-spot:hot=1025KiB,bytes=8,source=3", "hot-spot:bytes=8,hot=1025KiB,source=3,destination=any"),
     ],
 )
@@ -318,7 +337,7 @@ SIZE = "bytes up to 1024GiB, such as 4096, 64KiB or 1MiB"
 @pytest.mark.parametrize(
     ("text", "column", "words"),
     [
-        ("", 1, "expected a workload (known: constant, uniform, normal, power-law, sparse, hot-spot)"),
+        ("", 1, "expected a workload (known: constant, uniform, normal, power-law, skewed, sparse, hot-spot)"),
         ("  unifrom:max=1", 3, 'unknown workload "unifrom"; did you mean "uniform"?'),
         ("powerlaw:max=1", 1, 'did you mean "power-law"?'),
         ("zzzzzzzzzzzzzz", 1, 'unknown workload "zzzzzzzzzzzzzz" (known: constant'),
@@ -344,6 +363,7 @@ SIZE = "bytes up to 1024GiB, such as 4096, 64KiB or 1MiB"
         ("sparse:density=1e-3,bytes=3", 16, "density must be 0 to 1"),
         ("sparse:density=0.0000000001,bytes=3", 16, "at most 9 decimals"),
         ("power-law:exponent=16.1,max=3", 20, "exponent must be 0 to 16"),
+        ("skewed:exponent=1,max=3,of=rank", 28, 'of must be source or destination, not "rank"'),
         ("hot-spot:bytes=8,hot=9,source=-2", 31, 'source must be a rank, or any, not "-2"'),
         ("hot-spot:bytes=8,hot=9,source=any", 34, "hot-spot needs a source or a destination"),
     ],

@@ -173,14 +173,22 @@ bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call
 }
 
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallw of small blocks, on a node, takes less than to keep the
-/// derived types that such calls are made for. Not where an algorithm is ordered; nor in place, where non-blocking exchanges
-/// of unequal blocks of Open MPI 5.0.11 deliver wrong data from four ranks on. Among neighbours this was not measured, and an
-/// algorithm has to be ordered.
+/// derived types that such calls are made for. Not in place, where non-blocking exchanges of unequal blocks of Open MPI
+/// 5.0.11 deliver wrong data from four ranks on. Among neighbours this was not measured.
 template <class Call>
-bool faster_by_host(const Call& call, const Communicator& communicator) {
-  if (communicator.options().algorithm) return false;
+bool faster_by_host(const Call& call) {
   return of_neighbours(Call::collective) ||
          (Call::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
+}
+
+/// Whether it is to be left to the host MPI for that: unless an algorithm is ordered, in which the ranks have to agree first,
+/// or some of them would wait for the others. They do where all wait for all next.
+template <class Call>
+bool left_to_host(const Call& call, Communicator& communicator) {
+  if (!faster_by_host(call)) return false;
+  if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
+  if (communicator.ranks() <= most_told_to_all) communicator.want(Call::collective, 0);
+  return true;
 }
 
 template <class Call>
@@ -188,7 +196,7 @@ bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Ca
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
   if (!blocks || call.mistaken(*blocks)) return false;
-  if (faster_by_host(call, *communicator)) return false;
+  if (left_to_host(call, *communicator)) return false;
   const std::int64_t block_bytes = call.block_bytes(*communicator);
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);
   if (!queue) return false;
@@ -227,8 +235,9 @@ bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Cal
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || communicator->ranks() > most_told_to_all) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
-  if (!blocks || (of_neighbours(Call::collective) && !communicator->options().algorithm)) return false;
+  if (!blocks) return false;
   communicator->be_ready();
+  if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   std::optional<Request> what;
   if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));

@@ -122,7 +122,7 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
 void Communicator::want(Collective collective, std::int64_t block_bytes) {
   constexpr std::size_t most = 16;
   const Kind kind{collective, block_bytes};
-  if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_) return;
+  if (wanted_.size() == most || std::ranges::count(wanted_, kind) > 0 || cannot_prepare_ || !refusal_.empty()) return;
   wanted_.push_back(kind);
   decide_anew();  // the next blocking call, where they meet, is to look here
   if (wanted_.size() == 1) ++waiting_to_meet;

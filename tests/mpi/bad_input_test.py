@@ -162,6 +162,18 @@ def test_ranks_that_disagree(launch, built, tallies, tmp_path: Path, wheel: str,
 
 
 @pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_an_algorithm_on_one_rank_only_where_calls_do_not_block(
+    launch, compiled, wheel: str, ranks: int, rank: int
+) -> None:
+    """The ranks agree before any of them goes another way."""
+    argv = per_rank(wheel, {rank: "SWAPMEET_ALGORITHM=spread-out"}, [compiled(wheel, "all_starts")])
+    done = launch(ranks, argv, mpi=wheel, timeout=60)
+    assert done.returncode == 0 and "all_starts: right" in done.stdout, done.stdout + done.stderr
+    assert done.stderr.count("ranks disagree") == 1
+
+
+@pytest.mark.parametrize("rank", [0, 1])
 def test_a_malformed_value_on_one_rank_only(launch, built, wheel: str, rank: int) -> None:
     argv = per_rank(wheel, {rank: "SWAPMEET_ALGORITHM=nonsense"}, [built(wheel, "conformance"), *CASES])
     done = launch(RANKS, argv, mpi=wheel, algorithm="pairwise")

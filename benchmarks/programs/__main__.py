@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import statistics
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +52,9 @@ class Simulated:
     sizes: str
     mean_bytes: int
     collective_us: float  #: a small collective of the host MPI
-    network: tuple[float, float, float]  #: microseconds of a message alone, and one of several; nanoseconds of a byte
+    #: what the job measures: microseconds of a message alone, and of one of several, nanoseconds of a byte; of copies,
+    #: microseconds of a piece, and nanoseconds of a byte
+    network: tuple[float, float, float, float, float]
     times_us: dict[str, float]  #: of each spec, and of what MPIs would choose: native:NAME
 
     @property
@@ -76,14 +79,15 @@ def small_collective_us(where: Platform) -> float:
     return math.ceil(math.log2(where.ranks)) * round_us
 
 
-def network(where: Platform) -> tuple[float, float, float]:
+def network(where: Platform) -> tuple[float, float, float, float, float]:
     """What the job would measure of it: Simulated.network."""
-    between, message = where.machine.costs.between, message_us(where.machine, where.per_node)
-    return between.latency_us + 2 * message, message, between.byte_ns
+    costs, message = where.machine.costs, message_us(where.machine, where.per_node)
+    copies = costs.pack.piece_us, costs.pack.byte_ns
+    return costs.between.latency_us + 2 * message, message, costs.between.byte_ns, *copies
 
 
 def two_runs(
-    kind: Calls, call_s: Callable[[str], float], collective_s: float, measured: tuple[float, float, float]
+    kind: Calls, call_s: Callable[[str], float], collective_s: float, measured: Sequence[float]
 ) -> tuple[Run, Run]:
     """The first run, which knows nothing, and one that knows what that one has measured."""
     same = (kind, call_s, collective_s, _core.MeasuredNetwork(*measured))
@@ -223,6 +227,21 @@ def table(found: Sequence[Outcome], what: str, key: Callable[[Outcome], tuple[ob
     return "\n".join(markdown([what, *heads], [*rows, ["all", *row(found)]]))
 
 
+def host_errors(cells: Sequence[Simulated]) -> str:
+    """How far MPIs' choices are from the price of the host MPI, on the network that jobs measure."""
+    logarithms = []
+    for cell in cells:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(*cell.network))
+        of = COLLECTIVES[cell.collective], cell.ranks, cell.mean_bytes
+        price_us = 1e6 * _core.candidates(*of, nodes=str(cell.per_node), knowledge=known)[0].price_s
+        logarithms += [math.log(time_us / price_us) for time_us in cell.peers.values()]
+    average, deviation = statistics.mean(logarithms), statistics.pstdev(logarithms)
+    return (
+        f"The logarithm of MPIs' times over the host MPI's price: {average:.2f} in the mean, {deviation:.2f} deviation."
+    )
+
+
 def contents(found: Sequence[Outcome]) -> str:
     """All tables."""
     parts = []
@@ -235,6 +254,7 @@ def contents(found: Sequence[Outcome]) -> str:
         parts.append(table(of, "ranks, a node", lambda one: (one.cell.ranks, one.cell.per_node)))
         if collective == "alltoall":
             parts.append(table(of, "bytes", lambda one: (one.cell.mean_bytes,)))
+            parts.append(host_errors([one.cell for one in of]))
         else:
             parts.append(table(of, "workload", lambda one: (one.cell.sizes,)))
     return "\n\n".join(parts)

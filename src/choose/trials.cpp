@@ -84,7 +84,7 @@ void Trials::believe() {
   const double one = noise();
   std::vector<Measured> measured;
   for (const Arm& arm : arms_) {
-    Measured& found = measured.emplace_back(Measured{doubt_.own});
+    Measured& found = measured.emplace_back(Measured{measured.empty() ? doubt_.host : doubt_.own});
     const auto count = static_cast<std::int64_t>(arm.samples.size());
     if (arm.known) found.add({0, arm.prior.deviation}, 1);
     if (count > 0)

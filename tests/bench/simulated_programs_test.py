@@ -51,3 +51,33 @@ def test_a_program_of_one_call_is_left_to_the_host(programs: ModuleType) -> None
     assert run.chosen == "native" and run.trials == 0
     assert run.seconds == pytest.approx(1e-6 * cell.times_us["native"])
     assert _core.first_calls == 6
+
+
+@pytest.mark.parametrize("wrong", ["a slow spec is fast", "the host MPI is slow", "all of ours are slow"])
+def test_a_store_that_is_wrong_is_found_out_after_250_calls(programs: ModuleType, wrong: str) -> None:
+    """Times a hundredth of what is true, or a hundred times that, of a hundred calls each."""
+    calls = 2000
+    for cell in programs.read(programs.FILE):
+        if cell.collective != "alltoall" or (cell.ranks, cell.mean_bytes) not in ((64, 64), (128, 8), (64, 32768)):
+            continue
+        times_us = {spec: time for spec, time in cell.times_us.items() if not spec.startswith("native:")}
+        slowest = max(times_us, key=lambda spec: times_us[spec])
+        kind = _core.CallKind(_core.Collective.alltoall, cell.ranks, cell.mean_bytes, str(cell.per_node))
+        factors = {
+            "a slow spec is fast": {"native": 1.0, slowest: 0.01},
+            "the host MPI is slow": {"native": 100.0, slowest: 1.0},
+            "all of ours are slow": {spec: 1.0 if spec == "native" else 100.0 for spec in times_us},
+        }[wrong]
+        poison = [
+            _core.Evidence(kind, _core.parse_spec(spec), 100, 1e-6 * factor * times_us[spec], 0, date=1_750_000_000)
+            for spec, factor in factors.items()
+        ]
+
+        def call_s(spec: str, times_us: dict[str, float] = times_us, slowest: str = slowest) -> float:
+            return 1e-6 * times_us.get(spec, times_us[slowest])
+
+        program = programs.Program(
+            cell.calls, call_s, 1e-6 * cell.collective_us, _core.MeasuredNetwork(*cell.network), poison
+        )
+        most_us = (calls - 250) * times_us["native"] + 250 * times_us[slowest]
+        assert 1e6 * program.run(calls).seconds < 1.05 * most_us, cell.key

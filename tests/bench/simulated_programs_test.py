@@ -35,12 +35,18 @@ def test_the_page_is_what_the_library_does_now(programs: ModuleType) -> None:
     assert programs.contents(list(map(programs.outcome, cells))) == made.strip()
 
 
-def test_the_second_run_loses_less(programs: ModuleType) -> None:
-    found = [programs.outcome(one) for one in programs.read(programs.FILE) if one.collective == "alltoall"]
+@pytest.mark.parametrize(
+    ("per_node", "most_first", "most_second", "worst_second"), [(8, 0.06, 0.02, 0.06), (64, 0.12, 0.06, 0.3)]
+)
+def test_the_second_run_loses_less(
+    programs: ModuleType, per_node: int, most_first: float, most_second: float, worst_second: float
+) -> None:
+    cells = [one for one in programs.read(programs.FILE) if (one.collective, one.per_node) == ("alltoall", per_node)]
+    found = list(map(programs.outcome, cells))
     first = [one.lost(one.first_us) for one in found]
     second = [one.lost(one.second_us) for one in found]
-    assert sum(first) / len(first) < 0.06 and sum(second) / len(second) < 0.02
-    assert max(second) < 0.06
+    assert sum(first) / len(first) < most_first and sum(second) / len(second) < most_second
+    assert max(second) < worst_second
     assert min(one.peer_us / one.first_us for one in found) >= 0.9
     assert min(one.peer_us / one.second_us for one in found) >= 0.97
 

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
-from program import COLLECTIVES, Calls, Program, Run, ordered_s
+from program import COLLECTIVES, NATIVE, Calls, Program, Run, ordered_s
 
 from swapmeet import _core
 from swapmeet.bench.cells import Cell, mean_block
@@ -35,6 +35,7 @@ from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "programs.jsonl"
+APPLICATIONS = DOCS / "programs-applications.jsonl"
 BEGIN, END = "<!-- begin: python benchmarks/programs page -->", "<!-- end -->"
 MACHINES = "cluster,cscs-slimfly,fat-tree,polaris,theta"
 CELLS = "64:8:8,64,512,4096,32768 128:8:8,64,512 256:8:8,64,512 128:64:8,64,512"
@@ -260,6 +261,23 @@ def contents(found: Sequence[Outcome]) -> str:
     return "\n\n".join(parts)
 
 
+def applications(path: Path) -> str:
+    """Those of examples/, of which the automatic choice was simulated again with what it had measured."""
+    heads = ["application", "host MPI", "best spec", "first run", "second run", "loss, first run", "second run"]
+    again = path.with_name(path.stem + "-again.jsonl")
+    seconds: list[dict[tuple[str, str], dict[str, float]]] = [{}, {}]
+    for times, file in zip(seconds, (path, again), strict=True):
+        for line in file.read_bytes().splitlines():
+            point = msgspec.json.decode(line)
+            times.setdefault((point["program"], point["scaling"]), {})[point["spec"]] = point["seconds"]
+    rows = []
+    for key, times in seconds[0].items():
+        best, runs = min(times.values()), (times["auto"], seconds[1][key]["auto"])
+        shown = [f"{1e3 * time:.2f} ms" for time in (times[NATIVE], best, *runs)]
+        rows.append([", ".join(key), *shown, *(f"{time / best - 1:.1%}" for time in runs)])
+    return "\n".join(markdown(heads, rows))
+
+
 def read(path: Path) -> list[Simulated]:
     """All cells of a file; none if there is none."""
     if not path.exists():
@@ -271,6 +289,8 @@ def page(options: argparse.Namespace) -> None:
     """Put the tables where the page beside the data has its place for them."""
     path = options.output.with_suffix(".md")
     tables = contents(list(map(outcome, read(options.output))))
+    if options.output == FILE:
+        tables += "\n\nApplications:\n\n" + applications(APPLICATIONS)
     path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{tables}\n\n"))
 
 

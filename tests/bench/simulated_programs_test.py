@@ -32,7 +32,9 @@ def programs() -> ModuleType:
 def test_the_page_is_what_the_library_does_now(programs: ModuleType) -> None:
     made = (programs.DOCS / "programs.md").read_text().partition(programs.BEGIN)[2].partition(programs.END)[0]
     cells = programs.read(programs.FILE)
-    assert programs.contents(list(map(programs.outcome, cells))) == made.strip()
+    tables, _, applications = made.partition("\n\nApplications:\n\n")
+    assert programs.contents(list(map(programs.outcome, cells))) == tables.strip()
+    assert programs.applications(programs.APPLICATIONS) == applications.strip()
 
 
 @pytest.mark.parametrize(

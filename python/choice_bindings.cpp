@@ -100,13 +100,13 @@ void bind_choice(nb::module_& m) {
       .def_ro("by", &Expectation::by)
       .def_ro("date", &Expectation::date)
       .def_prop_ro("basis", &basis, "As in \"by the model\" or \"3 calls of this run\".");
-  nb::class_<MeasuredNetwork>(m, "MeasuredNetwork", "What messages between nodes take (src/choose/description.hpp).")
+  nb::class_<MeasuredNetwork>(m, "MeasuredNetwork",
+                              "What messages between nodes and copies take (src/choose/description.hpp).")
       .def(
           "__init__",
-          [](MeasuredNetwork* self, double start_us, double message_us, double byte_ns) {
-            new (self) MeasuredNetwork{start_us, message_us, byte_ns};
-          },
-          "start_us"_a, "message_us"_a = -1.0, "byte_ns"_a = -1.0);
+          [](MeasuredNetwork* self, double start_us, double message_us, double byte_ns, double piece_us,
+             double copy_ns) { new (self) MeasuredNetwork{start_us, message_us, byte_ns, piece_us, copy_ns}; },
+          "start_us"_a, "message_us"_a = -1.0, "byte_ns"_a = -1.0, "piece_us"_a = -1.0, "copy_ns"_a = -1.0);
   nb::class_<Knowledge>(
       m, "Knowledge",
       "What is known of the machine: its description, how far the model may be off by it, and evidence.")

@@ -23,7 +23,7 @@ namespace {
 Model model_named(std::string_view name) {
   const auto found = std::ranges::find(model_names, name);
   if (found == model_names.end())
-    throw std::invalid_argument("\"" + std::string(name) + "\" is no model: hockney, loggp or max-rate");
+    throw std::invalid_argument("\"" + std::string(name) + "\" is no model: hockney, loggp, max-rate or pipelined");
   return static_cast<Model>(found - model_names.begin());
 }
 

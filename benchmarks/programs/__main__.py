@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import statistics
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
-from program import COLLECTIVES, Calls, Program, Run, ordered_s
+from program import COLLECTIVES, NATIVE, Calls, Program, Run, ordered_s
 
 from swapmeet import _core
 from swapmeet.bench.cells import Cell, mean_block
@@ -34,6 +35,7 @@ from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 FILE = DOCS / "programs.jsonl"
+APPLICATIONS = DOCS / "programs-applications.jsonl"
 BEGIN, END = "<!-- begin: python benchmarks/programs page -->", "<!-- end -->"
 MACHINES = "cluster,cscs-slimfly,fat-tree,polaris,theta"
 CELLS = "64:8:8,64,512,4096,32768 128:8:8,64,512 256:8:8,64,512 128:64:8,64,512"
@@ -51,7 +53,9 @@ class Simulated:
     sizes: str
     mean_bytes: int
     collective_us: float  #: a small collective of the host MPI
-    network: tuple[float, float, float]  #: microseconds of a message alone, and one of several; nanoseconds of a byte
+    #: what the job measures: microseconds of a message alone, and of one of several, nanoseconds of a byte; of copies,
+    #: microseconds of a piece, and nanoseconds of a byte
+    network: tuple[float, float, float, float, float]
     times_us: dict[str, float]  #: of each spec, and of what MPIs would choose: native:NAME
 
     @property
@@ -76,14 +80,15 @@ def small_collective_us(where: Platform) -> float:
     return math.ceil(math.log2(where.ranks)) * round_us
 
 
-def network(where: Platform) -> tuple[float, float, float]:
+def network(where: Platform) -> tuple[float, float, float, float, float]:
     """What the job would measure of it: Simulated.network."""
-    between, message = where.machine.costs.between, message_us(where.machine, where.per_node)
-    return between.latency_us + 2 * message, message, between.byte_ns
+    costs, message = where.machine.costs, message_us(where.machine, where.per_node)
+    copies = costs.pack.piece_us, costs.pack.byte_ns
+    return costs.between.latency_us + 2 * message, message, costs.between.byte_ns, *copies
 
 
 def two_runs(
-    kind: Calls, call_s: Callable[[str], float], collective_s: float, measured: tuple[float, float, float]
+    kind: Calls, call_s: Callable[[str], float], collective_s: float, measured: Sequence[float]
 ) -> tuple[Run, Run]:
     """The first run, which knows nothing, and one that knows what that one has measured."""
     same = (kind, call_s, collective_s, _core.MeasuredNetwork(*measured))
@@ -223,6 +228,21 @@ def table(found: Sequence[Outcome], what: str, key: Callable[[Outcome], tuple[ob
     return "\n".join(markdown([what, *heads], [*rows, ["all", *row(found)]]))
 
 
+def host_errors(cells: Sequence[Simulated]) -> str:
+    """How far MPIs' choices are from the price of the host MPI, on the network that jobs measure."""
+    logarithms = []
+    for cell in cells:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(*cell.network))
+        of = COLLECTIVES[cell.collective], cell.ranks, cell.mean_bytes
+        price_us = 1e6 * _core.candidates(*of, nodes=str(cell.per_node), knowledge=known)[0].price_s
+        logarithms += [math.log(time_us / price_us) for time_us in cell.peers.values()]
+    average, deviation = statistics.mean(logarithms), statistics.pstdev(logarithms)
+    return (
+        f"The logarithm of MPIs' times over the host MPI's price: {average:.2f} in the mean, {deviation:.2f} deviation."
+    )
+
+
 def contents(found: Sequence[Outcome]) -> str:
     """All tables."""
     parts = []
@@ -235,9 +255,27 @@ def contents(found: Sequence[Outcome]) -> str:
         parts.append(table(of, "ranks, a node", lambda one: (one.cell.ranks, one.cell.per_node)))
         if collective == "alltoall":
             parts.append(table(of, "bytes", lambda one: (one.cell.mean_bytes,)))
+            parts.append(host_errors([one.cell for one in of]))
         else:
             parts.append(table(of, "workload", lambda one: (one.cell.sizes,)))
     return "\n\n".join(parts)
+
+
+def applications(path: Path) -> str:
+    """Those of examples/, of which the automatic choice was simulated again with what it had measured."""
+    heads = ["application", "host MPI", "best spec", "first run", "second run", "loss, first run", "second run"]
+    again = path.with_name(path.stem + "-again.jsonl")
+    seconds: list[dict[tuple[str, str], dict[str, float]]] = [{}, {}]
+    for times, file in zip(seconds, (path, again), strict=True):
+        for line in file.read_bytes().splitlines():
+            point = msgspec.json.decode(line)
+            times.setdefault((point["program"], point["scaling"]), {})[point["spec"]] = point["seconds"]
+    rows = []
+    for key, times in seconds[0].items():
+        best, runs = min(times.values()), (times["auto"], seconds[1][key]["auto"])
+        shown = [f"{1e3 * time:.2f} ms" for time in (times[NATIVE], best, *runs)]
+        rows.append([", ".join(key), *shown, *(f"{time / best - 1:.1%}" for time in runs)])
+    return "\n".join(markdown(heads, rows))
 
 
 def read(path: Path) -> list[Simulated]:
@@ -251,6 +289,8 @@ def page(options: argparse.Namespace) -> None:
     """Put the tables where the page beside the data has its place for them."""
     path = options.output.with_suffix(".md")
     tables = contents(list(map(outcome, read(options.output))))
+    if options.output == FILE:
+        tables += "\n\nApplications:\n\n" + applications(APPLICATIONS)
     path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{tables}\n\n"))
 
 

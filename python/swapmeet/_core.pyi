@@ -1122,9 +1122,11 @@ class Expectation:
         """As in "by the model" or "3 calls of this run"."""
 
 class MeasuredNetwork:
-    """What messages between nodes take (src/choose/description.hpp)."""
+    """
+    What messages between nodes and copies take (src/choose/description.hpp).
+    """
 
-    def __init__(self, start_us: float, message_us: float = -1.0, byte_ns: float = -1.0) -> None: ...
+    def __init__(self, start_us: float, message_us: float = -1.0, byte_ns: float = -1.0, piece_us: float = -1.0, copy_ns: float = -1.0) -> None: ...
 
 class Knowledge:
     """

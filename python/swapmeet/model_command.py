@@ -59,7 +59,8 @@ def model_command(
         ),
     ] = None,
     model_name: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="Of time: hockney, loggp or max-rate (the default).")
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="Of time: hockney, loggp, max-rate (default), pipelined."),
     ] = None,
     best: Annotated[bool, typer.Option("--best", help="Which of many candidates is likely the fastest.")] = False,
     regret: Annotated[

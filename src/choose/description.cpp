@@ -8,6 +8,9 @@ namespace swapmeet {
 Machine described_by(const MeasuredNetwork& network, Machine machine) {
   constexpr double off = 2;
   MessageCost& between = machine.between;
+  Copying& pack = machine.pack;
+  if (network.piece_us > off * pack.piece_us) pack.piece_us = network.piece_us;
+  if (network.copy_ns > off * pack.byte_ns) pack.byte_ns = network.copy_ns;
   if (network.message_us > off * between.overhead_us)
     between.overhead_us = std::min(network.message_us, network.start_us / 2);
   between.latency_us = std::max(network.start_us - 2 * between.overhead_us, 0.1);
@@ -26,7 +29,9 @@ std::string to_text(const MeasuredNetwork& network) {
   add("%.3g us a message", network.start_us);
   if (network.message_us >= 0) add(", %.3g us one of several", network.message_us);
   if (network.byte_ns >= 0) add(", %.3g ns a byte", network.byte_ns);
-  add(", measured in %.3g ms", network.took_us / 1e3);
+  if (network.piece_us >= 0) add("; %.3g us a copied piece", network.piece_us);
+  if (network.copy_ns >= 0) add(", %.3g ns a byte", network.copy_ns);
+  add("; measured in %.3g ms", network.took_us / 1e3);
   return all;
 }
 

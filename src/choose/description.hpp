@@ -25,21 +25,24 @@ inline Machine standard_machine() {
   return machine;
 }
 
-/// What messages between nodes take, as far as it was measured.
+/// What messages between nodes take, and copies of the rank that measured them, as far as it was measured.
 struct MeasuredNetwork {
   double start_us = 0;     ///< a message without bytes, one way; 0: not known
   double message_us = -1;  ///< one of several in a row; negative: not known
   double byte_ns = -1;     ///< for each byte in addition; negative: not known
+  double piece_us = -1;    ///< of a copy, for each piece that lies apart; negative: not known
+  double copy_ns = -1;     ///< for each byte of it in addition; negative: not known
   double took_us = 0;      ///< to measure it
 
   bool known() const { return start_us > 0; }
 };
 
-/// `machine`, but with this network between its nodes. What a message takes of a core is as assumed, unless that is half or
-/// less of what was measured: smaller differences are within the model's errors (docs/measurements/programs.md).
+/// `machine`, but with this network between its nodes. What a message or a copy takes of a core is as assumed, unless that
+/// is half or less of what was measured: smaller differences are within the model's errors
+/// (docs/measurements/programs.md).
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
-/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte, measured in 3.1 ms"
+/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in 3.1 ms"
 std::string to_text(const MeasuredNetwork& network);
 
 }  // namespace swapmeet

@@ -52,21 +52,46 @@ void Measured::add(const Belief& one, std::int64_t of_calls) {
 
 double Expectation::seconds() const { return std::exp(time.log_mean); }
 
-std::vector<Belief> posterior(std::span<const Measured> measured, double common_deviation) {
-  double weights = 1 / squared(common_deviation), sum = 0;
+namespace {
+
+/// What is common to all measurements, and how far they are from it: 1 for each but one, about, if doubts are right.
+struct Common {
+  Belief ratio{};
+  double off = 0;
+  int measured = 0;
+};
+
+Common common_of(std::span<const Measured> measured, double deviation) {
+  double weights = 1 / squared(deviation), sum = 0;
+  const auto weight_of = [](const Measured& one) { return 1 / (squared(one.own) + squared(one.ratio.deviation)); };
+  Common common;
   for (const Measured& one : measured) {
     if (one.calls == 0) continue;
-    const double weight = 1 / (squared(one.own) + squared(one.ratio.deviation));
-    weights += weight;
-    sum += weight * one.ratio.log_mean;
+    weights += weight_of(one);
+    sum += weight_of(one) * one.ratio.log_mean;
+    ++common.measured;
   }
-  const double common = sum / weights, common_variance = 1 / weights;
+  common.ratio = {sum / weights, 1 / std::sqrt(weights)};
+  for (const Measured& one : measured)
+    if (one.calls > 0) common.off += weight_of(one) * squared(one.ratio.log_mean - common.ratio.log_mean);
+  return common;
+}
+
+}  // namespace
+
+std::vector<Belief> posterior(std::span<Measured> measured, double common_deviation) {
+  Common common = common_of(measured, common_deviation);
+  if (common.measured > 1 && common.off > common.measured - 1) {
+    for (Measured& one : measured) one.own *= std::sqrt(common.off / (common.measured - 1));
+    common = common_of(measured, common_deviation);
+  }
   std::vector<Belief> beliefs;
   for (const Measured& one : measured) {
     const double variance = squared(one.ratio.deviation), own = squared(one.own);
     const double trust = one.calls == 0 ? 0 : own / (own + variance);
-    beliefs.push_back({common + trust * (one.ratio.log_mean - common),
-                       std::sqrt((one.calls == 0 ? own : trust * variance) + squared(1 - trust) * common_variance)});
+    beliefs.push_back(
+        {common.ratio.log_mean + trust * (one.ratio.log_mean - common.ratio.log_mean),
+         std::hypot(one.calls == 0 ? one.own : std::sqrt(trust * variance), (1 - trust) * common.ratio.deviation)});
   }
   return beliefs;
 }
@@ -78,7 +103,7 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
   const std::int64_t bytes = typical_bytes(kind.size_class);
   const auto place = [&](const Spec& spec, double price_s) {
     all.push_back({spec, {}, price_s});
-    measured.push_back({doubt.own});
+    measured.push_back({spec.family == Family::native ? doubt.host : doubt.own});
   };
   place(Spec{}, family.seconds(Spec{}, bytes));
   for (std::size_t i = 0; i < family.size(); ++i) place(family.spec(i), family.seconds(i, bytes));
@@ -98,6 +123,8 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
     measured[i].add({std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
     if (far > 0) continue;  // it is still the model's
+    const auto before = static_cast<double>(found->calls), more = static_cast<double>(one.calls);
+    found->measured_s = (before * found->measured_s + more * one.mean_s) / (before + more);
     found->calls += one.calls;
     found->by = std::max(found->by, one.by);
     found->date = std::max(found->date, one.date);
@@ -124,6 +151,7 @@ std::size_t decide(std::span<const Expectation> expected) {
   const Belief& host = expected.front().time;
   const auto better = [&](const Expectation& one) {
     if (one.calls == 0) return one.time.log_mean < host.log_mean + std::log(by_model);
+    if (expected.front().calls > 0 && one.measured_s > expected.front().measured_s) return false;
     if (one.date == 0 || trusts_model(one.spec)) return one.time.log_mean < host.log_mean + std::log(by_measuring);
     return one.time.log_mean + sure * std::hypot(one.time.deviation, host.deviation) < host.log_mean;
   };

@@ -3,7 +3,10 @@
 /// With t_i the time of spec i and p_i its price, log(t_i / p_i) is taken to be M + e_i: M, how far the description of the
 /// machine is off for all specs, normal with deviation `common`; e_i, how far the model is off for this one, with `own`.
 /// A measurement is a sample of M + e_i, with its own spread; one of blocks of other sizes is the less worth the further
-/// these are. What follows of all measurements together has closed forms (posterior()).
+/// these are. What follows of all measurements together has closed forms (posterior()). Where measurements are further apart
+/// than `own` allows for, the model is worse than was thought here, and `own` is widened to what they show.
+///
+/// Source:  birge1932: uncertainties are widened by the root of chi squared over the degrees of freedom, where that is above 1.
 #pragma once
 
 #include <span>
@@ -33,16 +36,18 @@ struct Measured {
 struct Doubt {
   double common = 1;  ///< for all specs alike: where nobody has described the machine
   double own = 0.3;   ///< for each
+  double host = 0.6;  ///< for the host MPI: nobody knows which algorithm it takes, nor how well it is made
 };
 
-/// What is to be believed of log(t_i / p_i) of each spec, after what was measured of any.
-std::vector<Belief> posterior(std::span<const Measured> measured, double common);
+/// What is to be believed of log(t_i / p_i) of each spec, after what was measured of any. Widens `own` where it must be.
+std::vector<Belief> posterior(std::span<Measured> measured, double common);
 
 struct Expectation {
   Spec spec;
   Belief time{};  ///< of the logarithm of seconds
   double price_s = 0;
   std::int64_t calls = 0;  ///< that were measured
+  double measured_s = 0;   ///< what these took, in the mean
   Measurer by = Measurer::model;
   std::int64_t date = 0;  ///< of the latest measurement; 0: of this run, or none
 
@@ -63,8 +68,8 @@ bool trusts_model(const Spec& spec);
 
 /// Which of them to take: the host MPI, unless another is expected to take less. One that was never measured must be
 /// expected to take less than 90 % of its time; one that was measured, 95 %, but surely less (95 % interval) if that was in
-/// another run and the model is not to be trusted. What was measured goes before what was not: that may be tried
-/// (trials.hpp). Indices.
+/// another run and the model is not to be trusted; and it must not have taken longer, whatever the model has it. What was
+/// measured goes before what was not: that may be tried (trials.hpp). Indices.
 std::size_t decide(std::span<const Expectation> expected);
 
 }  // namespace swapmeet

@@ -86,9 +86,9 @@ std::int64_t typical_bytes(std::int32_t size_class) {
   return std::int64_t{1} << (size_class == unknown_class ? unknown : size_class);
 }
 
-PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine)
-    : kind_(kind), means_(means), machine_(machine), per_node_((kind.ranks + kind.nodes - 1) / kind.nodes),
-      shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
+PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model)
+    : kind_(kind), means_(means), machine_(machine), model_(model),
+      per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
   for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
                            direct(1, Completion::all, Transport::mpi)})
     count(flat, host_.emplace_back());
@@ -166,13 +166,11 @@ bool PricedFamily::count(const Spec& spec, Work& work) const {
 }
 
 double PricedFamily::seconds(std::size_t point, std::int64_t block_bytes) const {
-  return seconds(points_[point].spec.family, points_[point].work, block_bytes);
+  return seconds(points_[point].work, block_bytes);
 }
 
-/// Leaders take some 10 % more than the model has it, compared with two layers (docs/measurements/programs.md: simulated).
-double PricedFamily::seconds(Family family, const Work& work, std::int64_t block_bytes) const {
-  const double correction = family == Family::leaders ? 1.1 : 1;
-  return 1e-6 * correction * price(work, machine_, Model::max_rate, block_bytes).total();
+double PricedFamily::seconds(const Work& work, std::int64_t block_bytes) const {
+  return 1e-6 * price(work, machine_, model_, block_bytes).total();
 }
 
 /// MPIs have Bruck's algorithm, throttled and pairwise exchanges, and rules for which of them is the best. Within a node
@@ -181,7 +179,7 @@ double PricedFamily::host_seconds(std::int64_t block_bytes) const {
   double least = std::numeric_limits<double>::max();
   Machine machine = machine_;
   machine.memory_byte_ns *= 2;
-  for (const Work& work : host_) least = std::min(least, price(work, machine, Model::max_rate, block_bytes).total());
+  for (const Work& work : host_) least = std::min(least, price(work, machine, model_, block_bytes).total());
   return 1e-6 * least;
 }
 
@@ -190,7 +188,7 @@ double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (points_[i].spec == spec) return seconds(i, block_bytes);
   Work work;
-  return count(spec, work) ? seconds(spec.family, work, block_bytes) : -1;
+  return count(spec, work) ? seconds(work, block_bytes) : -1;
 }
 
 }  // namespace swapmeet

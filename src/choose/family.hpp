@@ -18,7 +18,7 @@ CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_cl
 class PricedFamily {
  public:
   /// `kind.size_class` does not matter.
-  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine);
+  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model);
 
   /// What may be chosen besides the host MPI.
   std::size_t size() const { return points_.size(); }
@@ -39,12 +39,13 @@ class PricedFamily {
   void add_bruck();
   void add_nodes();
   bool count(const Spec& spec, Work& work) const;
-  double seconds(Family family, const Work& work, std::int64_t block_bytes) const;
+  double seconds(const Work& work, std::int64_t block_bytes) const;
   double host_seconds(std::int64_t block_bytes) const;
 
   CallKind kind_;
   Means means_;
   Machine machine_;
+  Model model_;
   std::int32_t per_node_;
   Shape shape_;
   Nodes nodes_;

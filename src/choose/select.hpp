@@ -19,6 +19,9 @@ struct Knowledge {
   Machine machine = standard_machine();
   Doubt doubt{};  ///< of the model, by this description
   std::vector<Evidence> evidence{};
+  /// Makes much of messages. As long as nobody has measured the network, it may be slower than is assumed; and on one node
+  /// prices are held against measurements by this model (docs/measurements/node.md).
+  Model model = Model::max_rate;
 };
 
 /// Prices rest on this network from now on.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t endless = std::int64_t{1} << 50;
 constexpr std::int64_t least_watched = 1000;     ///< calls before what is known is looked at again
+constexpr std::int64_t least_remembered = 250;   ///< the same of what only earlier runs have measured
 constexpr double waiting_calls = 0.5;            ///< what waiting for all ranks is taken to cost at first, in calls
 constexpr double first_noise = 0.4;              ///< of an arm's first call, which may make connections
 constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
@@ -47,7 +48,8 @@ Trials::Trials(double share, std::span<const Expectation> arms, int usual, const
   const Expectation& first = arms[static_cast<std::size_t>(usual)];
   const bool fastest = std::ranges::all_of(
       arms, [&](const Expectation& arm) { return arm.calls == 0 || arm.time.log_mean >= first.time.log_mean; });
-  early_calls_ = first.calls > 0 && first.date != 0 && fastest ? 0 : early_calls;  // another run has paid them
+  remembered_ = first.calls > 0 && first.date != 0;
+  early_calls_ = remembered_ && fastest ? 0 : early_calls;  // another run has paid them
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
   believe();
@@ -84,7 +86,7 @@ void Trials::believe() {
   const double one = noise();
   std::vector<Measured> measured;
   for (const Arm& arm : arms_) {
-    Measured& found = measured.emplace_back(Measured{doubt_.own});
+    Measured& found = measured.emplace_back(Measured{measured.empty() ? doubt_.host : doubt_.own});
     const auto count = static_cast<std::int64_t>(arm.samples.size());
     if (arm.known) found.add({0, arm.prior.deviation}, 1);
     if (count > 0)
@@ -168,7 +170,8 @@ void Trials::plan() {
   // What is taken because of a model alone is measured at once, where there is something to compare it with.
   const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
   if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
-  const std::int64_t look = std::max(least_watched, 2 * watched_calls_) - calls_;
+  const bool unseen = remembered_ && watched_calls_ == 0;
+  const std::int64_t look = (unseen ? least_remembered : std::max(least_watched, 2 * watched_calls_)) - calls_;
   const double waits = std::max(static_cast<double>(look), (spent + cost(usual)) / share_ - so_far);
   if (whole(waits) < soonest) {
     watching_ = true;
@@ -203,7 +206,7 @@ void Trials::learn() {
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
   waiting_s_ += waiting_s;
   cost_s_ += waiting_s + std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
-  const double known_s = seconds(next_);
+  const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : std::exp(arm.prior.log_mean);
   if (arm.prepared) arm.samples.push_back(call_s);
   else arm.first_s = call_s;
   arm.prepared = true;
@@ -245,8 +248,10 @@ void Trials::begin_anew() {
   for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
   arms_[static_cast<std::size_t>(next_)].samples = {last_s};
   watched_calls_ = calls_;
+  early_calls_ = early_calls;
   believe();
   plan();
+  if (!tried(native)) next_ = native, watching_ = false, pause_ = paused_ = 1;  // to compare with
 }
 
 }  // namespace swapmeet

@@ -10,9 +10,9 @@
 ///
 /// that is at 1 %: at most four calls more than 1 % of the time, and none more where an earlier run has measured what is
 /// usual. So what is expected to take half the time is tried within the first calls, and what has lost is not tried again,
-/// unless many calls make it worth it. At every doubling of calls the usual algorithm and the host MPI are measured again;
-/// if either is not what it was, all begins anew. At a share of 1 and more every other call is a trial, of each arm in
-/// turn.
+/// unless many calls make it worth it. At every doubling of calls from 1000 on, the usual algorithm and the host MPI are
+/// measured again; what only earlier runs have measured, after 250 calls. If either is not what it was, all begins anew, with
+/// four calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
 ///
 /// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
 ///          frazier2008.
@@ -84,6 +84,7 @@ class Trials {
   double cost(std::size_t arm) const;
 
   double share_, early_calls_;
+  bool remembered_ = false;  ///< what was usual at first, by an earlier run
   Doubt doubt_;
   std::vector<Arm> arms_;
   std::vector<Belief> beliefs_;  ///< of each arm, by what is known now

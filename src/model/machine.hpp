@@ -74,10 +74,11 @@ struct Machine {
 };
 
 enum class Model : std::uint8_t {
-  hockney,   ///< messages one after the other, each alpha + bytes · beta
-  loggp,     ///< messages of a rank overlap, as far as its core and its link let them
-  max_rate,  ///< the same, with ranks of a node that share its link, and with copies
+  hockney,    ///< messages one after the other, each alpha + bytes · beta
+  loggp,      ///< messages of a rank overlap, as far as its core and its link let them
+  max_rate,   ///< the same, with ranks of a node that share its link, and with copies
+  pipelined,  ///< the same, but a rank's core, its node's link and the way of messages work at the same time
 };
-inline constexpr std::array<std::string_view, 3> model_names{"hockney", "loggp", "max-rate"};
+inline constexpr std::array<std::string_view, 4> model_names{"hockney", "loggp", "max-rate", "pipelined"};
 
 }  // namespace swapmeet

@@ -95,26 +95,77 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
   return price;
 }
 
+/// What a phase's messages of one kind take, without latency: of the rank's core, and of the wire.
+struct Load {
+  double overhead = 0, gap = 0, bandwidth = 0;
+  double core() const { return overhead + gap; }
+};
+
+Load load_within(const PhaseWork& phase, const MessageCost& within, const Machine& machine, Size size) {
+  const PhaseTraffic& near = phase.within;
+  const double messages = static_cast<double>(near.messages) * size.passes;
+  return {within.overhead_us * overheads(near, true, size), within.gap_us * messages,
+          std::max(bytes_us(within, static_cast<double>(near.blocks) * size.block_bytes),
+                   near.node_blocks * size.block_bytes * machine.memory_byte_ns * us_of_ns)};
+}
+
+Load load_between(const PhaseWork& phase, const MessageCost& between, const Machine& machine, Size size) {
+  const PhaseTraffic& far = phase.between;
+  const double messages = static_cast<double>(far.messages) * size.passes;
+  return {between.overhead_us * overheads(far, false, size) + core_us(phase, between, size),
+          std::max(between.gap_us * messages, machine.node_message_us * far.node_messages * size.passes),
+          std::max(bytes_us(between, static_cast<double>(far.blocks) * size.block_bytes),
+                   far.node_blocks * size.block_bytes * machine.node_byte_ns * us_of_ns)};
+}
+
+double batches_us(const PhaseWork& phase, const MessageCost& link, Size size) {
+  return waiting_us(phase, link, size, [&](double bytes) { return link.latency_us + link.startup_us(bytes); });
+}
+
 Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
                Size size, bool sliding) {
+  const Load near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
   Price price;
-  const PhaseTraffic &near = phase.within, &far = phase.between;
-  const auto messages = [&](const PhaseTraffic& traffic) {
-    return static_cast<double>(traffic.messages) * size.passes;
-  };
-  const auto bytes = [&](double blocks) { return blocks * size.block_bytes; };
-  price.overhead = within.overhead_us * overheads(near, true, size) +
-                   between.overhead_us * overheads(far, false, size) + core_us(phase, between, size);
-  price.gap = within.gap_us * messages(near) +
-              std::max(between.gap_us * messages(far), machine.node_message_us * far.node_messages * size.passes);
-  price.bandwidth = std::max(bytes_us(within, bytes(static_cast<double>(near.blocks))),
-                             bytes(near.node_blocks) * machine.memory_byte_ns * us_of_ns) +
-                    std::max(bytes_us(between, bytes(static_cast<double>(far.blocks))),
-                             bytes(far.node_blocks) * machine.node_byte_ns * us_of_ns);
-  const MessageCost& slow = slowest(phase, within, between);
-  price.latency = waiting_us(phase, slow, size, [&](double bytes) { return slow.latency_us + slow.startup_us(bytes); });
+  price.overhead = near.overhead + far.overhead;
+  price.gap = near.gap + far.gap;
+  price.bandwidth = near.bandwidth + far.bandwidth;
+  price.latency = batches_us(phase, slowest(phase, within, between), size);
   if (sliding) price.latency = hidden(phase, price.latency, price.overhead + price.gap + price.bandwidth, size);
   return price;
+}
+
+/// The rank's core, the wire and the way between nodes work at the same time: see price.hpp.
+Price pipelined(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
+                Size size, bool sliding, bool shared) {
+  const Load near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
+  const bool flagged = shared && phase.within.messages > 0, leaves = phase.between.messages > 0;
+  Price price;
+  price.overhead = near.overhead + far.overhead;
+  price.gap = near.gap + far.gap;
+  price.latency = flagged ? static_cast<double>(phase.within.messages) * size.passes * within.latency_us : 0;
+  price.bandwidth = leaves || flagged ? near.bandwidth : 0;
+  if (phase.messages() == 0 || (flagged && !leaves)) return price;
+  const double on_wire = leaves ? far.bandwidth : near.bandwidth;
+  double waiting = batches_us(phase, leaves ? between : within, size);
+  double batches = static_cast<double>(phase.batches) * size.passes;
+  if (sliding) waiting = hidden(phase, waiting, price.total() + on_wire, size), batches = 1;
+  const double core = price.total() / batches, wire = on_wire / batches, latency = waiting / batches;
+  const double one = core * batches / (static_cast<double>(phase.messages()) * size.passes);
+  const double exposed = std::max(0.0, latency - (core - one) / 2);
+  const double longest = std::max(core + exposed, one + wire + latency);
+  price.latency += batches * exposed;
+  price.bandwidth += batches * (longest - core - exposed);
+  return price;
+}
+
+Price phase_price(const PhaseWork& phase, const Work& work, const Machine& machine, Model model, Size size) {
+  const MessageCost &within = work.shared ? machine.shared : machine.within, &between = machine.between;
+  switch (model) {
+    case Model::hockney: return hockney(phase, within, between, size);
+    case Model::loggp: return loggp(phase, within, between, size, work.sliding);
+    case Model::max_rate: return max_rate(phase, within, between, machine, size, work.sliding);
+    default: return pipelined(phase, within, between, machine, size, work.sliding, work.shared);
+  }
 }
 
 }  // namespace
@@ -133,18 +184,15 @@ Price price(const Work& work, const Machine& machine, Model model, std::int64_t 
                   std::accumulate(work.phases.begin(), work.phases.end(), 0.0, [](double sum, const PhaseWork& phase) {
                     return sum + (phase.between.blocks > 0 ? static_cast<double>(phase.between.messages) : 0);
                   })};
-  const MessageCost& within = work.shared ? machine.shared : machine.within;
   Price sum;
   for (const PhaseWork& phase : work.phases) {
-    const Price one = model == Model::hockney ? hockney(phase, within, machine.between, size)
-                      : model == Model::loggp ? loggp(phase, within, machine.between, size, work.sliding)
-                                              : max_rate(phase, within, machine.between, machine, size, work.sliding);
+    const Price one = phase_price(phase, work, machine, model, size);
     sum.latency += one.latency;
     sum.overhead += one.overhead;
     sum.gap += one.gap;
     sum.bandwidth += one.bandwidth;
   }
-  if (model != Model::max_rate) return sum;
+  if (model == Model::hockney || model == Model::loggp) return sum;
   sum.pack = copies_us(work.packed, machine.pack, size.block_bytes, work.ranks, machine.cache_bytes) +
              copies_us(work.typed, machine.datatype, size.block_bytes, work.ranks, machine.cache_bytes) +
              (block_bytes == 0 ? 0 : work.typed_messages * machine.datatype_us);

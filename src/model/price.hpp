@@ -6,10 +6,15 @@
 ///             and at least 2·o·K, of the rank's core
 ///   max-rate  each batch: L; each message: 2o; of messages max(K·g, those that leave the node · its message time);
 ///             of bytes max(B·G, those that leave the node · its byte time); copies; the call
+///   pipelined each batch of k messages: the longer of
+///               C + max(0, L - (C - C/k)/2): the core's time, and what of L other messages do not hide;
+///               C/k + wire + L: the first message's core, all bytes on the wire, the way of the last one.
+///             C: 2o and gaps as max-rate, and bytes within the node where others leave it. Of messages through shared
+///             memory each is waited for: L + 2o. Copies and the call as max-rate.
 /// Grants (post=granted) are messages of no bytes, so a batch of messages waits for one more L.
 /// Where blocks within a node travel by rows, a rank raises one flag for all of them: (K + 1)·o in place of 2o·K there, and
 /// hockney L + (K + 1)·o + B·G.
-/// max-rate in addition, where a machine's description says so: a larger message's handshake (o at both ends of each
+/// max-rate and pipelined in addition, where a machine's description says so: a larger message's handshake (o at both ends of each
 /// message, 2L a batch), a batch's first fragment, o of peers that are not kept ready, bytes copied outside the cache,
 /// and derived datatypes.
 /// With complete=any or test a batch's L (loggp: and 2o) is hidden behind what other messages take, but for the first.

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <limits>
 #include <mutex>
+#include <span>
 
+#include "buffers/forward.hpp"
 #include "exchange/lost_data.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/outcome.hpp"
@@ -75,6 +77,28 @@ double one_of_several_us(Pair& pair, double alone_s) {
   return std::max(0.0, 1e6 * (shortest_s - alone_s) / (in_a_row - 1));
 }
 
+/// A copy of pieces of so many bytes, at even distances in `from`: seconds, the shortest of some.
+double copy_s(std::span<char> to, std::span<const char> from, std::int32_t pieces, std::int64_t bytes) {
+  const std::int64_t step = static_cast<std::int64_t>(from.size()) / pieces;
+  double shortest_s = std::numeric_limits<double>::max();
+  for (int round = 0; round <= rounds; ++round) {
+    const double begin_s = PMPI_Wtime();
+    copy_row(to.data(), bytes, from.data(), step, pieces, bytes);
+    shortest_s = std::min(shortest_s, PMPI_Wtime() - begin_s);
+  }
+  return shortest_s;
+}
+
+/// Some microseconds, of one rank alone.
+void measure_copies(MeasuredNetwork& network) {
+  constexpr std::int64_t bytes = 8 << 10, piece_bytes = 8;
+  constexpr std::int32_t pieces = bytes / 64;
+  std::array<char, bytes> to{}, from{};
+  const double together_s = copy_s(to, from, 1, bytes), apart_s = copy_s(to, from, pieces, piece_bytes);
+  network.copy_ns = 1e9 * together_s / bytes;
+  network.piece_us = std::max(0.0, 1e6 * (apart_s / pieces - together_s * piece_bytes / bytes));
+}
+
 /// Rank 0.
 MeasuredNetwork measure(Pair& pair) {
   const std::chrono::duration<double> since_begin = Clock::now() - library_loaded;
@@ -104,6 +128,7 @@ MeasuredNetwork measure(Pair& pair) {
   network.start_us = std::max(1e6 * first_s / 2, 1e-3);
   const auto more = static_cast<double>(bytes_done - sizes.front());
   if (more > 0) network.byte_ns = std::max(0.0, 1e9 * (shortest_s - first_s) / 2 / more);
+  measure_copies(network);
   network.took_us = 1e6 * (PMPI_Wtime() - begin_s);
   return network;
 }
@@ -129,9 +154,10 @@ MeasuredNetwork probe_network(MPI_Comm comm, Rank rank, Rank partner) {
     if (!network.known()) known_network.set(network = measure(pair));
     pair.send(0);
   }
-  std::array<double, 4> numbers{network.start_us, network.message_us, network.byte_ns, network.took_us};
+  std::array numbers{network.start_us, network.message_us, network.byte_ns,
+                     network.piece_us, network.copy_ns,    network.took_us};
   if (broadcast(numbers.data(), sizeof numbers, 0, comm) != MPI_SUCCESS) return {};
-  return {numbers[0], numbers[1], numbers[2], numbers[3]};
+  return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
 }
 
 }  // namespace swapmeet

@@ -104,6 +104,54 @@ def test_what_this_run_measures_counts_more_than_what_was_stored() -> None:
     assert chosen(64, "8", 8, [*stored, *now]) != spec
 
 
+def test_what_took_longer_than_the_host_mpi_is_not_taken_whatever_the_model_has_it() -> None:
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    spec = chosen(64, "8", 8, [])
+    price_s = candidates(64, "8", 8)[0].price_s
+
+    def after(ratio: float) -> _core.Spec:
+        took = [(NATIVE, 0.5 * price_s), (spec, 0.5 * ratio * price_s)]
+        return chosen(64, "8", 8, [_core.Evidence(kind, one, 1, time, 0.2 * time) for one, time in took])
+
+    assert after(0.9) == spec
+    assert after(1.01) != spec
+
+
+def test_what_contradicts_the_model_counts_more_than_the_model() -> None:
+    """Three single calls that differ by what the model cannot explain: the model itself is doubted."""
+    kind = _core.CallKind(ALLTOALL, 64, 64, "8")
+    priced = [one for one in candidates(64, "8", 64) if one.spec.family != "native"]
+
+    def seconds(ratios: list[float]) -> float:
+        took = [(one.spec, ratio * one.price_s) for one, ratio in zip(priced, ratios, strict=False)]
+        evidence = [_core.Evidence(kind, spec, 1, time, 0.2 * time) for spec, time in took]
+        known = _core.Knowledge(evidence=evidence)
+        found = _core.candidates(ALLTOALL, 64, 64, nodes="8", knowledge=known, also=priced[0].spec)
+        return next(one.seconds / one.price_s for one in found if one.spec == priced[0].spec)
+
+    assert seconds([1.2, 1, 1]) < 1.17, "within what the model may be off"
+    assert seconds([3, 1, 0.6]) > 2.5, "far more than that"
+
+
+def test_a_fast_host_mpi_tells_little_of_our_specs() -> None:
+    kind = _core.CallKind(ALLTOALL, 64, 8, "8")
+    price_s = candidates(64, "8", 8)[0].price_s
+    known = _core.Knowledge(evidence=[_core.Evidence(kind, NATIVE, 5, 0.5 * price_s, 0.01 * price_s)])
+    for one in _core.candidates(ALLTOALL, 64, 8, nodes="8", knowledge=known)[1:]:
+        assert 0.55 < one.seconds / one.price_s < 1
+
+
+def test_slow_copies_count_if_they_are_far_slower_than_assumed() -> None:
+    def prices(*copies: float) -> dict[str, float]:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(2.0, 0.3, 0.08, *copies))
+        return {str(one.spec): one.price_s for one in _core.candidates(ALLTOALL, 64, 64, nodes="8", knowledge=known)}
+
+    unknown, alike, slow = prices(), prices(0.015, 0.15), prices(0.1, 0.75)
+    assert alike == unknown
+    assert all(slow[spec] > 1.2 * unknown[spec] for spec in slow.keys() & unknown.keys() if "dims=nodes" in spec)
+
+
 def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
     spec = chosen(64, "8", 8, [])
     kind = _core.CallKind(ALLTOALL, 64, 8, "8")

@@ -131,6 +131,27 @@ def test_loggp_event_by_event() -> None:
             assert found == pytest.approx(expected), (o, g, latency, ranks, window, size)
 
 
+def test_pipelined_event_by_event() -> None:
+    """Of a rank that does as all others, what overlaps is priced as if it overlapped wholly: 12 % off at most."""
+    for o, latency, byte in itertools.product((0.05, 0.3, 1), (0.5, 5, 20), (0.04, 0.1, 1)):
+        machine = machines.uniform(latency, byte)
+        machine.between.overhead_us = machine.within.overhead_us = o
+        for ranks, window, size in itertools.product((2, 5, 17), (1, 2, 4, 16), (0, 64, 512, 4096)):
+            if (ranks - 1) % window:
+                continue
+            found = price(f"direct(window={window})", ranks, size, machine, "pipelined", "1")
+            expected = followed(ranks - 1, window, size, machine.between)
+            assert 0.88 * expected < found < (1 + 1e-9) * expected, (o, latency, byte, ranks, window, size)
+
+
+def test_each_message_through_shared_memory_is_waited_for() -> None:
+    machine = machines.load("cluster").costs
+    shared, work = machine.shared, _core.Work(_core.parse_spec("direct(intra=shm)"), 8, "8")
+    found = work.price(machine, "pipelined", 0)
+    assert found.latency == pytest.approx(7 * shared.latency_us)
+    assert found.overhead == pytest.approx(14 * shared.overhead_us)
+
+
 def max_rate_by_hand(spec: _core.Spec, ranks: int, nodes: str, size: int, machine: _core.MachineCosts) -> float:
     """Step by step over all ranks' messages: docs/models.md, without copies. All messages of a step in one batch."""
     levels = _core.parse_node_map(nodes, ranks)

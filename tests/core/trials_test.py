@@ -216,6 +216,37 @@ def test_ranks_with_other_clocks_do_the_same() -> None:
             trials.learn(most)
 
 
+def test_a_rank_that_is_always_late_hides_nothing_and_costs_nothing() -> None:
+    """The others wait for it in each trial; what counts is the wait of the one that came last."""
+    call_s, late_s = [1e-4, 0.5e-4, 2e-4], 5e-3
+    ranks = [_core.Trials(0.01, beliefs([1e-4, 1e-4, 1e-4]), NATIVE) for _ in range(3)]
+    draw = random.Random(5)
+    while ranks[0].calls + ranks[0].pause < 20000:
+        assert len({(trials.pause, trials.usual) for trials in ranks}) == 1
+        since_s = ranks[0].pause * (call_s[ranks[0].usual] + late_s)
+        arms = {trials.next() for trials in ranks}
+        assert len(arms) == 1
+        for rank, trials in enumerate(ranks):
+            trials.took(
+                1e-6 if rank == 2 else late_s, call_s[arms.copy().pop()] * draw.lognormvariate(0, 0.05), since_s
+            )
+        most = [max(values) for values in zip(*(trials.times for trials in ranks), strict=True)]
+        for trials in ranks:
+            trials.learn(most)
+    assert {trials.usual for trials in ranks} == {1}
+    assert ranks[0].cost_s < 0.01 * 20000 * 1e-4 + 4e-4 + 3 * _core.Trials.setup_s
+
+
+@pytest.mark.parametrize("changes", [1, 3])
+def test_phases_cost_a_few_calls_each(changes: int) -> None:
+    """A program whose calls take other times every now and then, for other reasons than their size."""
+    app = Application([1e-4, 0.5e-4, 2e-4])
+    for phase in range(changes + 1):
+        app.call_s = [1e-4, 0.5e-4, 2e-4] if phase % 2 == 0 else [1e-4, 4e-4, 0.4e-4]
+        app.run(10**5)
+    assert app.lost_s < (0.012 * (changes + 1) * 10**5 + 20 * (changes + 1)) * 1e-4
+
+
 def test_a_share_of_all_time_tries_each_in_turn() -> None:
     app = Application([1e-3, 2e-3, 5e-3], share=1).run(60)
     assert [app.arms.count(arm) for arm in range(3)] == [10, 10, 10]

@@ -50,8 +50,8 @@ def test_nodes(tried, nodes: str) -> None:
 @pytest.mark.parametrize(("env", "measures"), [({}, True), (RARELY, False)], ids=["measured", "without trials"])
 def test_what_a_message_between_nodes_takes_is_measured(tried, env: dict[str, str], measures: bool) -> None:
     _, said = tried(4, 60, SWAPMEET_NODES="2", SWAPMEET_EXPLAIN="1", **env)
-    more = r"(?:, \S+ us one of several)?(?:, \S+ ns a byte)?"
-    found = re.findall(rf"between nodes: (\S+) us a message{more}, measured in (\S+) ms", said)
+    more = r"(?:, \S+ us one of several)?(?:, \S+ ns a byte)?; \S+ us a copied piece, \S+ ns a byte"
+    found = re.findall(rf"between nodes: (\S+) us a message{more}; measured in (\S+) ms", said)
     assert bool(found) == measures
     assert all(float(start_us) > 0 and float(took_ms) > 0 for start_us, took_ms in found)
 

@@ -161,6 +161,19 @@ def test_tune_is_not_told_the_size_that_it_is_judged_on() -> None:
     assert (found[64].takes, found[64].regret) == ("default_ompi", pytest.approx(3))
 
 
+def test_the_library_remembers_every_other_size() -> None:
+    """A spec that the model has for slower, and that takes half the MPI's time, is known from its neighbours alone."""
+    sizes = [32, 64, 128, 256, 512]
+    some = [cell("default_ompi", 20, size) for size in sizes] + [cell("pairwise_ompi", 10, size) for size in sizes]
+    found = judging.engine_choices(some)
+    assert sorted(one.cell[3] for one in found if one.choice == judging.BY_MEMORY) == sizes
+    assert {one.takes for one in found if one.choice == judging.BY_MEMORY} == {"pairwise_ompi"}
+    assert {one.takes for one in found if one.choice == judging.BY_MODEL} == {"default_ompi"}
+    other = [one if one.cell[3] != 128 else replace(one, us=10**4 / one.us) for one in some]
+    judged = [one for one in judging.engine_choices(other) if one.choice == judging.BY_MEMORY and one.cell[3] == 128]
+    assert [one.takes for one in judged] == ["pairwise_ompi"], "the size that is judged is not known"
+
+
 def test_a_torus_of_its_own_is_asked_for() -> None:
     fugaku = machines.load("fugaku")
     predictor = Predictor(fugaku)

@@ -14,12 +14,15 @@ from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Launch, Results, Series
 from swapmeet.errors import SwapmeetError
 from swapmeet.validation import algorithms
-from swapmeet.validation.measurements import Measured
+from swapmeet.validation.measurements import Measured, by_place
 from swapmeet.validation.predicting import Prediction, by_cell
 
 NEAR_FACTOR = 1.6
 MOST_ERROR, LEAST_NEAR = 0.20, 0.90
 MOST_MEDIAN_LOSS, MOST_LOSS, LEAST_SHARE = 0.05, 0.25, 0.90
+BY_MODEL = "the library, by its model of an unknown machine"
+BY_MEMORY = "the library, every other size remembered"
+EARLIER = 1_750_000_000  #: seconds since 1970: not in this run
 MOST_SAMPLES = 30  #: of a cell, for `swapmeet tune`
 RULES: Mapping[str, Callable[[int, int], str]] = {
     "Bruck's algorithm with datatypes, always": lambda ranks, size: "bruck-dt",
@@ -172,7 +175,64 @@ def data_losses(cells: Sequence[Measured], predicted: Mapping[str, Sequence[Pred
         found += [
             loss(name, whole[one.cell], whole[one.cell][one.takes]) for one in predicted_choices(predictions, name)
         ]
-    return found + tuned(cells)
+    return found + tuned(cells) + engine_choices(cells)
+
+
+def engine_choices(cells: Sequence[Measured]) -> list[Loss]:
+    """What the library would choose of what was measured, where nobody has described the machine (src/choose).
+
+    By its model alone, and with every other size of the place as what earlier runs have measured.
+    """
+    found = []
+    for place in by_place(cells).values():
+        sizes = sorted(place)
+        halves = [sizes[0::2], sizes[1::2]]
+        for number, half in enumerate(halves):
+            remembered = [one for size in halves[1 - number] for one in _evidence(place[size])]
+            for size in half:
+                for choice, evidence in ((BY_MODEL, []), (BY_MEMORY, remembered)):
+                    takes = _engine_choice(place[size], evidence)
+                    if takes is not None:
+                        found.append(loss(choice, place[size], takes))
+    return found
+
+
+def _chosen_from(some: Mapping[str, Measured]) -> dict[str, Measured]:
+    """Of a cell, by spec: what the MPI chose, and what sends the messages of a spec of ours."""
+    specs = dict.fromkeys(known.spec for name in some if (known := algorithms.find(name)) and known.spec)
+    ours = {_canonical(spec): one for spec in specs if (one := of_spec(some, spec)) is not None}
+    default = by_default(some)
+    return ({NATIVE: default} if default else {}) | ours
+
+
+def _kind(one: Measured) -> tuple[_core.Collective, int, int]:
+    return _core.Collective.alltoall, one.ranks, one.block_bytes
+
+
+def _evidence(some: Mapping[str, Measured]) -> list[_core.Evidence]:
+    """As a run of the library would leave it to the next."""
+    found = []
+    for spec, one in _chosen_from(some).items():
+        spread_us = (one.high_us - one.low_us) / 1.35 / one.samples**0.5
+        kind = _core.CallKind(*_kind(one), str(one.per_node))
+        numbers = 1e-6 * one.us, 1e-6 * spread_us
+        found.append(_core.Evidence(kind, _core.parse_spec(spec), one.samples, *numbers, date=EARLIER))
+    return found
+
+
+def _engine_choice(some: Mapping[str, Measured], evidence: list[_core.Evidence]) -> Measured | None:
+    """The least expected time, but the MPI's own choice where that is expected to take 5 % more at most."""
+    known = _core.Knowledge(evidence=evidence)
+    expected = {}
+    measured = _chosen_from(some)
+    for spec, one in measured.items():
+        also = _core.parse_spec(spec)
+        priced = _core.candidates(*_kind(one), nodes=str(one.per_node), knowledge=known, also=also)
+        expected[spec] = next(of.seconds for of in priced if of.spec == also)
+    if NATIVE not in expected or len(expected) < 2:
+        return None
+    best = min(expected, key=lambda spec: expected[spec])
+    return measured[best if expected[best] < 0.95 * expected[NATIVE] else NATIVE]
 
 
 def tuned(cells: Sequence[Measured]) -> list[Loss]:

@@ -20,6 +20,8 @@ constexpr double sure = 2.5;  ///< deviations by which what replaces the host MP
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
 constexpr double other = 2;           ///< a time that is not what it was
+constexpr double promise = 0.8;       ///< of the usual time: what is expected to take less is worth trying early
+constexpr double early_share = 10, unpromising_share = 1;  ///< of the share of all time, in early calls
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -140,6 +142,14 @@ double Trials::cost(std::size_t arm) const {
   return waiting + longer + setup;
 }
 
+/// Whether something else is expected to take far less than what is usual; or that is ours, and may be slower than the host
+/// MPI.
+bool Trials::promising() const {
+  if (usual_ != native) return true;
+  const auto least = std::ranges::min_element(beliefs_, {}, &Belief::log_mean);
+  return least->log_mean < beliefs_[static_cast<std::size_t>(usual_)].log_mean + std::log(promise);
+}
+
 void Trials::plan() {
   over_ = watching_ = false;
   if (arms_.size() == 1) {
@@ -156,6 +166,7 @@ void Trials::plan() {
   double call_s = std::exp(beliefs_[usual].log_mean);
   if (between_s_ > 0) call_s = std::min(call_s, between_s_);
   const double spent = cost_s_ / call_s, so_far = static_cast<double>(calls_);
+  const double early = promising() ? early_share : unpromising_share;
   double least = static_cast<double>(endless);  // calls that are to come for a trial to be worth what it costs
   std::int64_t soonest = endless;
   for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
@@ -163,8 +174,8 @@ void Trials::plan() {
     if (!(gains > 0 && costs / gains < least)) continue;
     least = costs / gains;
     next_ = static_cast<int>(arm);
-    const double left = spent + costs;  // share · n + min(10 · share · n, 100 · early · share) >= left
-    const double allowed = std::max(left / (11 * share_), (left - 100 * early_calls_ * share_) / share_);
+    const double left = spent + costs;  // share · n + min(early · share · n, 100 · early_calls · share) >= left
+    const double allowed = std::max(left / ((1 + early) * share_), (left - 100 * early_calls_ * share_) / share_);
     soonest = whole(std::max(least - foreseen, allowed) - so_far);
   }
   // What is taken because of a model alone is measured at once, where there is something to compare it with.

@@ -6,13 +6,15 @@
 /// and preparing what was never executed. The trial with the most gain for its cost is made, as soon as it is worth more
 /// than it costs, and as the budget allows it:
 ///
-///   cost of all trials <= share · (time of all calls so far) + min(10 · share · (the same), 400 · share · (a call))
+///   cost of all trials <= share · (time of all calls so far) + min(early · share · (the same), 400 · share · (a call))
 ///
-/// that is at 1 %: at most four calls more than 1 % of the time, and none more where an earlier run has measured what is
-/// usual. So what is expected to take half the time is tried within the first calls, and what has lost is not tried again,
-/// unless many calls make it worth it. At every doubling of calls from 1000 on, the usual algorithm and the host MPI are
-/// measured again; what only earlier runs have measured, after 250 calls. If either is not what it was, all begins anew, with
-/// four calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
+/// where early is 10 if what is usual is ours, or something is expected to take less than 0.8 of it, else 1. That is at 1 %:
+/// at most four calls more than 1 % of the time, 2 % as long as calls go to the host MPI and nothing is expected to gain
+/// much, and none more where an earlier run has measured what is usual. So what is expected to take half the time is tried
+/// within the first calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of
+/// calls from 1000 on, the usual algorithm and the host MPI are measured again; what only earlier runs have measured, after
+/// 250 calls. If either is not what it was, all begins anew, with four calls more. At a share of 1 and more every other call
+/// is a trial, of each arm in turn.
 ///
 /// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
 ///          frazier2008.
@@ -76,6 +78,7 @@ class Trials {
 
   bool tried(int arm) const;
   void believe();
+  bool promising() const;
   void plan();
   void change();
   void begin_anew();

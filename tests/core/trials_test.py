@@ -132,6 +132,14 @@ def test_a_program_that_ends_early_loses_little_too(share: float) -> None:
             assert app.within, (calls, seed, app.lost_s, app.spent_s)
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("calls", [20, 30, 50, 100])
+def test_who_calls_the_host_mpi_loses_two_percent_where_nothing_is_expected_to_gain(calls: int, seed: int) -> None:
+    """A program of thirty calls has no other to make up for a trial by."""
+    app = Application([1e-2 * f for f in (1, 1.2, 1.1)], waiting_s=5e-3, seed=seed, noise=0.05).run(calls)
+    assert app.lost_s < 0.02 * app.spent_s + 0.5 * 1e-2, "half a call: what one may cost more than was thought"
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_calls_that_wait_for_one_another_do_not_count_as_usual(seed: int) -> None:
     """Where ranks share cores and spin, each trial lasts until all have had a turn, and others do not."""

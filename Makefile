@@ -61,7 +61,7 @@ debs:  ## Make Debian's packages in build/debs, check them by lintian and test t
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: programs  ## Run all tests that decide whether a change lands, in some 20 minutes on two cores
+test: programs  ## Run all tests that decide whether a change lands, in some 15 minutes on two cores
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 

@@ -54,7 +54,7 @@ PYTHONS := $(PYTHON)
 wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
 	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
 
-# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs: PROFILES=nopython.
+# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs, and gets none.
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
 	@PROFILES=$(PROFILES) packaging/debs.sh
 
@@ -65,12 +65,12 @@ test: programs  ## Run all tests that decide whether a change lands, in some 15 
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
-# What only its tests use: another processor, other compilers.
-nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16
-nightly: programs tidy  ## Run every test, also the exhaustive ones, for hours
+# What only its tests use: another processor, other compilers, and linters of recipes.
+nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 lmod
+nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize wheels debs; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.

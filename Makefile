@@ -54,23 +54,25 @@ PYTHONS := $(PYTHON)
 wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked and tried: docs/howto/packages.md
 	@$(BIN)/python packaging/wheels.py --mpi $(MPICH) $(PYTHONS)
 
-# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs: PROFILES=nopython.
+# As root on Debian: installs what builds and checks packages. Debian 12 has not what the Python package needs, and gets none.
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
 	@PROFILES=$(PROFILES) packaging/debs.sh
 
 check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' | tr '\n' ' ')"; \
+		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: programs  ## Run all tests that decide whether a change lands, in some 20 minutes on two cores
+test: programs  ## Run all tests that decide whether a change lands, in some 15 minutes on two cores
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
-# What only its tests use: another processor, other compilers.
-nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16
-nightly: programs tidy  ## Run every test, also the exhaustive ones, for hours
+# What only its tests use: another processor, other compilers, and linters of recipes.
+nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 lmod
+nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
-	for target in sanitize wheels debs; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
+	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
@@ -115,12 +117,14 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 	@$(CXX_FILES) | xargs $(BIN)/clang-format --dry-run -Werror
 	@git ls-files | xargs $(BIN)/codespell
 
-# Some two minutes on two cores, hence in the night. It reads what compiles each file of the library alone.
+# Some two minutes on two cores, hence in the night; `make check` has it read what has changed. It reads what compiles each
+# file of the library alone.
+READ := $(CURDIR)/src/
 tidy: $(VENV)/.extra-lint build
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF -DSWAPMEET_CORE=$(CURDIR)/build/core \
 		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null
 	@for part in core tidy; do $(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/$$part \
-		'$(CURDIR)/src/' >build/tidy-$$part.log 2>&1 || { grep -A 5 -E 'warning:|error:' build/tidy-$$part.log; exit 1; }; done
+		$(READ) >build/tidy-$$part.log 2>&1 || { grep -A 5 -E 'warning:|error:' build/tidy-$$part.log; exit 1; }; done
 
 # Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
 # while the core is compiled.

@@ -34,7 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, and their children, ignore it
     for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):  # what was tuned on this machine is not tested
         os.environ[name] = tempfile.gettempdir() + "/none"
-    os.environ.setdefault("OMPI_MCA_btl", "^ofi")  # for which Open MPI 5 looks a second, and finds no network
+    for framework in ("btl", "mtl"):  # in which Open MPI looks for networks: a second, or most of what a launch takes
+        os.environ.setdefault(f"OMPI_MCA_{framework}", "^ofi")
     for yielding in mpis.YIELDING.values():  # for ranks of other tests want the cores, too
         os.environ.update({**yielding, **os.environ})
     os.environ["SWAPMEET_MEMORY"] = "off"  # nor does what one test has measured decide in the next

@@ -867,11 +867,19 @@ class Options:
 
     @property
     def statistics(self) -> bool:
-        """SWAPMEET_STATS is on."""
+        """Calls are counted."""
+
+    @property
+    def statistics_table(self) -> bool:
+        """SWAPMEET_STATS=1."""
 
     @property
     def statistics_file(self) -> str:
-        """'': standard error."""
+        """Of SWAPMEET_STATS; '': none."""
+
+    @property
+    def statistics_log(self) -> str:
+        """'': SWAPMEET_STATS_LOG is off."""
 
     @property
     def record_file(self) -> str:

@@ -16,6 +16,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import Mpi, environment
 
 LAUNCHER_WORDS = 3  #: that a `command` begins with: mpiexec -n RANKS
+UNCOUNTED = {"SWAPMEET_STATS": "0", "SWAPMEET_STATS_LOG": "0"}  #: variables without which a user's, or a site's, count
 GRACE_S = 10  #: time that a launcher gets to end its ranks before it is killed
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 PR_SET_PDEATHSIG = 1  #: of Linux's prctl()

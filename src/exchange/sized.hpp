@@ -220,7 +220,7 @@ class SizedPayload {
     if (lost && with_sizes) write(head, message, tally, true), body = most_sizes_bytes(message.count);
     if (sizes == Sizes::ahead) {
       const char* const end = write(head, message, tally, lost);
-      if (const int error = send_head(message, slot, {head, end - head}, together, fabric, started)) return error;
+      if (const int error = send_head(message, slot, {head, end}, together, fabric, started)) return error;
       if (lost) body = 0;
     } else if (sizes == Sizes::total) {
       char* const length = lost ? head + body : head;  // the sizes are in the same room

@@ -15,6 +15,8 @@ inline constexpr MpiKind open_mpi_kind{"Open MPI", "openmpi"};
 inline constexpr MpiKind mpich_kind{"MPICH", "mpich"};  ///< with all that descend from it
 inline constexpr MpiKind standard_kind{"the MPI-5 ABI", "standard"};
 inline constexpr MpiKind simgrid_kind{"SimGrid's MPI", nullptr};
+inline constexpr MpiKind trampoline_kind{"MPItrampoline",
+                                         nullptr};  ///< whose handles are wider than those of the MPI behind
 
 /// Whether an MPI that says this of itself has MPICH's handles.
 inline bool descends_from_mpich(const char* library_version) {
@@ -34,7 +36,10 @@ const MpiKind* kind_of_mpi(Symbol symbol) {
   char text[1 << 14] = "";  // twice what any of them writes
   int length = 0;
   const auto version = reinterpret_cast<int (*)(char*, int*)>(symbol("PMPI_Get_library_version"));
-  return version && version(text, &length) == 0 && descends_from_mpich(text) ? &mpich_kind : nullptr;
+  if (!version || version(text, &length) != 0) return nullptr;
+  if (std::strstr(text, "MPItrampoline") || std::strstr(text, "MPIwrapper"))
+    return &trampoline_kind;  // before what it wraps
+  return descends_from_mpich(text) ? &mpich_kind : nullptr;
 }
 
 }  // namespace swapmeet

@@ -115,10 +115,10 @@ std::string Statistics::table() const {
   return text;
 }
 
-std::string Statistics::json(int rank, int world_ranks) const {
+std::string Statistics::json(int rank, int world_ranks, const std::string& more) const {
   const std::lock_guard lock(mutex_);
   std::string text = "{\"swapmeet_statistics\": 1, \"rank\": " + std::to_string(rank) +
-                     ", \"ranks\": " + std::to_string(world_ranks) + ", \"calls\": [";
+                     ", \"ranks\": " + std::to_string(world_ranks) + more + ", \"calls\": [";
   const char* separator = "\n";
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;

@@ -49,9 +49,10 @@ class Statistics {
   /// The tally with these names, made if it is new. The reference stays valid.
   Tally& tally(Collective collective, std::int32_t ranks, const std::string& algorithm, const std::string& reason);
 
-  /// A table for people, and a JSON object (schema: docs/statistics.md).
+  /// A table for people.
   std::string table() const;
-  std::string json(int rank, int world_ranks) const;
+  /// A JSON object (schema: docs/statistics.md), in lines. `more`: other members of it, each with a comma before it.
+  std::string json(int rank, int world_ranks, const std::string& more = "") const;
 
   bool empty() const;
 

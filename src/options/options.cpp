@@ -22,11 +22,18 @@ std::string read_switch(std::string_view text, bool& value) {
 }
 
 std::string read_statistics(std::string_view text, Options& options) {
-  if (text == "0" || text == "1") return read_switch(text, options.statistics);
+  if (text == "0" || text == "1") return read_switch(text, options.statistics_table);
   if (text.find('/') == text.npos && !text.ends_with(".json"))
     return "must be 0, 1, or a file name that ends in .json or holds a /";
-  options.statistics = true;
   options.statistics_file = text;
+  return "";
+}
+
+std::string read_statistics_log(std::string_view text, Options& options) {
+  if (text == "0") return "";
+  if (text.find('/') == text.npos && !text.ends_with(".jsonl"))
+    return "must be 0, or a file name that ends in .jsonl or holds a /";
+  options.statistics_log = text;
   return "";
 }
 
@@ -163,6 +170,11 @@ std::vector<Option> make_table() {
        "Count calls, bytes, sizes and time. 1: rank 0 prints a table at exit; a file name: it is written as JSON "
        "instead (a %r in it is replaced by the rank, and then every rank writes its own).",
        "no statistics", read_statistics},
+      {"SWAPMEET_STATS_LOG", "0, or a file name", "0",
+       "Append the same statistics of rank 0 to this file when the job ends, as one line of JSON with the time, the "
+       "program and the job's number (docs/statistics.md). A file that has reached 16 MiB is renamed to FILE.1, "
+       "which replaces an older one. For sites (docs/howto/site.md).",
+       "no log", read_statistics_log},
       {"SWAPMEET_RECORD", "0, or a file or folder", "0",
        "Write down which all-to-alls are called, with their sizes and times, for `swapmeet profile --from`: each rank "
        "a file, its rank in place of a %r in the name, or at the end; or a folder. Set it for all ranks or for none.",
@@ -327,6 +339,7 @@ Options read_options(const char* const* environment, Rank world_ranks) {
       if (!problem.empty()) options.problems.push_back(complaint(name, value, problem, option->fallback));
     }
   }
+  options.statistics = options.statistics_table || !options.statistics_file.empty() || !options.statistics_log.empty();
   return options;
 }
 

@@ -22,11 +22,13 @@ struct Options {
   double trials_share = 0.01;  ///< of the time of all-to-alls, that trying other algorithms may cost; 0: none is tried
   std::string memory;          ///< of earlier runs: "" as usual, "off", "read" (nothing is written), or the file
   bool explain = false;
-  bool statistics = false;
-  std::string statistics_file;  ///< "": to standard error
-  std::string record_file;      ///< "": nothing is recorded
-  bool phases = false;          ///< are measured, for the statistics
-  bool check = false;           ///< what ranks pass, before each exchange
+  bool statistics = false;        ///< calls are counted
+  bool statistics_table = false;  ///< printed to standard error
+  std::string statistics_file;    ///< "": none
+  std::string statistics_log;     ///< to which a line is added for the job; "": none
+  std::string record_file;        ///< "": nothing is recorded
+  bool phases = false;            ///< are measured, for the statistics
+  bool check = false;             ///< what ranks pass, before each exchange
   struct TracedCall {
     std::string file;  ///< "": none
     std::int64_t call = 1;

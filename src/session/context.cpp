@@ -19,6 +19,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "observe/job_log.hpp"
 #include "schedule/output_file.hpp"
 #include "session/census.hpp"
 #include "session/communicator.hpp"
@@ -145,12 +146,13 @@ void begin_to_watch(Context& all) {
 
 void attach(Context& all) {
   all.process = getpid();
+  all.begin = std::chrono::steady_clock::now();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
-  const std::string mpi = mpi_signature(library_version());
-  read_tuning_for(mpi, all.options);
-  all.memory.begin(all.options, mpi, SWAPMEET_VERSION, !simulated);
+  all.mpi = mpi_signature(library_version());
+  read_tuning_for(all.mpi, all.options);
+  all.memory.begin(all.options, all.mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
   load_code();
   rehearse(all);
@@ -194,6 +196,16 @@ void write_statistics(const Context& all) {
   if (!written)
     warn("SWAPMEET_STATS=\"" + all.options.statistics_file + "\": cannot write " + name + ": " +
          (opened ? std::strerror(errno) : opened.problem().text()));
+}
+
+/// By the first rank, for the job.
+void append_to_log(const Context& all) {
+  if (all.options.statistics_log.empty() || all.said.world_rank != 0) return;
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - all.begin;
+  const std::string more = job_members(SWAPMEET_VERSION, all.mpi, time.count());
+  const std::string problem =
+      append_to_job_log(all.options.statistics_log, all.statistics.json(all.said.world_rank, all.world_ranks, more));
+  if (!problem.empty()) warn("SWAPMEET_STATS_LOG=\"" + all.options.statistics_log + "\": cannot write it: " + problem);
 }
 
 /// Also for applications that end without MPI_Finalize.
@@ -341,13 +353,11 @@ void report_statistics(Context& all) {
     if (all.reported || !all.options.statistics || all.process != getpid()) return;
     all.reported = true;
   }
-  if (!all.options.statistics_file.empty()) {
-    write_statistics(all);
-  } else if (all.said.world_rank == 0 && all.statistics.empty()) {
-    say("rank 0 of " + std::to_string(all.world_ranks) + " called no all-to-all");
-  } else if (all.said.world_rank == 0) {
-    say("calls of rank 0 of " + std::to_string(all.world_ranks) + ":\n" + all.statistics.table());
-  }
+  if (!all.options.statistics_file.empty()) write_statistics(all);
+  append_to_log(all);
+  if (!all.options.statistics_table || all.said.world_rank != 0) return;
+  const std::string whose = "rank 0 of " + std::to_string(all.world_ranks);
+  say(all.statistics.empty() ? whose + " called no all-to-all" : "calls of " + whose + ":\n" + all.statistics.table());
 }
 
 }  // namespace swapmeet

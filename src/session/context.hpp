@@ -62,6 +62,7 @@ struct Context {
   ~Context();
 
   Options options;
+  std::string mpi;  ///< mpi_signature() of the host MPI
   Statistics statistics;
   Recorder recorder;
   MemoryStore memory;                   ///< of earlier runs
@@ -95,7 +96,8 @@ struct Context {
   MPI_Comm alone = MPI_COMM_NULL;            ///< of this rank alone, once there is something to pack
   int world_ranks = 1;
   bool reported = false;
-  int process = 0;  ///< its number, to tell a forked child, which has nothing to report
+  std::chrono::steady_clock::time_point begin;  ///< when options were read
+  int process = 0;                              ///< its number, to tell a forked child, which has nothing to report
 
   // What each thread has of its own, where ranks are no threads (simulation.hpp):
   Recent recent{};

@@ -38,7 +38,7 @@ def test_the_page_is_what_the_library_does_now(programs: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("per_node", "most_first", "most_second", "worst_second"), [(8, 0.06, 0.02, 0.06), (64, 0.12, 0.06, 0.3)]
+    ("per_node", "most_first", "most_second", "worst_second"), [(8, 0.065, 0.02, 0.06), (64, 0.12, 0.06, 0.3)]
 )
 def test_the_second_run_loses_less(
     programs: ModuleType, per_node: int, most_first: float, most_second: float, worst_second: float

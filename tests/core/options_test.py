@@ -18,6 +18,7 @@ def test_everything_set() -> None:
     assert options.problems == []
     assert str(options.algorithm) == "direct(order=shift,window=3,complete=any,post=interleaved)"
     assert (options.explain, options.statistics, options.statistics_file) == (True, True, "s.json")
+    assert (options.statistics_table, options.statistics_log) == (False, "")
     assert options.scratch_limit_bytes == 65536
 
 
@@ -27,10 +28,16 @@ def test_the_automatic_choice_is_the_default(value: str) -> None:
     assert (options.algorithm, options.problems) == (None, [])
 
 
-@pytest.mark.parametrize(("value", "on", "file"), [("0", False, ""), ("1", True, ""), ("/a b%r", True, "/a b%r")])
-def test_statistics_to_a_file_or_to_the_screen(value: str, on: bool, file: str) -> None:
-    options = _core.read_options([f"SWAPMEET_STATS={value}"])
-    assert (options.problems, options.statistics, options.statistics_file) == ([], on, file)
+@pytest.mark.parametrize(
+    ("value", "table", "file"), [("0", False, ""), ("1", True, ""), ("/a b%r", False, "/a b%r"), ("", False, "")]
+)
+@pytest.mark.parametrize("log", ["0", "", "jobs.jsonl", "/jobs"])
+def test_statistics_to_files_or_to_the_screen(value: str, table: bool, file: str, log: str) -> None:
+    options = _core.read_options([f"SWAPMEET_STATS_LOG={log}", f"SWAPMEET_STATS={value}"])
+    assert options.problems == []
+    assert (options.statistics_table, options.statistics_file) == (table, file)
+    assert options.statistics_log == log.removeprefix("0")
+    assert options.statistics == (value not in ("", "0") or log not in ("", "0"))
 
 
 def test_a_node_map_is_of_all_ranks() -> None:
@@ -56,6 +63,7 @@ BAD = [
     ("SWAPMEET_NODES", "0,1", "names 2 ranks, but there are 1 (column 1)", "using the host MPI"),
     ("SWAPMEET_EXPLAIN", "yes", "must be 0 or 1", "not explaining"),
     ("SWAPMEET_STATS", "json", "must be 0, 1, or a file name", "no statistics"),
+    ("SWAPMEET_STATS_LOG", "jobs", "must be 0, or a file name that ends in .jsonl or holds a /", "no log"),
     ("SWAPMEET_TRIALS", "often", "must be a percentage", "keeping 1"),
     ("SWAPMEET_TRIALS", "-1", "must be a percentage", "keeping 1"),
     ("SWAPMEET_TRIALS", "1%", "must be a percentage", "keeping 1"),
@@ -116,5 +124,5 @@ def test_the_fingerprint_tells_choices_apart() -> None:
     assert len({_core.read_options(setting).fingerprint for setting in settings}) == len(settings)
     settings += [["SWAPMEET_TRACE=/a,call=2"], ["SWAPMEET_TRACE=/a"]]  # which all ranks take part in
     same = [["SWAPMEET_WATCHDOG=60"], ["SWAPMEET_WATCHDOG=0.5s,/a/%r"]]
-    same += [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_ALGORITHM=auto"]]
+    same += [["SWAPMEET_EXPLAIN=1"], ["SWAPMEET_STATS=1"], ["SWAPMEET_STATS_LOG=/a"], ["SWAPMEET_ALGORITHM=auto"]]
     assert {_core.read_options(setting).fingerprint for setting in same} == {_core.read_options([]).fingerprint}

@@ -137,7 +137,9 @@ def test_a_function_is_there_only_if_the_mpi_has_it(front: Path, tmp_path: Path,
     assert ("MPI_Init" in without) == (host != "no MPI")
 
 
-@pytest.mark.parametrize("name", ["nobody knows this one", "MPICH, but there is no library for it"])
+@pytest.mark.parametrize(
+    "name", ["nobody knows this one", "MPICH, but there is no library for it", "MPIwrapper 2, wrapping:\nMPICH 4"]
+)
 def test_calls_are_passed_on_as_they_came(alone: Path, tmp_path: Path, name: str) -> None:
     """By many threads at once, arguments in registers and on the stack, and errno; and after the MPI was closed."""
     program = compile_c(tmp_path / "loads_late", PROGRAMS / "loads_late.c", "-pthread", "-ldl")

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
 import subprocess
 import sys
+import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
+from limits import scaled
+
+import swapmeet
+from swapmeet import mpi as mpis
 
 pytestmark = pytest.mark.in_turn
 
 RANKS = 3
+FULL_BYTES = 16 << 20  #: of a site's log
 INT_BYTES = 4
 
 MPI4PY = """
@@ -73,6 +83,49 @@ def test_one_file_is_rank_zeros(launch, compiled, tallies, tmp_path: Path, wheel
     assert list(tmp_path.iterdir()) == [statistics]
     [tally] = tallies(statistics)
     assert tally["calls"] == 2
+
+
+def test_a_line_of_the_sites_log_is_a_job(launch, compiled, tmp_path: Path, wheel: str) -> None:
+    """Beside what the user asks for; the first rank of each job appends."""
+    log, own, argv = tmp_path / "jobs.jsonl", tmp_path / "own.json", [compiled(wheel, "calls"), "alltoall=3"]
+    env = {"SWAPMEET_STATS_LOG": str(log), "SLURM_JOB_ID": "4711"}
+    check(launch(RANKS, argv, mpi=wheel, env={**env, "SWAPMEET_STATS": str(own)}))
+    done = launch(1, argv[:1], mpi=wheel, env=env)
+    check(done)
+    assert done.stderr == ""
+    counted, nothing = (json.loads(line) for line in log.read_text().splitlines())
+    assert counted["calls"] == json.loads(own.read_text())["calls"] != []
+    assert (counted["ranks"], nothing["ranks"], nothing["calls"]) == (RANKS, 1, [])
+    mpi = mpis.find(wheel)
+    assert (counted["mpi"], counted["version"]) == (f"{mpi.kind} {mpi.version}", swapmeet.__version__)
+    assert (counted["job"], counted["user"], counted["host"]) == ("4711", os.geteuid(), socket.gethostname())
+    assert counted["program"] == str(argv[0])
+    ended = datetime.strptime(counted["ended"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+    assert 0 <= time.time() - ended.timestamp() < scaled(60)
+    assert 0 < counted["seconds"] < scaled(60)
+
+
+def test_a_full_log_is_set_aside(launch, compiled, tmp_path: Path) -> None:
+    """It replaces the one before, so two files are the most there ever are."""
+    log, argv = tmp_path / "jobs.jsonl", [compiled("mpich", "calls"), "alltoall=1"]
+    env = {"SWAPMEET_STATS_LOG": str(log)}
+    before = tmp_path / "jobs.jsonl.1"
+    before.write_text("older\n")
+    log.write_bytes(b"".ljust(FULL_BYTES - 1, b"\n"))
+    check(launch(1, argv, mpi="mpich", env=env))
+    assert (before.read_text(), log.read_bytes()[FULL_BYTES - 1 :].count(b"\n")) == ("older\n", 1)
+    check(launch(1, argv, mpi="mpich", env=env))
+    assert before.stat().st_size > FULL_BYTES
+    assert len(log.read_text().splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [log.name, before.name]
+
+
+def test_a_log_that_cannot_be_written_is_one_warning(launch, compiled, tmp_path: Path, wheel: str) -> None:
+    env = {"SWAPMEET_STATS_LOG": str(tmp_path / "missing" / "jobs.jsonl")}
+    done = launch(2, [compiled(wheel, "calls"), "alltoall=1"], mpi=wheel, env=env)
+    check(done)
+    assert done.stderr.count("swapmeet: warning: SWAPMEET_STATS_LOG=") == 1
+    assert "No such file or directory" in done.stderr
 
 
 def test_mpi4py_is_counted_once(launch, tallies, tmp_path: Path, wheel: str) -> None:

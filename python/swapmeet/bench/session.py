@@ -18,7 +18,7 @@ from swapmeet import _core
 from swapmeet.bench.cells import NATIVE, OVERLAP, Cell
 from swapmeet.bench.process import Process
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import command
+from swapmeet.launch import UNCOUNTED, command
 from swapmeet.library import library, program
 from swapmeet.mpi import Mpi, environment
 
@@ -120,7 +120,7 @@ class Session:
     ) -> None:
         self.target, self.ranks, self.nodes, self.timeout_s = target, ranks, nodes, timeout_s
         self._options = [*(["pin"] if pin else []), *(["touch 1"] if touch else [])]
-        settings = {"SWAPMEET_STATS": "0", "SWAPMEET_EXPLAIN": "1"}  # counting costs time; explaining, the first call
+        settings = {**UNCOUNTED, "SWAPMEET_EXPLAIN": "1"}  # counting costs time; explaining, the first call
         settings |= {"SWAPMEET_NODES": nodes} if nodes else {}
         settings |= variables or {}
         self._preloads = preload

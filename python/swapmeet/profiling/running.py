@@ -91,7 +91,7 @@ def run_recorded(
         **launch.library_variables(NATIVE),
         "SWAPMEET_RECORD": str(folder / RECORDING / "%r.jsonl"),
         "SWAPMEET_EXPLAIN": "0",
-        "SWAPMEET_STATS": "0",
+        **launch.UNCOUNTED,
     }
     (folder / RECORDING).mkdir()
     words = launch.command(target, ranks, argv, library(target), variables, launcher)

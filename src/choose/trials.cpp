@@ -20,8 +20,8 @@ constexpr double sure = 2.5;  ///< deviations by which what replaces the host MP
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
 constexpr double other = 2;           ///< a time that is not what it was
-constexpr double promise = 0.8;       ///< of the usual time: what is expected to take less is worth trying early
-constexpr double early_share = 10, unpromising_share = 1;  ///< of the share of all time, in early calls
+constexpr double promise = 0.9;       ///< of the usual time: what is expected to take less is worth trying early
+constexpr double early_share = 10, unpromising_share = 1.5;  ///< of the share of all time, in early calls
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

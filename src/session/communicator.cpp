@@ -312,12 +312,12 @@ bool Communicator::was_measured(Collective collective, std::int64_t block_bytes)
 
 Decision& Communicator::postponed(Collective collective) {
   withdraw();  // it takes memory, and others may want it before
-  Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
-  if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
+  Decision& first = decline_at_first(collective, "one of the first calls: more are awaited before setting up");
+  first.compared = false;
   return first;
 }
 
-/// Of what is priced, where there is a network. Not where it would be in the way of the host MPI's progress.
+/// Not where it would be in the way of the host MPI's progress.
 void Communicator::describe_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
   if (!make_ours()) return;
@@ -368,8 +368,7 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
 OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
   std::unique_ptr<OnlineTuning>& found = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
-  if (!found)
-    found = std::make_unique<OnlineTuning>(*this, collective, block_bytes, decision, decision.least_bytes >= 0);
+  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, block_bytes, decision, decision.compared);
   return found.get();
 }
 
@@ -410,6 +409,12 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   decision->reason = reason;
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   return keep(collective, std::move(decision));
+}
+
+Decision& Communicator::decline_at_first(Collective collective, const std::string& reason) {
+  Decision& first = decline(collective, reason);
+  if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
+  return first;
 }
 
 Decision& Communicator::within_limits(Decision& decision, Collective collective, bool in_place,

@@ -43,6 +43,7 @@ struct Decision {
   Tally* tally = nullptr;                    ///< where such calls are counted
   /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
   std::vector<std::unique_ptr<OnlineTuning>> trying;
+  bool compared = true;  ///< whether others are tried; else only what calls take is measured
 };
 
 /// The last MPI_Alltoall. One that is like it, but for its addresses, gets the same decision.
@@ -221,6 +222,8 @@ class Communicator {
   /// unequal ones); nullptr: nothing does.
   OnlineTuning* trying(Collective collective, Decision& decision, std::int64_t block_bytes);
 
+  /// Has trials priced by what is measured of the network, if there is one. Collective.
+  void describe_network();
   /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
   std::vector<Expectation> candidates_beside(Collective collective, std::int64_t block_bytes, const Spec& usual) const;
   /// The decision for a call that is tried by `spec`. Collective.
@@ -235,6 +238,8 @@ class Communicator {
 
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
+  /// The same, until trials show that another algorithm takes less, if there are any.
+  Decision& decline_at_first(Collective collective, const std::string& reason);
 
   /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
   /// what it was given. Collective. False, on all ranks: one could not, or they differ.
@@ -312,7 +317,6 @@ class Communicator {
   bool awaits_calls(Collective collective) const;
   bool was_measured(Collective collective, std::int64_t block_bytes) const;
   Decision& postponed(Collective collective);
-  void describe_network();
 
   /// Shared memory of `bytes` bytes for each rank, as it says. Collective. nullptr on all ranks: there is none.
   char* allocate_shared(std::int64_t bytes);

@@ -13,13 +13,15 @@ namespace {
 
 constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
 
-/// Calls that go as usual before anything is tried. On one node shared memory is all but certain to be the fastest, and what
-/// takes less than ranks need to leave a barrier cannot be timed by single calls: the larger ones are tried after some 20 ms
-/// of them, the others never; of unequal blocks nobody knows the sizes, so they are tried late.
-std::int64_t first_calls(const Communicator& communicator, Collective collective, std::int64_t block_bytes) {
-  constexpr std::int64_t between_nodes = 1, of_unequal = 20'000;
+/// Calls that go as usual before anything is tried. Between nodes what the network takes is measured then, for which ours()
+/// is made: programs of few calls that the host MPI serves (`host`) do without. On one node shared memory is all but certain
+/// to be the fastest, and what takes less than ranks need to leave a barrier cannot be timed by single calls: the larger ones
+/// are tried after some 20 ms of them, the others never; of unequal blocks nobody knows the sizes, so they are tried late.
+std::int64_t first_calls(const Communicator& communicator, Collective collective, std::int64_t block_bytes, bool host) {
+  constexpr std::int64_t between_nodes = 1, by_host = 8, of_unequal = 20'000;
   constexpr double copied_byte_s = 1e-10, least_timed_s = 20e-6, untried_s = 20e-3;
-  if (communicator.nodes() != 1 || communicator.options().trials_share >= 1) return between_nodes;
+  if (communicator.options().trials_share >= 1) return between_nodes;
+  if (communicator.nodes() != 1) return host ? by_host : between_nodes;
   if (of_unequal_blocks(collective)) return of_unequal;
   const double call_s = copied_byte_s * communicator.ranks() * static_cast<double>(block_bytes);
   return call_s < least_timed_s ? INT64_MAX : static_cast<std::int64_t>(untried_s / call_s);
@@ -37,7 +39,8 @@ std::string microseconds(double seconds) {
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                            bool others)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others),
-      first_calls_(first_calls(communicator, collective, block_bytes)), pause_(first_calls_), paused_s_(PMPI_Wtime()) {}
+      first_calls_(first_calls(communicator, collective, block_bytes, others && !usual.exchange)), pause_(first_calls_),
+      paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
 void OnlineTuning::pause() {
@@ -107,8 +110,10 @@ std::int64_t OnlineTuning::mean_bytes() const {
 /// Enough calls were made to ask what others would take.
 void OnlineTuning::prepare() {
   const Spec spec = usual_.spec();
-  if (others_) known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
-  else known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
+  if (others_) {
+    communicator_.describe_network();
+    known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
+  } else known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
   const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);

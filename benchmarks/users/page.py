@@ -215,7 +215,7 @@ def picture(found: Sequence[Row], title: str, file: Path) -> None:
         note="Means over ranks; medians over turns, and their intervals. Above 1: faster.",
         left=0.5,
         legend_columns=3,
-        most_across=3,  # an MPI in a row, where it is measured with three numbers of ranks
+        most_across=max(1, min(3, len(cases) // len({case.mpi for case in cases}))),  # an MPI in a row
     )
     for case, axes in zip(cases, figure.axes, strict=True):
         _panel(axes, [row for row in found if row.case == case], specs)

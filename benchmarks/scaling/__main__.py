@@ -76,14 +76,18 @@ def chosen(names: str, simulated: bool) -> list[Problem]:
 
 
 def draw(arguments: argparse.Namespace) -> int:
-    """Make a picture of each place, and the tables of a page."""
+    """Make a picture of each place with several numbers of ranks, and the tables of a page."""
     from pictures import document, ordered
     from pictures import draw as picture
 
     points = sorted((point for file in arguments.files for point in read(file)), key=lambda point: point.key[:4])
-    for number, where in enumerate(ordered([point.where for point in points]), 1):
-        if arguments.picture:
-            picture(points, where, arguments.picture.with_name(f"{arguments.picture.name}-{number}.png"))
+    ranks = {
+        where: {point.ranks for point in points if point.where == where}
+        for where in ordered([point.where for point in points])
+    }
+    scaled = [where for where, numbers in ranks.items() if len(numbers) > 1]
+    for number, where in enumerate(scaled if arguments.picture else [], 1):
+        picture(points, where, arguments.picture.with_name(f"{arguments.picture.name}-{number}.png"))
     if arguments.document:
         arguments.document.write_text(document(arguments.document.read_text(), points))
     return 0
@@ -115,7 +119,9 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
             command.add_argument("--rate", default="1gbit")
     command = commands.add_parser("draw", help="pictures and tables of results")
     command.add_argument("files", nargs="+", type=Path)
-    command.add_argument("--picture", type=Path, metavar="NAME", help="NAME-1.png, ..., one for each place")
+    command.add_argument(
+        "--picture", type=Path, metavar="NAME", help="NAME-1.png, ..., one for each place with several numbers of ranks"
+    )
     command.add_argument("--document", type=Path, metavar="FILE.md", help="make its tables anew")
     return parser.parse_args(words)
 

@@ -42,9 +42,7 @@ def test_large_blocks_are_left_to_the_host_mpi(launch, compiled, wheel: str) -> 
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_large_blocks_are_tried_in_place_too(
-    launch, compiled, tallies, tmp_path: Path, wheel: str, ranks: int
-) -> None:
+def test_large_blocks_are_tried_in_place_too(launch, compiled, tallies, tmp_path: Path, wheel: str, ranks: int) -> None:
     """The host MPI has the first of them, and others while trials show that it takes least."""
     file = tmp_path / "statistics.json"
     env = {"SWAPMEET_TRIALS": "100", "SWAPMEET_STATS": str(file)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import click
 import pytest
+import typer.core
 import typer.main
 from cli.command import refused, swapmeet
 
@@ -34,8 +34,9 @@ def test_a_workload_is_no_size_of_blocks() -> None:
 
 def test_every_command_is_in_one_part_of_the_help() -> None:
     listed = [name for names in PARTS.values() for name in names.split()]
-    commands = typer.main.get_command(app).list_commands(click.Context(click.Command("swapmeet")))
-    assert sorted(listed) == sorted(commands)
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    assert sorted(listed) == sorted(group.commands)
     text = swapmeet("--help").stdout
     assert all(f"\n{part}:" in text for part in PARTS) and all(f"\n  {name} " in text for name in listed)
 

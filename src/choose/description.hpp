@@ -42,7 +42,8 @@ struct MeasuredNetwork {
 /// (docs/measurements/programs.md).
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
-/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in 3.1 ms"
+/// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in
+/// 3.1 ms"
 std::string to_text(const MeasuredNetwork& network);
 
 }  // namespace swapmeet

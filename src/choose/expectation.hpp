@@ -6,7 +6,8 @@
 /// these are. What follows of all measurements together has closed forms (posterior()). Where measurements are further apart
 /// than `own` allows for, the model is worse than was thought here, and `own` is widened to what they show.
 ///
-/// Source:  birge1932: uncertainties are widened by the root of chi squared over the degrees of freedom, where that is above 1.
+/// Source:  birge1932: uncertainties are widened by the root of chi squared over the degrees of freedom, where that is
+///          above 1.
 #pragma once
 
 #include <span>

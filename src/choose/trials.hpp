@@ -8,8 +8,8 @@
 ///
 ///   cost of all trials <= share · (time of all calls so far) + min(early · share · (the same), 400 · share · (a call))
 ///
-/// where early is 10 if what is usual is ours, or something is expected to take less than 0.9 of it, else 1.5. That is at 1 %:
-/// at most four calls more than 1 % of the time, 2.5 % as long as calls go to the host MPI and nothing is expected to gain
+/// where early is 10 if what is usual is ours, or something is expected to take less than 0.9 of it, else 1.5. That is at
+/// 1 %: at most four calls more than 1 % of the time, 2.5 % as long as calls go to the host MPI and nothing is expected to gain
 /// much, and none more where an earlier run has measured what is usual. So what is expected to take half the time is tried
 /// within the first calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of
 /// calls from 1000 on, the usual algorithm and the host MPI are measured again; what only earlier runs have measured, after

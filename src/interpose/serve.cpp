@@ -96,8 +96,10 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
   if (call.in_place && block_bytes > most_in_place && decision->plan && decision->plan->takes_place() &&
-      !communicator.options().algorithm)
+      !communicator.options().algorithm) {
     decision = &communicator.decline_at_first(call.collective, "in place, blocks of more than 256 KiB");
+    decision->noted = false;
+  }
   if (!decision->trying.empty()) [[unlikely]]
     trying = communicator.trying(call.collective, *decision, block_bytes);
   if (trying) [[unlikely]]

@@ -14,9 +14,9 @@
 /// Grants (post=granted) are messages of no bytes, so a batch of messages waits for one more L.
 /// Where blocks within a node travel by rows, a rank raises one flag for all of them: (K + 1)·o in place of 2o·K there, and
 /// hockney L + (K + 1)·o + B·G.
-/// max-rate and pipelined in addition, where a machine's description says so: a larger message's handshake (o at both ends of each
-/// message, 2L a batch), a batch's first fragment, o of peers that are not kept ready, bytes copied outside the cache,
-/// and derived datatypes.
+/// max-rate and pipelined in addition, where a machine's description says so: a larger message's handshake (o at both ends
+/// of each message, 2L a batch), a batch's first fragment, o of peers that are not kept ready, bytes copied outside the
+/// cache, and derived datatypes.
 /// With complete=any or test a batch's L (loggp: and 2o) is hidden behind what other messages take, but for the first.
 ///
 /// Source:  Hockney 1994; Alexandrov et al. 1995 (LogGP); Gropp, Olson, Samfass 2016 (max-rate)

@@ -15,8 +15,8 @@ inline constexpr MpiKind open_mpi_kind{"Open MPI", "openmpi"};
 inline constexpr MpiKind mpich_kind{"MPICH", "mpich"};  ///< with all that descend from it
 inline constexpr MpiKind standard_kind{"the MPI-5 ABI", "standard"};
 inline constexpr MpiKind simgrid_kind{"SimGrid's MPI", nullptr};
-inline constexpr MpiKind trampoline_kind{"MPItrampoline",
-                                         nullptr};  ///< whose handles are wider than those of the MPI behind
+/// Its handles are wider than those of the MPI behind it.
+inline constexpr MpiKind trampoline_kind{"MPItrampoline", nullptr};
 
 /// Whether an MPI that says this of itself has MPICH's handles.
 inline bool descends_from_mpich(const char* library_version) {

@@ -113,7 +113,9 @@ void OnlineTuning::prepare() {
   if (others_) {
     communicator_.describe_network();
     known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
-  } else known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
+  } else {
+    known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
+  }
   const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);
@@ -130,7 +132,7 @@ void OnlineTuning::learn() {
   trials_->learn();
   pause();
   const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
-  if (trials_->samples(tried) > 0)
+  if (trials_->samples(tried) > 0 && usual_.noted)
     communicator_.note({communicator_.kind_of_calls(collective_, mean_bytes()), spec, trials_->samples(tried),
                         trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.decide_anew();

@@ -121,6 +121,7 @@ void bind_choice(nb::module_& m) {
           "machine"_a = nb::none(), "common"_a = Doubt{}.common, "own"_a = Doubt{}.own,
           "evidence"_a = std::vector<Evidence>{})
       .def_rw("evidence", &Knowledge::evidence)
+      .def_rw("ranks_per_core", &Knowledge::ranks_per_core, "The most of any host.")
       .def(
           "describe", [](Knowledge& known, const MeasuredNetwork& network) { describe_network(network, known); },
           "network"_a, "Prices rest on this network from now on.");

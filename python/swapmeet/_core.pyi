@@ -1149,6 +1149,13 @@ class Knowledge:
     @evidence.setter
     def evidence(self, arg: Sequence[Evidence], /) -> None: ...
 
+    @property
+    def ranks_per_core(self) -> float:
+        """The most of any host."""
+
+    @ranks_per_core.setter
+    def ranks_per_core(self, arg: float, /) -> None: ...
+
     def describe(self, network: MeasuredNetwork) -> None:
         """Prices rest on this network from now on."""
 

@@ -23,6 +23,8 @@ struct CallKind {
   /// Of a block, of unequal ones on average; as block_class() says. unknown_class: ranks do not know their sizes.
   std::int32_t size_class = 0;
 
+  double mean_per_node() const { return static_cast<double>(ranks) / nodes; }
+
   auto operator<=>(const CallKind&) const = default;
 };
 

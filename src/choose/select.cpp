@@ -87,7 +87,7 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   const bool unequal = of_unequal_blocks(collective);
   const std::int32_t size_class = unequal ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
   CallKind kind = kind_of(collective, shape, size_class);
-  const PricedFamily family(kind, means, knowledge.machine, knowledge.model);
+  const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model);
   std::vector<Spec> unproved;
   std::vector<Expectation> expected;
   const auto best_of = [&](std::int32_t of_class) -> const Expectation& {
@@ -113,6 +113,13 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
 
 }  // namespace
 
+Machine Knowledge::as_found(double per_node) const {
+  Machine found = machine;
+  if (ranks_per_core > 1)
+    found.node_message_us = std::max(found.node_message_us, 2 * found.between.overhead_us * ranks_per_core / per_node);
+  return found;
+}
+
 void describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
   constexpr double doubt_of_measured = 0.5;
   if (!network.known()) return;
@@ -133,7 +140,7 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   constexpr double reach = 3, alike = 1.03;
   constexpr std::size_t least = 3, most = 8;
   const CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
-  const PricedFamily family(kind, means, knowledge.machine, knowledge.model);
+  const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model);
   std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
   std::vector<Expectation> kept{expected.front()};
   std::stable_sort(expected.begin() + 1, expected.end(), [](const Expectation& one, const Expectation& other) {

@@ -22,6 +22,10 @@ struct Knowledge {
   /// Makes much of messages. As long as nobody has measured the network, it may be slower than is assumed; and on one node
   /// prices are held against measurements by this model (docs/measurements/node.md).
   Model model = Model::max_rate;
+  double ranks_per_core = 1;  ///< the most of any host
+
+  /// `machine`, as ranks find it that share cores, so many on each node: these are busy with the messages of all.
+  Machine as_found(double per_node) const;
 };
 
 /// Prices rest on this network from now on.

@@ -4,16 +4,12 @@
 
 namespace swapmeet {
 
-namespace {
-
-/// As launchers say in the environment: MPICH's Hydra (and Intel MPI's), and Open MPI's. 1: nobody has said.
+/// MPICH's Hydra (and Intel MPI's), and Open MPI's, in the environment.
 std::int64_t launched_here() {
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
     if (const char* const text = std::getenv(name)) return std::max(1L, std::strtol(text, nullptr, 10));
   return 1;
 }
-
-}  // namespace
 
 Crowd& Crowd::of_this_process() {
   static Crowd crowd(processors(), launched_here());

@@ -1,5 +1,5 @@
-/// Who may want the cores of this host besides the ranks of one exchange: ranks of the job on other communicators, and
-/// further threads of each. Where there are more of them than cores, who waits cannot see all that wait for its core.
+/// Who may want the cores of this host besides the ranks of one exchange: ranks of the job on other communicators or in
+/// other containers, and further threads of each. Where there are more of them than cores, who waits cannot see all that wait for its core.
 #pragma once
 
 #include <unistd.h>
@@ -10,20 +10,23 @@
 
 namespace swapmeet {
 
-/// Of this host.
+/// Cores of this host.
 inline std::int64_t processors() {
   static const long number = sysconf(_SC_NPROCESSORS_ONLN);  // which reads a file
   return number;
 }
 
+/// Ranks of the job on this host, as its launcher says; 1: it does not.
+std::int64_t launched_here();
+
 /// Of a process. Any thread may call anything.
 class Crowd {
  public:
-  /// `ranks`: of the job on this host, as far as is known.
+  /// `ranks`: of the job on these cores, as far as is known.
   explicit Crowd(std::int64_t cores, std::int64_t ranks = 1) : cores_(cores), ranks_(ranks) {}
   static Crowd& of_this_process();
 
-  /// So many ranks of the job are on this host, at least.
+  /// So many ranks of the job are on these cores, at least: on this host, or in other containers of its kernel.
   void has_ranks(std::int64_t number) {
     if (number > ranks_.load(std::memory_order_relaxed)) ranks_.store(number, std::memory_order_relaxed);
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -24,32 +25,56 @@ std::string processor_name() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// Names of a host may be given twice, and containers of a host have names of their own; who cannot share memory has
-/// another boot, name or /dev/shm.
-std::string host_text() {
-  if (simulated) return processor_name();
+std::string kernel_text() {
   char boot[64] = "";
   const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (file >= 0 && read(file, boot, sizeof boot - 1) < 0) boot[0] = '\0';
   if (file >= 0) close(file);
+  return boot;
+}
+
+/// Names of a host may be given twice, and containers of a host have names of their own; who cannot share memory has
+/// another boot, name or /dev/shm.
+std::string host_text() {
+  if (simulated) return processor_name();
   utsname name{};
   uname(&name);
   struct stat shared{};
   const bool has = stat("/dev/shm", &shared) == 0;
-  return std::string(boot) + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
+  return kernel_text() + ' ' + name.nodename + ' ' + std::to_string(has ? shared.st_dev : 0);
 }
 
-std::uint64_t make_host_number() {
+std::uint64_t number_of(const std::string& text) {
   TextHash hash;
-  hash.add(host_text());
+  hash.add(text);
   return hash.value();
+}
+
+/// Ranks of the job on each kernel, at least: those of the communicator, and all that were launched on their hosts.
+std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const CensusRecord> all) {
+  std::map<std::uint64_t, std::int64_t> ranks, launched;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> on_host;
+  for (const CensusRecord& rank : all) {
+    ++ranks[rank.kernel];
+    std::int64_t& most = on_host[{rank.kernel, rank.host}];
+    most = std::max<std::int64_t>(most, rank.launched);
+  }
+  for (const auto& [host, number] : on_host) launched[host.first] += number;
+  for (auto& [kernel, number] : ranks) number = std::max(number, launched[kernel]);
+  return ranks;
 }
 
 }  // namespace
 
 std::uint64_t host_number() {
-  if (simulated) return make_host_number();
-  static const std::uint64_t number = make_host_number();
+  if (simulated) return number_of(host_text());
+  static const std::uint64_t number = number_of(host_text());
+  return number;
+}
+
+std::uint64_t kernel_number() {
+  if (simulated) return host_number();
+  static const std::uint64_t number = number_of(kernel_text());
   return number;
 }
 
@@ -76,6 +101,11 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }
+  const std::map<std::uint64_t, std::int64_t> ranks_on = count_ranks(all);
+  census.ranks_here = ranks_on.at(mine.kernel);
+  for (const CensusRecord& rank : all)
+    census.ranks_per_core =
+        std::max(census.ranks_per_core, static_cast<double>(ranks_on.at(rank.kernel)) / std::max(rank.cores, 1U));
   return census;
 }
 

@@ -16,6 +16,9 @@ struct CensusRecord {
   std::uint64_t device = 0;             ///< as device_in_use()
   std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
   std::uint64_t host = 0;               ///< that the rank is on
+  std::uint64_t kernel = 0;             ///< of it: of all containers of a machine
+  std::uint32_t launched = 1;           ///< ranks on the host, as far as the launcher says
+  std::uint32_t cores = UINT32_MAX;     ///< of the kernel
   std::uint32_t locked = 0;             ///< as progress_is_locked()
   std::uint32_t threaded = 0;           ///< whether several threads may call MPI at once
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
@@ -27,6 +30,8 @@ struct Census {
   bool fault = false;   ///< a rank has died, and this one knows
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool locked = false, threaded = false;  ///< some rank
+  std::int64_t ranks_here = 1;            ///< of the job, on the kernel of this rank, as far as is known
+  double ranks_per_core = 1;              ///< the most of any kernel
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};
@@ -35,8 +40,10 @@ struct Census {
 /// Collective over `comm`.
 Census take_census(const CensusRecord& mine, MPI_Comm comm);
 
-/// A number of the host that this process is on: different on others, the same for all that can share memory.
+/// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
+/// kernel: the same for all that may want the same cores.
 std::uint64_t host_number();
+std::uint64_t kernel_number();
 
 /// The nodes of ranks on such hosts, each named by its first rank.
 std::vector<std::int32_t> nodes_of_hosts(std::span<const std::uint64_t> hosts);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -48,6 +49,13 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
 constexpr std::size_t trial_classes = 64;
 
 const Means hoped{true, true};  ///< before the ranks of a node have joined
+
+/// "; 8 ranks share a core", the most of any host; "" where each has one.
+std::string sharing(double ranks_per_core) {
+  char text[48] = "";
+  if (ranks_per_core > 1) std::snprintf(text, sizeof text, "; %.3g ranks share a core", ranks_per_core);
+  return text;
+}
 
 /// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
 void tell_problems(const Options& options, MPI_Comm user) {
@@ -163,14 +171,21 @@ void Communicator::meet() {
     warn_of_memory();
     return MPI_SUCCESS;
   });
-  Census census = take_census({options_.fingerprint(), device, number_, host_number(), progress_is_locked(),
-                               has_several_threads(), rank_ == 0 ? recalled_.size() : UINT64_MAX, *offer_},
-                              agreeing());
+  CensusRecord mine{options_.fingerprint(), device, number_, host_number(), kernel_number()};
+  if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
+  if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
+  mine.locked = progress_is_locked();
+  mine.threaded = has_several_threads();
+  if (rank_ == 0) mine.recalled = recalled_.size();
+  mine.offer = *offer_;
+  Census census = take_census(mine, agreeing());
   locked_ = census.locked;
   threaded_ = census.threaded;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
+  knowledge_.ranks_per_core = census.ranks_per_core;
+  Crowd::of_this_process().has_ranks(census.ranks_here);
   if (post()) meets_processes();
   if (census.device > 0) leave_devices_alone(device_name(census.device));
   if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
@@ -325,7 +340,8 @@ void Communicator::describe_network() {
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network = probe_network(ours_, rank_, static_cast<Rank>(other - nodes.begin()));
   swapmeet::describe_network(network, knowledge_);
-  if (options_.explain && rank_ == 0 && network.known()) say_once("between nodes: " + to_text(network));
+  if (options_.explain && rank_ == 0 && network.known())
+    say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -93,3 +94,12 @@ def test_ranks_that_go_round_the_nodes_are_served(on_cluster, exchange) -> None:
     right(done)
     assert nodes_seen(done) == [2, 2, 1, 2, 2]
     by_itself(done)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_ranks_of_all_containers_share_the_cores_of_a_machine(on_cluster, exchange, mpi: str) -> None:
+    """Each host alone would have a core for each of its ranks."""
+    per_node = [2] * (os.cpu_count() or 1)
+    done = on_cluster(mpi, per_node, [exchange(mpi), "0.5", "8"], algorithm="auto")
+    right(done)
+    assert "; 2 ranks share a core" in done.stderr, done.stderr

@@ -152,6 +152,35 @@ def test_slow_copies_count_if_they_are_far_slower_than_assumed() -> None:
     assert all(slow[spec] > 1.2 * unknown[spec] for spec in slow.keys() & unknown.keys() if "dims=nodes" in spec)
 
 
+def test_a_message_on_a_slow_network_keeps_its_core_busy() -> None:
+    """However little of one in a row was seen; where the network is as assumed, nothing changes."""
+
+    def price_s(start_us: float, message_us: float) -> float:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(start_us, message_us, 0.08))
+        return price_of("pairwise", known)
+
+    def price_of(spec: str, known: _core.Knowledge) -> float:
+        also = _core.parse_spec(spec)
+        found = _core.candidates(ALLTOALL, 64, 64, nodes="8", knowledge=known, also=also)
+        return next(one.price_s for one in found if one.spec == also)
+
+    assert price_s(1.8, -1) == price_s(1.8, 0.1)
+    assert price_s(160, 0.1) == price_s(160, -1) > 50 * 2 * 20e-6
+
+
+def test_few_messages_are_worth_more_where_ranks_share_cores() -> None:
+    def best(ranks_per_core: float) -> _core.Spec:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(160))
+        known.ranks_per_core = ranks_per_core
+        return _core.choose(ALLTOALL, 32, 64, OPTIONS, nodes="8", knowledge=known)[0]
+
+    assert best(0.5) == best(1)
+    assert dict(best(1).parameters)["dims"] == "nodes"  # each rank sends
+    assert best(16).family == "leaders" and dict(best(16).parameters)["per-node"] == "1"
+
+
 def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
     spec = chosen(64, "8", 8, [])
     kind = _core.CallKind(ALLTOALL, 64, 8, "8")

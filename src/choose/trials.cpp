@@ -43,7 +43,15 @@ std::int64_t whole(double calls) {
   return static_cast<std::int64_t>(std::min(std::ceil(std::max(0.0, calls)), static_cast<double>(endless)));
 }
 
+/// Whether who takes less than others is expected to take far less than what is usual. Logarithms of times.
+bool far_less(double least, double usual) { return least < usual + std::log(promise); }
+
 }  // namespace
+
+bool promise_much(std::span<const Expectation> arms) {
+  const auto log_mean = [](const Expectation& arm) { return arm.time.log_mean; };
+  return far_less(log_mean(*std::ranges::min_element(arms, {}, log_mean)), log_mean(arms[Trials::native]));
+}
 
 Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls)
     : share_(share), doubt_(doubt), usual_(usual), calls_(calls) {
@@ -147,7 +155,7 @@ double Trials::cost(std::size_t arm) const {
 bool Trials::promising() const {
   if (usual_ != native) return true;
   const auto least = std::ranges::min_element(beliefs_, {}, &Belief::log_mean);
-  return least->log_mean < beliefs_[static_cast<std::size_t>(usual_)].log_mean + std::log(promise);
+  return far_less(least->log_mean, beliefs_[static_cast<std::size_t>(usual_)].log_mean);
 }
 
 void Trials::plan() {

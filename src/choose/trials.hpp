@@ -29,6 +29,9 @@
 
 namespace swapmeet {
 
+/// Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.
+bool promise_much(std::span<const Expectation> arms);
+
 /// All ranks make the same calls, agree on times, and so do the same.
 class Trials {
  public:

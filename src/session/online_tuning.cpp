@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "mpi/agreement.hpp"
 #include "session/communicator.hpp"
@@ -13,12 +14,16 @@ namespace {
 
 constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
 
+/// Calls between nodes that the host MPI serves, before anything is tried: at least, and where little is expected of it.
+constexpr std::int64_t by_host = 8, unpromising = 64;
+
 /// Calls that go as usual before anything is tried. Between nodes what the network takes is measured then, for which ours()
-/// is made: programs of few calls that the host MPI serves (`host`) do without. On one node shared memory is all but certain
-/// to be the fastest, and what takes less than ranks need to leave a barrier cannot be timed by single calls: the larger ones
-/// are tried after some 20 ms of them, the others never; of unequal blocks nobody knows the sizes, so they are tried late.
+/// is made: programs of few calls that the host MPI serves (`host`) do without, of some more where the model promises
+/// little. On one node shared memory is all but certain to be the fastest, and what takes less than ranks need to leave a
+/// barrier cannot be timed by single calls: the larger ones are tried after some 20 ms of them, the others never; of unequal
+/// blocks nobody knows the sizes, so they are tried late.
 std::int64_t first_calls(const Communicator& communicator, Collective collective, std::int64_t block_bytes, bool host) {
-  constexpr std::int64_t between_nodes = 1, by_host = 8, of_unequal = 20'000;
+  constexpr std::int64_t between_nodes = 1, of_unequal = 20'000;
   constexpr double copied_byte_s = 1e-10, least_timed_s = 20e-6, untried_s = 20e-3;
   if (communicator.options().trials_share >= 1) return between_nodes;
   if (communicator.nodes() != 1) return host ? by_host : between_nodes;
@@ -111,6 +116,12 @@ std::int64_t OnlineTuning::mean_bytes() const {
 void OnlineTuning::prepare() {
   const Spec spec = usual_.spec();
   if (others_) {
+    if (first_calls_ == by_host && communicator_.nodes() > 1 &&
+        !promise_much(communicator_.candidates_beside(collective_, mean_bytes(), spec))) {
+      pause_ = unpromising - std::exchange(first_calls_, unpromising);
+      paused_s_ = PMPI_Wtime();
+      return;
+    }
     communicator_.describe_network();
     known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
   } else {

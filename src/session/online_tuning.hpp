@@ -52,7 +52,7 @@ class OnlineTuning {
   std::optional<Trials> trials_;    ///< nothing: too few calls so far
   std::vector<Expectation> known_;  ///< of each arm, when trials began
   std::vector<Decision*> arms_;     ///< nullptr: not prepared
-  const std::int64_t first_calls_;  ///< before any trial
+  std::int64_t first_calls_;        ///< before any trial
   std::int64_t pause_;
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it

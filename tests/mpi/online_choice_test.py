@@ -56,6 +56,17 @@ def test_what_a_message_between_nodes_takes_is_measured(tried, env: dict[str, st
     assert all(float(start_us) > 0 and float(took_ms) > 0 for start_us, took_ms in found)
 
 
+@pytest.mark.parametrize(("ints", "calls", "measures"), [(100_000, 60, False), (100_000, 80, True), (1, 60, True)])
+def test_the_network_is_measured_early_only_where_much_is_expected(
+    launch, compiled, wheel: str, ints: int, calls: int, measures: bool
+) -> None:
+    argv = [compiled(wheel, "calls"), f"ints={ints}", f"alltoall={calls}"]
+    nodes = "1" if ints > 1 else "2"  # alone on its node, a rank gains nothing by shared memory
+    done = launch(4, argv, mpi=wheel, env={"SWAPMEET_NODES": nodes, "SWAPMEET_EXPLAIN": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("between nodes: " in done.stderr) == measures, done.stderr
+
+
 def test_without_trials_messages_are_the_same_in_each_run(tried) -> None:
     served, _ = tried(3, 50, **RARELY)
     assert len(served) == 1

@@ -1,0 +1,259 @@
+/// What the ranks of a communicator settle before they exchange: census, memory, nodes, shared memory, network.
+#include "session/communicator.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "mpi/guard.hpp"
+#include "mpi/agreement.hpp"
+#include "session/census.hpp"
+#include "session/context.hpp"
+#include "session/probe.hpp"
+#include "buffers/device.hpp"
+#include "node/crowd.hpp"
+#include "node/node_group.hpp"
+#include "mpi/progress.hpp"
+#include "mpi/report.hpp"
+#include "mpi/simulation.hpp"
+#include "mpi/world_ranks.hpp"
+#include "schedule/text_hash.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
+std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
+  const std::vector<int> world_ranks = world_ranks_of(comm);
+  Hierarchy levels;
+  for (const std::vector<std::int32_t>& world_level : world_levels) {
+    levels.emplace_back();
+    for (const int rank : world_ranks) {
+      if (rank < 0 || rank >= static_cast<int>(world_level.size())) return std::nullopt;
+      levels.back().push_back(world_level[static_cast<std::size_t>(rank)]);
+    }
+  }
+  return levels;
+}
+
+/// "; 8 ranks share a core", the most of any host; "" where each has one.
+std::string sharing(double ranks_per_core) {
+  char text[48] = "";
+  if (ranks_per_core > 1) std::snprintf(text, sizeof text, "; %.3g ranks share a core", ranks_per_core);
+  return text;
+}
+
+/// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
+void tell_problems(const Options& options, MPI_Comm user) {
+  constexpr int none = std::numeric_limits<int>::max();
+  int rank = 0;
+  PMPI_Comm_rank(user, &rank);
+  if (options.problems.empty()) rank = none;
+  if (-most_of_any_rank(-std::int64_t{rank}, user) != rank || rank == none) return;
+  const int world_rank = said().world_rank;
+  if (world_rank == 0) return;
+  for (const std::string& problem : options.problems)
+    say_once("warning: rank " + std::to_string(world_rank) + ": " + problem);
+}
+
+}  // namespace
+
+void Communicator::finish_arrival() {
+  finish_suspended(arrival_);
+  if (ours_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
+}
+
+void Communicator::finish_setting_up() {
+  if (arrival_ != MPI_REQUEST_NULL) finish_arrival();
+  if (met_) return;
+  meet();
+  if (!refusal_.empty()) trace_nothing();
+  if (options_.recording()) record(context().recorder);
+}
+
+/// Collective.
+void Communicator::meet() {
+  met_ = true;
+  const auto now = doing(Doing::meeting);
+  if (rank_ == 0) number_ = context().number_of_communicator();
+  const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
+  offer_ = Neighbours::offer(context().share_bytes, context().arenas);
+  guarded([&] {  // the others wait, whatever this one lacks memory for
+    if (rank_ == 0 && !options_.algorithm) recalled_ = context().memory.recall(shape_.ranks);
+    warn_of_memory();
+    return MPI_SUCCESS;
+  });
+  CensusRecord mine{options_.fingerprint(), device, number_, host_number(), kernel_number()};
+  if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
+  if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
+  mine.locked = progress_is_locked();
+  mine.threaded = has_several_threads();
+  if (rank_ == 0) mine.recalled = recalled_.size();
+  mine.offer = *offer_;
+  Census census = take_census(mine, agreeing());
+  locked_ = census.locked;
+  threaded_ = census.threaded;
+  number_ = census.number;
+  hosts_ = std::move(census.hosts);
+  offers_ = std::move(census.offers);
+  knowledge_.ranks_per_core = census.ranks_per_core;
+  Crowd::of_this_process().has_ranks(census.ranks_here);
+  if (post()) meets_processes();
+  if (census.device > 0) leave_devices_alone(device_name(census.device));
+  if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
+  if (census.agreed) return;
+  if (census.fault) {
+    refusal_ = "a rank has died";
+    return;
+  }
+  refusal_ = "the ranks disagree on the SWAPMEET_ variables";
+  warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
+  tell_problems(options_, agreeing());
+}
+
+bool Communicator::can_be_shared() {
+  return met_ && refusal_.empty() && !threaded_ && !observed() && !recorded_ && !options_.check && !hosts_.empty() &&
+         find_nodes().empty() && nodes() == 1;
+}
+
+void Communicator::use_memory() {
+  std::string recalled = std::exchange(recalled_, {});
+  recalled.resize(std::exchange(recalled_bytes_, 0));
+  const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
+  TextHash hash;
+  hash.add(recalled);
+  if (!same_everywhere(had ? hash.value() : 0, agreeing())) return;
+  for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
+}
+
+/// What was offered is not used.
+void Communicator::withdraw() {
+  if (offer_) Neighbours::withdraw(*offer_, context().arenas);
+  offer_.reset();
+  offers_.clear();
+}
+
+void Communicator::leave_devices_alone(std::string_view driver) {
+  device_ = "a rank uses " + std::string(driver) + ", so buffers may be memory of its device";
+  if (options_.algorithm && options_.algorithm->family != Family::native)
+    warn_once(device_ + "; using the host MPI on such communicators. SWAPMEET_DEVICE=host: use " +
+              options_.algorithm_from + " there too, and bring such buffers to the host.");
+}
+
+/// Not where it would be in the way of the host MPI's progress.
+void Communicator::describe_network() {
+  if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
+  if (!make_ours()) return;
+  const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
+  const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
+  const MeasuredNetwork network = probe_network(ours_, rank_, static_cast<Rank>(other - nodes.begin()));
+  swapmeet::describe_network(network, knowledge_);
+  if (options_.explain && rank_ == 0 && network.known())
+    say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
+}
+
+bool Communicator::make_ours() {
+  if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
+  return ours_ != MPI_COMM_NULL;
+}
+
+std::string Communicator::find_nodes() {
+  if (!shape_.hierarchy.empty()) return "";
+  if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
+  std::optional<Hierarchy> levels;
+  if (!options_.nodes.empty()) levels = translated(*options_.hierarchy, user_);
+  else if (!hosts_.empty() || gather(host_number(), hosts_, agreeing()) == MPI_SUCCESS)
+    levels = {nodes_of_hosts(hosts_)};
+  if (!levels) return "the nodes of its ranks cannot be found out";
+  shape_.hierarchy = *std::move(levels);
+  std::vector<std::int32_t> nodes = shape_.hierarchy.front();
+  std::ranges::sort(nodes);
+  nodes_ = std::ranges::unique(nodes).begin() - nodes.begin();
+  return "";
+}
+
+void Communicator::join(const Spec& likely) {
+  if (joined_) return;
+  joined_ = true;
+  const auto now = doing(Doing::joining);
+  std::unique_ptr<Plan> plan;
+  const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
+  Neighbours::Joined joined = join_over(agreeing(), share_bytes_, [&](Neighbours* neighbours) {
+    if (plans) plan = make_plan(likely, neighbours);
+    return plan ? plan->working_blocks() : Neighbours::unprepared;
+  });
+  neighbours_ = std::move(joined.neighbours);
+  means_ = std::move(joined.means);
+  if (!neighbours_ || joined.prepared == Neighbours::unprepared) return;
+  plan->share_working_blocks(joined.prepared);
+  plans_.push_back(std::move(plan));
+}
+
+Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_bytes,
+                                           const Neighbours::Prepare& prepare) {
+  Context& all = context();
+  const NodeGroup group(comm, shape_.hierarchy.front());
+  std::vector<JoinOffer> offers;
+  if (!offers_.empty()) offers = group.of_node(std::exchange(offers_, {}));
+  else if (const JoinOffer mine = offer_ ? *offer_ : Neighbours::offer(all.share_bytes, all.arenas);
+           group.gather(mine, offers) != MPI_SUCCESS) {
+    Neighbours::withdraw(mine, all.arenas);
+    return {nullptr, {false, false, "MPI cannot gather what the ranks of a node say"}};
+  }
+  offer_.reset();
+  // Ranks on the node, of whatever communicator: no more than this, unless they share cores.
+  const auto members = static_cast<std::int64_t>(offers.size());
+  Crowd::of_this_process().has_ranks(members);
+  const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
+  Neighbours::Joined joined =
+      Neighbours::join(comm, group, offers, options_.shm_limit_bytes / most_members, all.regions, all.arenas, prepare);
+  share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
+  all.share_bytes += share_bytes;
+  return joined;
+}
+
+void Communicator::leave() {
+  withdraw();
+  neighbours_.reset();
+  context().share_bytes -= std::exchange(share_bytes_, 0);
+}
+
+int Communicator::allocate(std::int64_t bytes, char*& memory) {
+  if (inter_) return MPI_ERR_COMM;
+  memory = !simulated && refusal_.empty() && find_nodes().empty() ? allocate_shared(bytes) : nullptr;
+  if (memory) return MPI_SUCCESS;
+  Segment segment;
+  if (!segment.make_private(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))).empty()) return MPI_ERR_NO_MEM;
+  memory = segment.memory();
+  context().regions.add(0, std::move(segment), memory);
+  return MPI_SUCCESS;
+}
+
+char* Communicator::allocate_shared(std::int64_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const NodeGroup group(user_, shape_.hierarchy.front());
+  const std::size_t mine = (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + page - 1) / page * page;
+  std::vector<std::size_t> parts;
+  if (group.gather(mine, parts) != MPI_SUCCESS) return nullptr;
+  const auto before = parts.begin() + group.me();
+  const std::size_t first = std::accumulate(parts.begin(), before, std::size_t{0});
+  Segment segment;
+  std::string problem;
+  if (!group.share(std::accumulate(before, parts.end(), first), first, mine, segment, problem)) {
+    warn_once("swapmeet_memory_allocate: " + problem + "; the memory is not shared");
+    return nullptr;
+  }
+  if (!segment.memory()) return nullptr;  // alone on its node
+  char* const memory = segment.memory() + first;
+  const std::uint64_t id = segment.name().random;
+  context().regions.add(id, std::move(segment), memory);
+  return memory;
+}
+
+}  // namespace swapmeet

@@ -38,8 +38,8 @@ claims and criteria. Verdicts are computed:
 - **not reproducible here**, with the reason.
 
 A *cell* is a number of ranks with a size of blocks. Times are of the slowest rank. Where MPICH's rule stands for Cray's
-MPI, that is SimGrid's `native:mpich` in simulations, whose copies are free, and our specs in models: radix 2 up to 256 B,
-then direct with 32 in flight, then pairwise. Nothing on this page is timed on a real network."""
+MPI, that is SimGrid's `native:mpich` in simulations, whose copies are free, and our specs in models: radix 2 up to 256
+B, then direct with 32 in flight, then pairwise. Nothing on this page is timed on a real network."""
 
 
 def judged(figure: Figure, results: Results) -> list[Judgement]:

@@ -23,12 +23,8 @@ FOLDER = ROOT / "docs" / "families"
 RANKS = (16, 64, 256, 1024)
 BLOCK_BYTES = 64
 COLUMNS = ("spec", "P", "K", "D", "bytes sent", "working memory, blocks", "requests", "early messages")
-COUNTED = (
-    "A rank sends K messages with D blocks in them: K costs latency, D bandwidth, and no exchange has fewer than P - "
-    "1 blocks. The bounds hold in every execution: the blocks of working memory, the requests outstanding at a time, "
-    "and the messages that may arrive before their receives are posted (docs/proofs.md). Where ranks differ, a number "
-    "is the largest of any rank."
-)
+#: Where the terms of all these pages are explained.
+READ = "[How to read it](../family.md#a-page-for-each)."
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -52,7 +48,7 @@ def parts(family: Family) -> Iterator[str]:
     yield "## Names and parameters"
     yield from _names(family)
     yield from _parameters(family)
-    yield "Made by `python docs/reference/families.py` from the library and the committed data."
+    yield "Made by `python docs/reference/families.py`."
 
 
 def draw(folder: Path, families: Iterable[Family] = FAMILIES) -> None:
@@ -87,11 +83,7 @@ def _picture(family: Family) -> Iterator[str]:
     yield "## Its schedule"
     file = f"{family.name}.svg"
     yield f"[![{family.title}: the rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
-    yield (
-        f"`{spec}` on {ranks} ranks{where}, a circle for each round: arrows are messages, wider with more blocks. "
-        "Below each circle a row for each rank shows its send buffer, receive buffer and working memory as the round "
-        "begins; the colour of a block is its destination."
-    )
+    yield f"`{spec}` on {ranks} ranks{where}. {READ}"
     option = f" --nodes {nodes}" if nodes else ""
     yield f"    swapmeet draw {_quoted(spec)} -P {ranks}{option} -o {family.name}.html"
     yield f"<!-- schedule: {spec} -P {ranks}{option} -->"
@@ -103,7 +95,6 @@ def _counts(family: Family) -> Iterator[str]:
         return
     nodes = "8" if family.on_nodes else ""
     option = f" --nodes {nodes}" if nodes else ""
-    yield COUNTED
     specs = " ".join(map(_quoted, family.counted))
     yield f"    swapmeet model {specs} -P {','.join(map(str, RANKS))} -S {BLOCK_BYTES}{option}"
     rows = []
@@ -117,7 +108,7 @@ def _counts(family: Family) -> Iterator[str]:
             rows.append([f"`{text}`", f"{ranks:,}", *(f"{number:,}" for number in sent), *limits])
     yield _table(COLUMNS, rows, numbers=len(COLUMNS) - 1)
     size = f"Blocks of {BLOCK_BYTES} B{', nodes of 8 ranks' if nodes else ''}"
-    yield f"{size}. ≤: an upper bound; without it, some execution gets there. {family.remark}".rstrip()
+    yield f"{size}. {family.remark}".rstrip()
 
 
 def _names(family: Family) -> Iterator[str]:
@@ -152,7 +143,7 @@ def _sources(family: Family) -> str:
     if not keys:
         return family.origin
     works = _bibliography()
-    return "Sources: " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + ". Keys are those of docs/papers.bib."
+    return "Sources: " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + "."
 
 
 def _bibliography() -> dict[str, str]:

@@ -58,10 +58,6 @@ def estimated(family: Family, docs: Path) -> Iterator[str]:
         ratio = _mean([row["best_us"] / row["bound_us"] for row in won])
         lines.append((bytes_text(size), f"{len(won)} of {len(here)}", ratio, _machines(won)))
     yield _table(("block", "fastest in", "over the bound", "machines, by number of cells"), lines)
-    yield (
-        "*Over the bound*: in the cells in which it is fastest, its time over the lower bound that no exchange can "
-        "beat in the model (geometric mean)."
-    )
 
 
 def native_simulated(_: Family, docs: Path) -> Iterator[str]:

@@ -104,7 +104,7 @@ FAMILIES = (
         "Bruck's algorithm in radix r",
         "The distance of a block is written in radix r instead of 2. A larger radix has fewer digits, so blocks are "
         "forwarded less often, but each digit takes up to r - 1 messages; radix P is direct exchange.",
-        "The radix is a dial between few messages (2) and few bytes (P). Choose a radix between for blocks of tens to "
+        "Radix 2 sends the fewest messages, radix P the fewest bytes. Choose a radix between for blocks of tens to "
         "hundreds of bytes; √P, the default of `tra` and `radix`, is a first guess, `swapmeet model --best` a better "
         "one. With the smallest blocks radix 2 wins, with large ones direct exchange.",
         "tra(r=8,window=all)",

@@ -41,6 +41,10 @@ INSTEAD = {
     r"(held|holds?) against": "compared with",
     r"do(es)? alike": "act alike",
     r"what is left": "the rest",
+    r"mend(s|ed|ing)?": "fixes, corrects",
+    r"without a word": "without a message",
+    r"g(o|oes|oing|one) on with": "continues",
+    r"as ever": "nothing",
 }
 FORBIDDEN = re.compile("|".join(rf"(?P<_{i}>\b(?:{idiom})\b)" for i, idiom in enumerate(INSTEAD)), re.IGNORECASE)
 WORDS = list(INSTEAD.values())

@@ -75,7 +75,7 @@ def bench(
     order_seed: Annotated[int | None, typer.Option(help="Of the random order (1).")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Go on with these results; options are theirs unless given.")
+        Path | None, typer.Option(metavar="FILE", help="Continue these results; options are theirs unless given.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Measure nothing: print these results.")] = None,
     as_osu: Annotated[bool, typer.Option("--osu", help="Print what the OSU micro-benchmarks print.")] = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -88,10 +89,10 @@ class Grid:
 
     def place(self) -> str:
         """The configuration, for people."""
-        ranks = ", ".join(f"{p:,}" for p in self.ranks)
-        sizes = ", ".join(bytes_text(int(size)) if size.isdecimal() else size for size in self.sizes)
+        named = all(size.isdecimal() for size in self.sizes)
+        sizes = listed([int(size) for size in self.sizes], bytes_text) if named else ", ".join(self.sizes)
         per_node = f", {self.nodes} ranks a node" if self.nodes else ""
-        return f"`{self.machine}`{per_node}, P = {ranks}; {sizes}"
+        return f"`{self.machine}`{per_node}, P = {listed(self.ranks)}; {sizes}"
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,8 @@ class RadixSweep:
     @property
     def words(self) -> str:
         """The configuration, for people."""
-        ranks, sizes = ", ".join(f"{p:,}" for p in self.ranks), ", ".join(map(bytes_text, self.sizes))
-        return f"model {STANDARD_MODEL}, `{self.machine}`, all radices of `{self.spec}`, P = {ranks}; {sizes}"
+        where = f"P = {listed(self.ranks)}; {listed(self.sizes, bytes_text)}"
+        return f"model {STANDARD_MODEL}, `{self.machine}`, all radices of `{self.spec}`, {where}"
 
     def rows(self) -> Iterable[Row]:
         """Price them."""
@@ -168,6 +169,13 @@ class RadixSweep:
                 yield {**place, **standing(by_radix, ranks)}
                 for radix in kept_radices(ranks) if ranks in self.drawn else ():
                     yield {**place, "r": radix, "us": rounded(by_radix[radix])}
+
+
+def listed(numbers: Sequence[int], text: Callable[[int], str] = "{:,}".format) -> str:
+    """The numbers; of those that double from one to the next the first two and the last."""
+    if len(numbers) > 4 and all(2 * one == other for one, other in itertools.pairwise(numbers)):
+        return f"{text(numbers[0])}, {text(numbers[1])}, ..., {text(numbers[-1])}"
+    return ", ".join(map(text, numbers))
 
 
 def best_of(times: Mapping[int, float]) -> int:

@@ -12,7 +12,7 @@ from swapmeet.prices import STANDARD_MODEL
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Judgement, Row, Rows, Source
 from swapmeet.reproduction.judging import NEAR, Judge, cell_name, cells, model_and_simulation
-from swapmeet.reproduction.sources import Chooser, Grid, Simulated, best_of, kept_radices, rounded
+from swapmeet.reproduction.sources import Chooser, Grid, Simulated, best_of, kept_radices, listed, rounded
 from swapmeet.specs import parse_spec
 from swapmeet.units import bytes_text, digits
 
@@ -34,8 +34,8 @@ class Layers:
     @property
     def words(self) -> str:
         """The configuration, for people."""
-        ranks, sizes = ", ".join(f"{p:,}" for p in self.ranks), ", ".join(map(bytes_text, self.sizes))
-        return f"model {STANDARD_MODEL}, `{self.machine}`, all radices of both layers of `tra2`, P = {ranks}; {sizes}"
+        where = f"P = {listed(self.ranks)}; {listed(self.sizes, bytes_text)}"
+        return f"model {STANDARD_MODEL}, `{self.machine}`, all radices of both layers of `tra2`, {where}"
 
     def rows(self) -> Iterator[Row]:
         """Price them."""

@@ -10,11 +10,7 @@ from __future__ import annotations
 SHORT, MEDIUM, FEW = 256, 32768, 8  #: MPICH: bytes of a block, bytes, ranks
 THROTTLE = 32  #: messages in flight
 
-WORDS = (
-    "Cray's MPI is closed: MPICH's rule stands for it, in the simulation SimGrid's `native:mpich`, whose copies "
-    "are free, "
-    "in the model our specs (radix 2 up to 256 B, then direct with 32 in flight, then pairwise)."
-)
+WORDS = "MPICH's rule stands for that of Cray's MPI, which is closed."
 
 OMPI_SHORT, OMPI_MEDIUM, OMPI_FEW = 200, 3000, 12  #: coll_tuned_decision_fixed.c of Open MPI 1.10
 

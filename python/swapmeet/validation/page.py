@@ -41,6 +41,7 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
     yield _text("refits")
     yield "\n".join(_refits(rows[store.REFITS]))
     yield "## Errors"
+    yield "Of ratios, brackets mark a fitted cell, italics a twin of one."
     for system in _values(rows[store.CELLS], "system"):
         some = [row for row in rows[store.CELLS] if row["system"] == system]
         yield f"### {TITLES.get(system, system)}"
@@ -246,8 +247,7 @@ def _told(rows: Sequence[Row]) -> str:
 def _ratios(rows: Sequence[Row], nodes: str, by: str) -> Iterator[str]:
     """Predicted over measured in each cell."""
     sizes = sorted({row["bytes"] for row in rows})
-    marks = " (in brackets: fitted; in italics: a twin of a fitted cell)" if any(row["fitted"] for row in rows) else ""
-    yield f"{WAYS[by]} over measured time on {nodes} nodes{marks}:\n"
+    yield f"{WAYS[by]} over measured time on {nodes} nodes:\n"
     lines = []
     for name in _values(rows, "algorithm"):
         found = {row["bytes"]: row for row in rows if row["algorithm"] == name}

@@ -255,6 +255,15 @@ def test_phases_cost_a_few_calls_each(changes: int) -> None:
     assert app.lost_s < (0.012 * (changes + 1) * 10**5 + 20 * (changes + 1)) * 1e-4
 
 
+def test_what_was_known_is_forgotten_where_it_is_not_so_any_more() -> None:
+    """At the next doubling of calls, however often it was measured before."""
+    app = Application([1e-4, 0.5e-4, 2e-4]).run(10**5)
+    assert app.now == 1
+    app.call_s = [1e-4, 4e-4, 2e-4]
+    app.run(2 * 10**5)
+    assert app.now == NATIVE
+
+
 def test_a_share_of_all_time_tries_each_in_turn() -> None:
     app = Application([1e-3, 2e-3, 5e-3], share=1).run(60)
     assert [app.arms.count(arm) for arm in range(3)] == [10, 10, 10]

@@ -1,4 +1,4 @@
-"""One libswapmeet.so for every MPI, which a site preloads for everybody: the front, and beside it the libraries."""
+"""One libswapmeet.so for every MPI, which a site preloads for all users: the front, and beside it the libraries."""
 
 from __future__ import annotations
 

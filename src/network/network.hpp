@@ -33,7 +33,7 @@ struct Route {
 
 inline constexpr std::int32_t most_capacity = 65535;
 
-/// Made by NetworkBuilder; read by everybody.
+/// Made by NetworkBuilder; read by all.
 struct Network {
   std::vector<std::string> names;  ///< of all vertices, each once
   std::int32_t hosts = 0;

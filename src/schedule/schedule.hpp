@@ -140,7 +140,7 @@ struct Step : Round {
   Purpose purpose = Purpose::copy;
 };
 
-/// What one rank does. Made by ScheduleBuilder; read by everybody.
+/// What one rank does. Made by ScheduleBuilder; read by all.
 struct Schedule {
   Rank ranks = 1;
   Rank rank = 0;

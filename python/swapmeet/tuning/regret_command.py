@@ -109,7 +109,7 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, form: str) -> Non
     for line in [line for predictor in known.values() for line in predictor.told()]:
         print(f"swapmeet: {line}", file=sys.stderr)
     if not losses:
-        raise SwapmeetError("nothing to choose: no cell has an algorithm that anybody would choose")
+        raise SwapmeetError("nothing to choose: no cell has an algorithm that any choice takes")
     if form != TABLE:
         output.print_records("regret", map(_record_of_data, losses), form)
         return

@@ -42,3 +42,35 @@ def test_a_missing_file_is_found_missing_before_anything_is_made(tmp_path: Path)
     done = CliRunner().invoke(app, ["plot", str(tmp_path / "missing.jsonl")])
     assert done.exit_code == 2 and "no such file" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+FORGOTTEN = [
+    (["run", "-n", "2", "--stats", "--", "./app"], "--stats"),
+    (["run", "--stats", "-n", "2", "--", "./app"], "--stats"),
+    (["run", "-n", "2", "--trace", "--", "./app"], "--trace"),
+    (["run", "-n", "2", "--mpi", "--explain", "./app"], "--mpi"),
+    (["env", "--stats", "--", "./app"], "--stats"),
+    (["profile", "-n", "2", "-o", "--", "./app"], "-o"),
+    (["cluster", "run", "--stats", "--", "./app"], "--stats"),
+    (["bench", "-n", "2", "-o", "--report", "x.jsonl"], "-o"),
+    (["tuning", "merge", "-o", "--", "x.memory"], "-o"),
+    (["model", "tra", "-S", "8", "-S", "--json"], "-S"),
+]
+
+
+@pytest.mark.parametrize("words, option", FORGOTTEN, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_a_forgotten_value_is_not_taken_from_what_follows(
+    words: list[str], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    found = words[len(words) - words[::-1].index(option)]
+    assert line.startswith(f'swapmeet: {option} "{found}": its value is missing: {option} ')
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_follows_the_program_is_the_programs() -> None:
+    for words in (["run", "-n", "2", "no-such", "--stats", "--", "x"], ["run", "-n", "2", "--", "no-such", "--stats"]):
+        assert "no-such is no program" in CliRunner().invoke(app, words).stderr

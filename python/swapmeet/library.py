@@ -254,7 +254,9 @@ def built(mpi: Mpi) -> Path | None:
     """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
     if path := installed(mpi.abi, search=_is_package()):
         return path
-    if _in_cache() and problem_of(cache_folder()):
+    try:
+        path = build_folder(mpi) / "lib" / NAME
+        others = _in_cache() and problem_of(cache_folder())
+    except SwapmeetError:
         return None
-    path = build_folder(mpi) / "lib" / "libswapmeet.so"
-    return path if path.exists() else None
+    return path if path.exists() and not others else None

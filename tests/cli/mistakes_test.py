@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from swapmeet import SwapmeetError, application, cache, library, mpi
 from swapmeet.cli import app
+from swapmeet.doctor import machine
+from swapmeet.doctor.finding import NOTE
 
 CASES = [
     (["show", "prwise", "-P", "4"], 'did you mean "pairwise"?'),
@@ -74,3 +82,71 @@ def test_a_forgotten_value_is_not_taken_from_what_follows(
 def test_what_follows_the_program_is_the_programs() -> None:
     for words in (["run", "-n", "2", "no-such", "--stats", "--", "x"], ["run", "-n", "2", "--", "no-such", "--stats"]):
         assert "no-such is no program" in CliRunner().invoke(app, words).stderr
+
+
+UNWRITABLE = [
+    (["run", "-n", "2", "--stats", "none/x.json", "--", "true"], "--stats none/x.json: there is no folder "),
+    (["run", "-n", "2", "--stats", "folder", "--", "true"], "--stats folder: it is a folder; name a file"),
+    (
+        ["run", "-n", "2", "--trace", "none/x.json,call=3", "--", "true"],
+        "--trace none/x.json,call=3: there is no folder ",
+    ),
+    (["cluster", "run", "--stats", "none/x.json", "--", "true"], "--stats none/x.json: there is no folder "),
+    (["cluster", "run", "--trace", "none/x.json", "--", "true"], "--trace none/x.json: there is no folder "),
+    (["run", "-n", "2", "--launcher", "srun -n {rank}", "--", "true"], "{rank} is unknown; try "),
+    (["run", "-n", "2", "--", "OMP_NUM_THREADS=1", "true"], "OMP_NUM_THREADS=1 is no program; to set a variable: env "),
+]
+
+
+@pytest.mark.parametrize("words, hint", UNWRITABLE, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_it_is_refused_before_anything_runs(
+    words: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job should not run for hours, and then leave nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert hint in done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs as a user without a name."""
+
+    def unknown(user: int) -> None:
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SwapmeetError, match="no home folder: set HOME or XDG_CACHE_HOME"):
+        cache.own_cache_folder()
+    found = machine._cache()
+    assert (found.state, "no home folder" in found.what) == (NOTE, True)
+    monkeypatch.setattr(library, "_in_cache", lambda: True)
+    assert library.built(mpi.Mpi("mpich-system", "mpich", "4", Path("/usr/bin/mpicc"), Path("mpiexec"), None)) is None
+
+
+@pytest.fixture
+def unreadable() -> Iterator[Path]:
+    """A program that a user without rights may execute, and not read."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    shutil.copy("/bin/true", folder / "program")
+    (folder / "program").chmod(0o711)
+    yield folder / "program"
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes a file of another user")
+def test_a_program_that_may_not_be_read(unreadable: Path) -> None:
+    os.seteuid(65534)
+    try:
+        assert application.used([str(unreadable)]) is None
+    finally:
+        os.seteuid(0)

@@ -93,6 +93,8 @@ def run(
     )
     network.words(len(per_node))  # what is wrong with it is told before anything is built
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    launch.require_writable("--stats", stats)
+    launch.require_writable("--trace", trace)
     chosen, preload, variables = application.prepare(argv, mpi, native, options)
     words = launch.command(chosen, sum(per_node), argv, preload, variables)
     launch.replace_process(

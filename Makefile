@@ -1,4 +1,7 @@
 # Everything begins here. `make demo` needs no root; `make test` uses it, if there, to install system MPIs to test with.
+ifneq ($(words $(subst :, : ,$(CURDIR))),1)
+$(error $(CURDIR): LD_PRELOAD cannot hold blanks or colons; move it to another folder)
+endif
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,3 +151,24 @@ def test_a_program_that_may_not_be_read(unreadable: Path) -> None:
         assert application.used([str(unreadable)]) is None
     finally:
         os.seteuid(0)
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b"])
+def test_a_folder_that_cannot_be_preloaded_from_is_refused_by_make(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    words = ["make", "-C", folder, "-f", Path(__file__).parents[2] / "Makefile", "demo"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and f"{folder}: LD_PRELOAD cannot hold blanks or colons; move it" in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_no_compiler_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_tool", lambda name: name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(SwapmeetError, match="^there is no C.. compiler: apt-get install g.., .* or name one by CXX$"):
+        library._make(tmp_path, ["x"], [], "", "all MPIs")
+    monkeypatch.setenv("CXX", "no-such-compiler -O2")
+    with pytest.raises(SwapmeetError, match='^CXX="no-such-compiler -O2" is no program: '):
+        library._make(tmp_path, ["x"], [], "", "all MPIs")

@@ -114,6 +114,7 @@ def test_swapmeet_run_takes_what_cmake_installed(tmp_path: Path, wheel: str) -> 
     library.library(mpi)
     subprocess.run(["cmake", "--install", library.heap_library(mpi).parents[1], "--prefix", tmp_path], check=True)
     [path] = tmp_path.glob("lib*/libswapmeet.so")
+    assert (tmp_path / "share" / "man" / "man7" / "libswapmeet.7").exists()
     env = {**os.environ, "SWAPMEET_LIBRARY": str(tmp_path)}
     show = "print({line.split()[-1] for line in open('/proc/self/maps') if 'libswapmeet' in line})"
     words = ["swapmeet", "run", "--mpi", wheel, "-n", "1", "--", sys.executable, "-c", show]

@@ -1,4 +1,7 @@
 # Everything begins here. `make demo` needs no root; `make test` uses it, if there, to install system MPIs to test with.
+ifneq ($(words $(subst :, : ,$(CURDIR))),1)
+$(error $(CURDIR): LD_PRELOAD cannot hold blanks or colons; move it to another folder)
+endif
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -68,7 +71,7 @@ test: programs  ## Run all tests that decide whether a change lands, in some 15 
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, and linters of recipes.
-nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 lmod
+nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
 nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \

@@ -48,6 +48,8 @@ def try_out(python: str, wheel: Path, mpi: str, scratch: Path) -> None:
     printed = run(swapmeet, "run", "-n", "3", "--explain", "--", place / "loaded", **env)
     if "wrong: 0" not in printed or "swapmeet: Alltoall on 3 ranks" not in printed:
         sys.exit(f"{printed}\nwheels: {wheel.name} does not serve an MPI program")
+    if not (place / "share" / "man" / "man1" / "swapmeet.1").exists():
+        sys.exit(f"wheels: {wheel.name} brings no man page")
     if added := listing(package) - before:
         sys.exit(f"wheels: {wheel.name} writes into site-packages: {sorted(added)}")
 

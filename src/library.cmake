@@ -77,6 +77,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/swapmeet/swapmeet.h ${PROJECT_SOURCE
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/swapmeet COMPONENT mpi)
 install(EXPORT swapmeet NAMESPACE swapmeet:: FILE swapmeet-config.cmake COMPONENT mpi
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/swapmeet)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/libswapmeet.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT mpi)
 write_basic_package_version_file(swapmeet-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/swapmeet-config-version.cmake COMPONENT mpi
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/swapmeet)

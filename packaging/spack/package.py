@@ -35,7 +35,7 @@ class Swapmeet(CMakePackage):
         depends_on("py-nanobind@2:", type="build")
         depends_on("py-msgspec@0.18:", type=("build", "run"))
         depends_on("py-rich@13:", type=("build", "run"))
-        depends_on("py-typer@0.12:", type=("build", "run"))
+        depends_on("py-typer@0.15.4:", type=("build", "run"))
         depends_on("cmake@3.22:", type="run")  # the command builds libraries for other MPIs
         depends_on("ninja", type="run")
 

@@ -73,15 +73,18 @@ def used(argv: Sequence[str], variables: Mapping[str, str] | None = None) -> Use
     Returns
     -------
     Used or None
-        None if nothing can be said: it is a static program, a shell script, or has no MPI.
+        None if nothing can be said: it is a static program, a shell script, cannot be read, or has no MPI.
     """
     words, set_by_env = _behind_env(argv)
     variables = {**(variables or {}), **set_by_env}
     path = shutil.which(words[0]) if words else None
     if path is None:
         return None
-    with open(path, "rb") as file:
-        beginning = file.read(256)
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(256)
+    except OSError:  # it may be executed, but not read
+        return None
     if beginning.startswith(b"#!"):
         words = _interpreter(beginning)
         return _of_python(words[0], variables) if words and _is_python(words[0]) else None

@@ -10,9 +10,20 @@ from swapmeet.errors import SwapmeetError
 
 
 def cache_folder() -> Path:
-    """Where it is. A relative XDG_CACHE_HOME does not count, as its specification says."""
+    """Where it is. A relative XDG_CACHE_HOME does not count, as its specification says.
+
+    Raises
+    ------
+    SwapmeetError
+        If this user has no home, as in some containers.
+    """
     named = Path(os.environ.get("XDG_CACHE_HOME") or "")
-    return (named if named.is_absolute() else Path.home().absolute() / ".cache") / "swapmeet"
+    if named.is_absolute():
+        return named / "swapmeet"
+    try:
+        return Path.home().absolute() / ".cache" / "swapmeet"
+    except RuntimeError:
+        raise SwapmeetError("this user has no home folder: set HOME or XDG_CACHE_HOME") from None
 
 
 def problem_of(folder: Path) -> str | None:
@@ -36,7 +47,7 @@ def own_cache_folder() -> Path:
     Raises
     ------
     SwapmeetError
-        If it cannot be made, or another user may have put something into it.
+        If there is none, it cannot be made, or another user may have put something into it.
     """
     folder = cache_folder()
     try:

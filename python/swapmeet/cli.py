@@ -37,6 +37,7 @@ from swapmeet.limits.command import limits
 from swapmeet.model_command import model_command
 from swapmeet.network.command import topology
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.parsing import App
 from swapmeet.plots.command import plot
 from swapmeet.profiling.command import profile
 from swapmeet.reproduce_command import reproduce
@@ -114,7 +115,7 @@ def _reporting() -> Iterator[None]:
         raise typer.Exit(0) from None
 
 
-app = typer.Typer(
+app = App(
     cls=Commands,
     help="All-to-all collectives of MPI, as fast as the machine allows.",
     epilog="Exit status: 0, all is well; 1, something is wrong, slower or not served, as in the command's help; 2, "

@@ -20,6 +20,7 @@ ABIS = {
     "MPICH": "mpich",
     "the MPI-5 ABI": "standard",
 }  #: by what swapmeet_built_for() begins with
+FRONT = b"swapmeet_front_library"  #: a function that only the one for every MPI has
 LIMIT_S = 30
 #: Run in a process that ends, with nothing preloaded: what a library is for is in nobody's way then.
 PROBE = """
@@ -61,6 +62,14 @@ def library_beside(front: Path, abi: str) -> Path:
     return front.parent / "swapmeet" / abi / NAME
 
 
+def is_front(path: Path) -> bool:
+    """Whether a file is the one for every MPI, rather than a library for one."""
+    try:
+        return FRONT in path.read_bytes()
+    except OSError:
+        return False
+
+
 def _named(place: Path, abi: str) -> Path | None:
     """What SWAPMEET_LIBRARY names for an ABI; None: it is for others."""
     found = list(_libraries(place, abi))
@@ -70,6 +79,8 @@ def _named(place: Path, abi: str) -> Path | None:
         )
     described = {path: _description(path) for path in found}
     known = {path: version for path, (version, _) in described.items() if version}
+    if not known and any(map(is_front, found)):
+        return None
     if not known:
         raise SwapmeetError(f"{VARIABLE}={place}: {described[found[0]][1]}; unset it, or install swapmeet anew")
     for path, version in known.items():

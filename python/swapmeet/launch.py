@@ -73,7 +73,8 @@ def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
     try:
         words = shlex.split(launcher.format(ranks=ranks, mpi=mpi.name))
     except (ValueError, LookupError) as problem:
-        raise SwapmeetError(f'--launcher "{launcher}": {problem}; try "srun -n {{ranks}}"') from None
+        what = f"{{{problem.args[0]}}} is unknown" if isinstance(problem, KeyError) else problem
+        raise SwapmeetError(f'--launcher "{launcher}": {what}; try "srun -n {{ranks}}"') from None
     if not words or "{ranks}" not in launcher:
         raise SwapmeetError(f'--launcher "{launcher}" does not say {{ranks}}; try "srun -n {{ranks}}"')
     return words
@@ -114,10 +115,31 @@ def batch_job() -> str | None:
 def require_program(name: str) -> None:
     """Refuse a program that cannot be started, before as many ranks fail."""
     if "=" in name:
-        raise SwapmeetError(f'{name}: a program\'s name cannot hold a "=" here; give it another')
+        raise SwapmeetError(f"{name} is no program; to set a variable: env {name} APP; no name may hold a =")
     if shutil.which(name) is None:
         problem = "is not an executable file" if os.path.exists(name) else "is no program"
         raise SwapmeetError(f"{name} {problem}: give a path, or a name that PATH finds")
+
+
+def require_writable(option: str, name: str | None) -> None:
+    """Refuse a file that could not be written when the program ends, perhaps after hours.
+
+    Parameters
+    ----------
+    option : str
+        That names the file.
+    name : str, optional
+        As the library takes it: with a %r for the rank, and ,call=N at the end.
+    """
+    if name in (None, "-"):
+        return
+    file = Path(os.path.abspath(str(name).partition(",call=")[0].replace("%r", "0")))
+    if file.is_dir():
+        raise SwapmeetError(f"{option} {name}: it is a folder; name a file in it")
+    if not file.parent.is_dir():
+        raise SwapmeetError(f"{option} {name}: there is no folder {file.parent}; make it first")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise SwapmeetError(f"{option} {name}: it cannot be written to; name a file in a folder of yours")
 
 
 def replace_process(words: Sequence[str], variables: Mapping[str, str]) -> None:

@@ -175,11 +175,21 @@ def _make(folder: Path, targets: Sequence[str], options: Sequence[str], identity
     if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
         shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
+        _require_compiler()
         words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja"]
         words += ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", *options]
         _run(words, folder / "configure.log", of)
         stamp.write_text(identity)
     _run([_tool("cmake"), "--build", str(folder), "--target", *targets], folder / "build.log", of)
+
+
+def _require_compiler() -> None:
+    """Refuse at once what CMake would refuse in twenty lines."""
+    if named := os.environ.get("CXX", "").strip():
+        if shutil.which(shlex.split(named)[0]) is None:
+            raise SwapmeetError(f'CXX="{named}" is no program: name a C++ compiler, or unset it')
+    elif not any(map(shutil.which, ("c++", "CC", "g++", "icpx", "clang++"))):
+        raise SwapmeetError("there is no C++ compiler: apt-get install g++, dnf install gcc-c++, or name one by CXX")
 
 
 def _built_for(mpi: Mpi) -> Mpi:
@@ -254,7 +264,9 @@ def built(mpi: Mpi) -> Path | None:
     """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
     if path := installed(mpi.abi, search=_is_package()):
         return path
-    if _in_cache() and problem_of(cache_folder()):
+    try:
+        path = build_folder(mpi) / "lib" / NAME
+        others = _in_cache() and problem_of(cache_folder())
+    except SwapmeetError:
         return None
-    path = build_folder(mpi) / "lib" / "libswapmeet.so"
-    return path if path.exists() else None
+    return path if path.exists() and not others else None

@@ -42,6 +42,9 @@ def run(
     launcher's, mostly the program's.
     """
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    launch.require_writable("--stats", stats)
+    if launcher is None:  # else other nodes may have other folders
+        launch.require_writable("--trace", trace)
     chosen, preload, variables = application.prepare(argv, mpi, native, options, launcher)
     environment = mpis.environment(chosen, ranks)
     libraries = [preload] if preload else []

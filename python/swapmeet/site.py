@@ -15,7 +15,6 @@ from swapmeet.installed import NAME, library_beside
 from swapmeet.library import folder_for_every_mpi, front, library, program
 from swapmeet.mpi import Mpi
 
-MARK = b"swapmeet_front_library"  #: a function that no other library of ours has
 LIMIT_S = 60
 SERVED = re.compile(r"^swapmeet: .* is served by (.*)$", re.MULTILINE)
 WARNING = re.compile(r"^swapmeet: warning: (.*)$", re.MULTILINE)
@@ -59,14 +58,6 @@ def _put(source: Path, target: Path) -> Path:
     except OSError as problem:
         raise SwapmeetError(f"cannot write {target}: {problem.strerror}") from None
     return target
-
-
-def is_front(path: Path) -> bool:
-    """Whether a file is the one for every MPI, rather than a library for one."""
-    try:
-        return MARK in path.read_bytes()
-    except OSError:
-        return False
 
 
 def taken(front_path: Path, mpi: Mpi) -> tuple[Path | None, str]:

@@ -93,8 +93,8 @@ def sentence(rows: Sequence[Row] | None, status: int, mpi: str, program: str, co
         return f"{program} ended with status {status}, and left no statistics; next: {commands.doctor}"
     if rows is None:
         return (
-            f"{program} never called MPI_Init with the library loaded: it calls no MPI, is linked statically, or uses "
-            f"another MPI than {mpi}; next: {commands.doctor}"
+            f"{program} never called MPI_Init with the library loaded: it calls no MPI, is linked statically or "
+            f"setuid, or uses another MPI than {mpi}; next: {commands.doctor}"
         )
     if not rows:
         return f"{program} called no all-to-all: there is nothing to serve, and nothing to gain"

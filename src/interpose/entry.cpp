@@ -251,7 +251,9 @@ SWAPMEET_WITH_NEIGHBOURS(_c, MPI_Count, MPI_Aint)
 #endif
 
 // The same code under our own names, which the header declares as mpi.h does.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wattribute-alias"
+#endif
 #define SWAPMEET_OWN(name, Name) extern "C" __attribute__((visibility("default"), alias(#Name))) decltype(name) name;
 
 SWAPMEET_OWN(swapmeet_alltoall, MPI_Alltoall)

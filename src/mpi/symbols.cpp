@@ -74,7 +74,7 @@ std::string take_all() {
     if (!found && missing.empty()) missing = name;
   };
   if (!mpi_symbol("PMPI_Initialized")) return "there is no MPI in this process";
-  const MpiKind *const kind = kind_here(), *const expected = built_for;
+  const MpiKind *const kind = kind_here(), *expected = built_for;  // not constant: its address would never be null
   if (expected && kind != expected)
     return std::string("this libswapmeet.so was built for ") + expected->name + ", but the application uses " +
            kind->name;

@@ -71,7 +71,10 @@ class NetworkBuilder {
   /// Adds to the capacity of a link if it is there already. False: it was there.
   bool arc(Vertex from, Vertex to, std::int32_t capacity = 1);
   /// Both directions.
-  bool link(Vertex a, Vertex b, std::int32_t capacity = 1) { return arc(a, b, capacity) & arc(b, a, capacity); }
+  bool link(Vertex a, Vertex b, std::int32_t capacity = 1) {
+    const bool there = arc(a, b, capacity), back = arc(b, a, capacity);
+    return there && back;
+  }
   bool has_arc(Vertex from, Vertex to) const { return capacity_.contains(key(from, to)); }
   /// `next` must be a neighbour of `at`.
   void route(Vertex at, Vertex host, Vertex next) { routes_.push_back({at, host, next}); }

@@ -280,11 +280,11 @@ std::string complaint(std::string_view name, std::string_view value, std::string
 
 std::string unknown_option(std::string_view name, std::string_view value) {
   std::vector<std::string> names;
-  for (const Option& option : option_table()) names.emplace_back(option.name);
-  const std::string near = nearest(name, names);
+  for (const Option& option : option_table()) names.emplace_back(option.name.substr(prefix.size()));
+  const std::string near = nearest(name.substr(prefix.size()), names);  // all are near by what they begin with
   const bool plain = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
   return complaint(plain ? std::string(name) : in_quotes(name, 120), value,
-                   "no such option" + (near.empty() ? "" : "; did you mean " + near + "?"),
+                   "no such option" + (near.empty() ? "" : "; did you mean " + std::string(prefix) + near + "?"),
                    "ignoring it (`swapmeet options` lists them)");
 }
 

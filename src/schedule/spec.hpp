@@ -125,8 +125,8 @@ struct Spec {
   // Of the family leaders only:
   std::int32_t leaders = 1;  ///< ranks of a node that send for it; 0: all
   // Of the family bruck only:
-  Dimensions dimensions{};
-  std::vector<Radices> radices{{2}};  ///< of each dimension; the last entry serves the dimensions after it
+  Dimensions dimensions = Dimensions();  // {}: a false alarm of GCC 12, of what may be uninitialised
+  std::vector<Radices> radices{{2}};     ///< of each dimension; the last entry serves the dimensions after it
   Layout layout = Layout::basic;
   Packing packing = Packing::memcpy;
   Grouping grouping = Grouping::coalesced;

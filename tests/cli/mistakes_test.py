@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from swapmeet import SwapmeetError, application, cache, library, mpi
 from swapmeet.cli import app
+from swapmeet.doctor import machine
+from swapmeet.doctor.finding import NOTE
 
 CASES = [
     (["show", "prwise", "-P", "4"], 'did you mean "pairwise"?'),
@@ -42,3 +51,124 @@ def test_a_missing_file_is_found_missing_before_anything_is_made(tmp_path: Path)
     done = CliRunner().invoke(app, ["plot", str(tmp_path / "missing.jsonl")])
     assert done.exit_code == 2 and "no such file" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+FORGOTTEN = [
+    (["run", "-n", "2", "--stats", "--", "./app"], "--stats"),
+    (["run", "--stats", "-n", "2", "--", "./app"], "--stats"),
+    (["run", "-n", "2", "--trace", "--", "./app"], "--trace"),
+    (["run", "-n", "2", "--mpi", "--explain", "./app"], "--mpi"),
+    (["env", "--stats", "--", "./app"], "--stats"),
+    (["profile", "-n", "2", "-o", "--", "./app"], "-o"),
+    (["cluster", "run", "--stats", "--", "./app"], "--stats"),
+    (["bench", "-n", "2", "-o", "--report", "x.jsonl"], "-o"),
+    (["tuning", "merge", "-o", "--", "x.memory"], "-o"),
+    (["model", "tra", "-S", "8", "-S", "--json"], "-S"),
+]
+
+
+@pytest.mark.parametrize("words, option", FORGOTTEN, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_a_forgotten_value_is_not_taken_from_what_follows(
+    words: list[str], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    found = words[len(words) - words[::-1].index(option)]
+    assert line.startswith(f'swapmeet: {option} "{found}": its value is missing: {option} ')
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_follows_the_program_is_the_programs() -> None:
+    for words in (["run", "-n", "2", "no-such", "--stats", "--", "x"], ["run", "-n", "2", "--", "no-such", "--stats"]):
+        assert "no-such is no program" in CliRunner().invoke(app, words).stderr
+
+
+UNWRITABLE = [
+    (["run", "-n", "2", "--stats", "none/x.json", "--", "true"], "--stats none/x.json: there is no folder "),
+    (["run", "-n", "2", "--stats", "folder", "--", "true"], "--stats folder: it is a folder; name a file"),
+    (
+        ["run", "-n", "2", "--trace", "none/x.json,call=3", "--", "true"],
+        "--trace none/x.json,call=3: there is no folder ",
+    ),
+    (["cluster", "run", "--stats", "none/x.json", "--", "true"], "--stats none/x.json: there is no folder "),
+    (["cluster", "run", "--trace", "none/x.json", "--", "true"], "--trace none/x.json: there is no folder "),
+    (["run", "-n", "2", "--launcher", "srun -n {rank}", "--", "true"], "{rank} is unknown; try "),
+    (["run", "-n", "2", "--", "OMP_NUM_THREADS=1", "true"], "OMP_NUM_THREADS=1 is no program; to set a variable: env "),
+]
+
+
+@pytest.mark.parametrize("words, hint", UNWRITABLE, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_it_is_refused_before_anything_runs(
+    words: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job should not run for hours, and then leave nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert hint in done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs as a user without a name."""
+
+    def unknown(user: int) -> None:
+        raise KeyError(user)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SwapmeetError, match="no home folder: set HOME or XDG_CACHE_HOME"):
+        cache.own_cache_folder()
+    found = machine._cache()
+    assert (found.state, "no home folder" in found.what) == (NOTE, True)
+    monkeypatch.setattr(library, "_in_cache", lambda: True)
+    assert library.built(mpi.Mpi("mpich-system", "mpich", "4", Path("/usr/bin/mpicc"), Path("mpiexec"), None)) is None
+
+
+@pytest.fixture
+def unreadable() -> Iterator[Path]:
+    """A program that a user without rights may execute, and not read."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    shutil.copy("/bin/true", folder / "program")
+    (folder / "program").chmod(0o711)
+    yield folder / "program"
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes a file of another user")
+def test_a_program_that_may_not_be_read(unreadable: Path) -> None:
+    os.seteuid(65534)
+    try:
+        assert application.used([str(unreadable)]) is None
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b"])
+def test_a_folder_that_cannot_be_preloaded_from_is_refused_by_make(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    words = ["make", "-C", folder, "-f", Path(__file__).parents[2] / "Makefile", "demo"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 2 and f"{folder}: LD_PRELOAD cannot hold blanks or colons; move it" in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_no_compiler_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_tool", lambda name: name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(SwapmeetError, match="^there is no C.. compiler: apt-get install g.., .* or name one by CXX$"):
+        library._make(tmp_path, ["x"], [], "", "all MPIs")
+    monkeypatch.setenv("CXX", "no-such-compiler -O2")
+    with pytest.raises(SwapmeetError, match='^CXX="no-such-compiler -O2" is no program: '):
+        library._make(tmp_path, ["x"], [], "", "all MPIs")

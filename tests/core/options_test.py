@@ -72,6 +72,8 @@ BAD = [
     ("SWAPMEET_SCRATCH_LIMIT", "64KB", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_SCRATCH_LIMIT", "-1", "must be bytes", "keeping 1GiB"),
     ("SWAPMEET_ALGORITM", "pairwise", "no such option; did you mean SWAPMEET_ALGORITHM?", "ignoring it"),
+    ("SWAPMEET_TYPO", "1", "no such option; ignoring it", "ignoring it"),
+    ("SWAPMEET_ALGO", "1", "no such option; did you mean SWAPMEET_ALGORITHM?", "ignoring it"),
     ("SWAPMEET_", "1", "no such option", "ignoring it"),
     ("SWAPMEET_COMPLETELY_DIFFERENT", "1", "no such option;", "ignoring it"),
     ("SWAPMEET_PHASES", "2", "must be 0 or 1", "not measuring phases"),

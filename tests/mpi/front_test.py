@@ -15,8 +15,8 @@ from every_mpi_test import PYTHON_CALLS, check_served
 from interposition_test import CALLS, TOOLS, check_calls_beside_a_tool, output_of
 
 import swapmeet
+from swapmeet import installed, site
 from swapmeet import mpi as mpis
-from swapmeet import site
 from swapmeet.library import library
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -257,5 +257,5 @@ def test_conforms(launch, built, front: Path, wheel: str) -> None:
 
 def test_the_version_is_that_of_the_package(front: Path) -> None:
     assert swapmeet.__version__.encode() in front.read_bytes()
-    assert site.is_front(front)
-    assert not site.is_front(site.library_beside(front, "mpich"))
+    assert installed.is_front(front)
+    assert not installed.is_front(site.library_beside(front, "mpich"))

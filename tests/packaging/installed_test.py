@@ -53,6 +53,15 @@ def test_the_file_for_every_mpi_stands_for_those_beside_it(tmp_path: Path, monke
         assert {abi: installed.installed(abi) for abi in BUILT_FOR} == paths
 
 
+def test_a_site_without_a_library_for_an_mpi_is_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the file for every MPI is there then, which no command preloads."""
+    front = tmp_path / installed.NAME
+    front.write_bytes(installed.FRONT)
+    path = fake(installed.library_beside(front, "openmpi"), "openmpi")
+    monkeypatch.setenv("SWAPMEET_LIBRARY", str(tmp_path))
+    assert (installed.installed("openmpi"), installed.installed("mpich")) == (path, None)
+
+
 @pytest.mark.parametrize("place", ["", "lib", "lib64"])
 def test_one_in_the_prefix_of_python_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     path = fake(tmp_path / place / installed.NAME, "openmpi")
@@ -105,6 +114,7 @@ def test_swapmeet_run_takes_what_cmake_installed(tmp_path: Path, wheel: str) -> 
     library.library(mpi)
     subprocess.run(["cmake", "--install", library.heap_library(mpi).parents[1], "--prefix", tmp_path], check=True)
     [path] = tmp_path.glob("lib*/libswapmeet.so")
+    assert (tmp_path / "share" / "man" / "man7" / "libswapmeet.7").exists()
     env = {**os.environ, "SWAPMEET_LIBRARY": str(tmp_path)}
     show = "print({line.split()[-1] for line in open('/proc/self/maps') if 'libswapmeet' in line})"
     words = ["swapmeet", "run", "--mpi", wheel, "-n", "1", "--", sys.executable, "-c", show]

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,28 @@ def test_what_python_needs_is_what_pyproject_lists(group: str) -> None:
     for name, oldest in requirements(group).items():
         assert re.search(rf'depends_on\("py-{name}@{oldest.removesuffix(".0")}:"', spack), name
         assert f"- {name} >={oldest}\n" in conda, name
+
+
+@pytest.mark.long
+def test_the_oldest_of_what_python_needs_will_do(tmp_path: Path) -> None:
+    """The command runs with each package as old as pyproject.toml allows it to be."""
+    oldest = [f"{name}=={version}" for name, version in requirements("run").items()]
+    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
+    python = tmp_path / "bin" / "python"
+    done = subprocess.run([python, "-m", "pip", "install", "--quiet", *oldest], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"cannot be installed: {done.stderr.splitlines()[-1]}")
+    behind = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r}); "
+
+    def printed(program: str, *words: str) -> str:
+        done = subprocess.run([python, "-c", behind + program, *words], capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+    assert str(tmp_path) in printed("import typer; print(typer.__file__)")
+    command = "from swapmeet.cli import app; app()"
+    assert "┃" in printed(command, "show", "pairwise", "-P", "2")
+    assert "its value is missing" in printed(command, "tuning", "merge", "-o", "--")
+    assert "Missing argument" in printed(command, "run")
 
 
 Calls = list[tuple[str, tuple[Any, ...]]]

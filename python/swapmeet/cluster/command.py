@@ -12,6 +12,7 @@ from swapmeet.arguments import FINDINGS, PASSING, RANKS, Algorithm, Explain, Mpi
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.parsing import App
 
 STANDARD = Network()
 
@@ -30,7 +31,7 @@ Limit = Annotated[str, typer.Option("--time-limit", metavar="TIME", help="Then t
 Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Sent by all together, the same.")]
 Counts = Annotated[bool, typer.Option("--counts", help="At the end, print what went over each link.")]
 
-cluster = typer.Typer(
+cluster = App(
     help="Hosts made of namespaces, with a network between them, for real MPIs on one machine (docs/cluster.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -92,6 +93,8 @@ def run(
     )
     network.words(len(per_node))  # what is wrong with it is told before anything is built
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
+    launch.require_writable("--stats", stats)
+    launch.require_writable("--trace", trace)
     chosen, preload, variables = application.prepare(argv, mpi, native, options)
     words = launch.command(chosen, sum(per_node), argv, preload, variables)
     launch.replace_process(

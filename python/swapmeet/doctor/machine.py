@@ -12,6 +12,7 @@ from swapmeet import __version__, library
 from swapmeet.cache import cache_folder, problem_of
 from swapmeet.doctor.finding import Finding, fine, note
 from swapmeet.doctor.kernel import Permissions
+from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
 SMALL_SHM = 64 * MIB  #: what containers have in /dev/shm unless they are told
@@ -108,7 +109,10 @@ def _network() -> str:
 
 def _cache() -> Finding:
     """Where builds of an installed Swapmeet go, and orders of networks."""
-    folder = cache_folder()
+    try:
+        folder = cache_folder()
+    except SwapmeetError as homeless:
+        return note("cache", str(homeless), "an installed command builds the library there")
     if problem := problem_of(folder):
         return note("cache", f"{folder} is not used: {problem}", "set XDG_CACHE_HOME to a folder of yours")
     there = next(path for path in (folder, *folder.parents) if path.exists())

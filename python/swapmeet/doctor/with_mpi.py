@@ -15,6 +15,7 @@ from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.session import LaunchFailed, Ran, Session
 from swapmeet.doctor.finding import WRONG, Finding, fine, note, wrong
 from swapmeet.errors import SwapmeetError
+from swapmeet.installed import is_front
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
 
@@ -77,7 +78,7 @@ def _preload(path: Path, target: Mpi) -> Finding:
     missing = [word for word in words if os.sep in word and not os.path.exists(word)]
     if missing:
         return note(matter, f"{' '.join(missing)} is not there", "unset LD_PRELOAD, or give a path that is there")
-    if fronts := [Path(word) for word in words if launch.is_ours(word) and site.is_front(Path(word))]:
+    if fronts := [Path(word) for word in words if launch.is_ours(word) and is_front(Path(word))]:
         return _front(fronts[-1], target)
     other = [word for word in words if launch.is_ours(word) and Path(word).resolve() != path.resolve()]
     if other:

@@ -18,10 +18,11 @@ from swapmeet import mpi as mpis
 from swapmeet.arguments import RANKS, mpi_names
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.parsing import App
 from swapmeet.tuning import file, memory
 from swapmeet.units import bytes_text
 
-tuning = typer.Typer(
+tuning = App(
     help="What the library has measured while programs ran, and remembers (docs/tuning.md).",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -17,7 +17,8 @@ struct CensusRecord {
   std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
   std::uint64_t host = 0;               ///< that the rank is on
   std::uint32_t locked = 0;             ///< as progress_is_locked()
-  std::uint32_t threaded = 0;           ///< whether several threads may call MPI at once
+  std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
+  std::uint16_t starts_on_host = 0;     ///< whether non-blocking and persistent calls are the host MPI's
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   JoinOffer offer{};
 };
@@ -26,7 +27,7 @@ struct Census {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
   std::uint64_t device = 0, number = 0, recalled = 0;
-  bool locked = false, threaded = false;  ///< some rank
+  bool locked = false, threaded = false, starts_on_host = false;  ///< some rank
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};

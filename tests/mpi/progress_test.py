@@ -107,7 +107,7 @@ def test_by_mpi4py(launch, wheel: str, ranks: int, spec: str) -> None:
 
 
 def test_the_host_mpi_serves_them_where_it_is_asked_for(started) -> None:
-    assert started("nonblocking", 2, "single", "mixed", SWAPMEET_NONBLOCKING="native")[2] == set()
+    assert started("nonblocking", 2, "single", "mixed", SWAPMEET_NONBLOCKING="native")[2] <= {"native"}
 
 
 def test_says_what_serves_them(started) -> None:

@@ -129,7 +129,7 @@ class NodeRows {
   bool raise() {
     if (raised_ || !posted_ || deferred_ > 0 || !ready()) return raised_;
     fence();
-    if (equal_bytes_ == 0)
+    if (equal_bytes_ == 0 && !entries_.empty())
       std::memcpy(head(me_, number_) + sizeof(std::uint64_t), entries_.data(), entries_.size() * sizeof(RowEntry));
     flag_of(me_, number_).store(flag_, std::memory_order_release);
     return raised_ = true;

@@ -147,7 +147,7 @@ int run_threads(const Settings& settings, const NodeLayout& layout, Segment& seg
     nodes.back().rows() = rows_in(layout, segment.memory(), me);
   }
   segment.unlink();
-  count_up(nodes[0], nodes[1], settings.first_number);
+  if (settings.first_number > 0) count_up(nodes[0], nodes[1], settings.first_number);
   std::vector<std::thread> threads;
   for (std::uint32_t me = 0; me < settings.members; ++me)
     threads.emplace_back([&, me] { wrong += run_member(settings, nodes[me], me); });

@@ -237,6 +237,7 @@ def test_limits_that_are_enough(launch, compiled, wheel: str, limit: str, algori
     by_ourselves(launch(3, argv, mpi=wheel, algorithm=algorithm, env=explained(SWAPMEET_SHM_LIMIT=limit)))
 
 
+@pytest.mark.unsanitized("communicators that are never freed are leaks")
 def test_communicators_share_the_limit(launch, compiled, wheel: str) -> None:
     """When it is used up the host MPI serves; when communicators are freed there is room again."""
     env = explained(SWAPMEET_SHM_LIMIT="200KiB")

@@ -142,9 +142,10 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Requ
   return begin(std::move(one), request);
 }
 
-/// Called by what completes the request.
+/// Called by what completes the request, which thread ever has executed it: what that has done is seen from here on.
 int StartedQueue::query(void* state, MPI_Status* status) {
   const One& one = *static_cast<One*>(state);
+  is_over(state);
   fill(status);
   return one.error ? one.returns_to->raise(one.error) : MPI_SUCCESS;
 }
@@ -152,6 +153,7 @@ int StartedQueue::query(void* state, MPI_Status* status) {
 bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }
 
 int StartedQueue::free(void* state) {
+  is_over(state);  // as in query(), which may not have been called
   std::unique_ptr<One> mine(static_cast<One*>(state));
   const std::shared_ptr<Idle> idle = mine->returns_to;
   return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });

@@ -60,7 +60,7 @@ SANITIZERS = {
         "thread",
         {
             # Not what MPIs do themselves; their functions synchronise by locks, which are seen.
-            "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+            "TSAN_OPTIONS": f"ignore_noninstrumented_modules=1:suppressions={SUPPRESSIONS}/races.txt",
             # UCX's hooks of madvise and munmap run in threads that ThreadSanitizer has already ended: it crashes.
             "UCX_MEM_EVENTS": "no",
             # PMIx maps memory where the launcher has it, which is where ThreadSanitizer has its own.

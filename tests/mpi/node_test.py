@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sanitizing import REPORTS
 
 from swapmeet import launch as launching
 from swapmeet import mpi as mpis
@@ -388,14 +389,16 @@ def test_communicators_alive_at_finalize(
     check(launch(ranks, argv, mpi=wheel, algorithm=algorithm))
 
 
-def test_communicators_that_come_and_go(launch, compiled, no_names_left, wheel: str) -> None:
+def test_communicators_that_come_and_go(
+    launch, compiled, no_names_left, pytestconfig: pytest.Config, wheel: str
+) -> None:
     done = launch(3, [compiled(wheel, "node_calls"), "cycles=200"], mpi=wheel, algorithm=AUTO, timeout=120)
     check(done)
     grown = re.findall(r"rank \d: (-?\d+) more files, (-?\d+) more mappings", done.stdout)
     assert len(grown) == 3
     for files, mappings in grown:
         assert int(files) <= 2
-        assert int(mappings) <= 8  # the heap's
+        assert int(mappings) <= 8 or REPORTS in pytestconfig.stash  # the heap's, and a sanitizer's
 
 
 # --- children and threads --------------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ def test_says_for_whom_it_waits(launch, compiled, wheel: str, different: str) ->
     assert done.stderr.count("SWAPMEET_NONBLOCKING=thread still waits in MPI_Init for ranks that do not have it") == 1
 
 
+@pytest.mark.unsanitized("instructions are counted")
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
 @pytest.mark.parametrize("name", ["MPI_Start", "PMPI_Start", "MPI_Startall", "PMPI_Request_free"])
 def test_requests_of_others_cost_a_jump(preloaded, wheel: str, name: str) -> None:

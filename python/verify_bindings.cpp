@@ -200,6 +200,19 @@ void bind_certificates(nb::module_& m) {
       "Upper bounds in closed form, good for any number of ranks.\n"
       "\n"
       "Raises ValueError if the spec cannot serve so many ranks.");
+  nb::class_<UnequalBounds>(m, "UnequalBounds", "What a rank holds at most where blocks have unequal sizes.")
+      .def_ro("rank", &UnequalBounds::rank, "Blocks count as the largest.")
+      .def_ro("early_sums", &UnequalBounds::early_sums,
+              "Early bytes are at most so many times the most that any rank sends, or receives.");
+  m.def(
+      "ceiling_of_unequal",
+      [](const Spec& spec, Rank ranks, std::string_view nodes) {
+        return ceiling_of_unequal(spec, shape_to_count(spec, ranks, nodes));
+      },
+      "spec"_a, "ranks"_a, "nodes"_a = "",
+      "Upper bounds of blocks of unequal size, for any number of ranks: none empty, or ranks agree on sizes.\n"
+      "\n"
+      "Raises ValueError if the spec cannot serve so many ranks.");
 }
 
 }  // namespace swapmeet

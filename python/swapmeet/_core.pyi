@@ -313,6 +313,26 @@ def ceiling(spec: Spec, ranks: int, nodes: str = '') -> Certificate:
     Raises ValueError if the spec cannot serve so many ranks.
     """
 
+class UnequalBounds:
+    """What a rank holds at most where blocks have unequal sizes."""
+
+    @property
+    def rank(self) -> Bounds:
+        """Blocks count as the largest."""
+
+    @property
+    def early_sums(self) -> int:
+        """
+        Early bytes are at most so many times the most that any rank sends, or receives.
+        """
+
+def ceiling_of_unequal(spec: Spec, ranks: int, nodes: str = '') -> UnequalBounds:
+    """
+    Upper bounds of blocks of unequal size, for any number of ranks: none empty, or ranks agree on sizes.
+
+    Raises ValueError if the spec cannot serve so many ranks.
+    """
+
 class Counts:
     """What an exchange costs a rank."""
 

@@ -15,12 +15,27 @@ MEANING = (
     "messages that have arrived while their receives are not posted, and the blocks in them. ≤: an upper bound; "
     "without it, some execution gets there."
 )
+UNEQUAL = ("requests", "early messages", "x largest block", "x largest sum")
+MEANING_OF_UNEQUAL = (
+    "Where blocks have unequal sizes, early messages hold at most so many times the largest block, and so many "
+    "times the most that a rank sends, or receives."
+)
 
 
 def certificate(spec: _core.Spec, ranks: int, nodes: str = "", exact: bool = True) -> _core.Certificate:
     """The certificate of `spec`: exact if wanted, where that takes no time. Requires that `spec` serves these ranks."""
     computed = dict(spec.parameters).get("order", "").startswith("topology")
     return (_core.certify if exact and not computed else _core.ceiling)(spec, ranks, nodes)
+
+
+def of_unequal(spec: _core.Spec, ranks: int, nodes: str = "") -> _core.UnequalBounds:
+    """The bounds of `spec` for blocks of unequal size. Requires that `spec` serves these ranks."""
+    return _core.ceiling_of_unequal(spec, ranks, nodes)
+
+
+def numbers_of_unequal(bounds: _core.UnequalBounds) -> tuple[int, int, int, int]:
+    """In the order of `UNEQUAL`."""
+    return bounds.rank.requests, bounds.rank.early_messages, bounds.rank.early_blocks, bounds.early_sums
 
 
 def numbers(bounds: _core.Bounds) -> tuple[int, ...]:
@@ -32,6 +47,16 @@ def sentences(found: _core.Certificate, block_bytes: int | None = None) -> str:
     """What a rank holds at most, and a node."""
     both = (("A rank", found.rank), ("All ranks of a node", found.node))
     return "\n".join(_sentence(who, bounds, found.exact, block_bytes) for who, bounds in both)
+
+
+def sentence_of_unequal(found: _core.UnequalBounds) -> str:
+    """What a rank holds at most where blocks have unequal sizes."""
+    requests, messages, blocks, sums = numbers_of_unequal(found)
+    return (
+        f"Blocks of unequal size: a rank has ≤ {requests:,} requests outstanding; ≤ {messages:,} messages may arrive "
+        f"before their receives are posted, with ≤ {blocks:,} times the largest block and ≤ {sums:,} times the most "
+        "that a rank sends, or receives"
+    )
 
 
 def _sentence(who: str, bounds: _core.Bounds, exact: bool, block_bytes: int | None) -> str:
@@ -65,11 +90,24 @@ def table(
     return listing
 
 
-def of_aliases(ranks: int, per_node: int) -> Table:
-    """Of each named algorithm, on so many ranks in nodes of `per_node`."""
-    rows = []
+def table_of_unequal(rows: Iterable[tuple[str, int, _core.UnequalBounds]], title: str | None = None) -> Table:
+    """A line for each (name, ranks, bounds)."""
+    listing = Table("spec", "P", *right(*UNEQUAL), title=title, title_justify="left")
+    for name, ranks, found in rows:
+        listing.add_row(name, str(ranks), *(f"≤ {number:,}" for number in numbers_of_unequal(found)))
+    return listing
+
+
+def of_aliases(ranks: int, per_node: int) -> tuple[Table, Table]:
+    """Of each named algorithm, on so many ranks in nodes of `per_node`: for equal blocks, and for unequal ones."""
+    rows, unequal = [], []
     for name, *_ in _core.aliases():
         spec = _core.parse_spec(name)
         if spec.family != "native" and not spec.unsuitable(ranks, str(per_node)):
-            rows.append((name, ranks, certificate(spec, ranks, str(per_node))))
-    return table(rows, title=f"At most, on {ranks} ranks in nodes of {per_node}:")
+            nodes = str(per_node)
+            rows.append((name, ranks, certificate(spec, ranks, nodes)))
+            unequal.append((name, ranks, of_unequal(spec, ranks, nodes)))
+    title = f"At most, on {ranks} ranks in nodes of {per_node}"
+    return table(rows, title=f"{title}:"), table_of_unequal(
+        unequal, title=f"{title}, where blocks are of unequal size:"
+    )

@@ -56,7 +56,7 @@ def algorithm_tables() -> tuple[Table, ...]:
             for key, synonym, values, meaning, _ in _core.parameters()
         ],
     )
-    return families, aliases, bounds.of_aliases(ranks=64, per_node=8), parameters
+    return families, aliases, *bounds.of_aliases(ranks=64, per_node=8), parameters
 
 
 def algorithm_records() -> dict[str, list[dict[str, object]]]:

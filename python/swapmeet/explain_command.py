@@ -113,8 +113,10 @@ class Explained:
             times = f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us"
             yield f"remembered: {times}, {one.calls} calls: {one.spec}"
         if self.priced:
-            size = self.block_bytes if self.collective == "alltoall" else None
-            yield bounds.sentences(bounds.certificate(self.spec, self.ranks, self.nodes), size)
+            if self.collective == "alltoall":
+                yield bounds.sentences(bounds.certificate(self.spec, self.ranks, self.nodes), self.block_bytes)
+            else:
+                yield bounds.sentence_of_unequal(bounds.of_unequal(self.spec, self.ranks, self.nodes))
         for other in self.tried:
             yield f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})"
 

@@ -32,6 +32,7 @@ class Point:
     with_rounds: bool = False
     price: _core.Price | None = None
     certificate: _core.Certificate | None = None
+    unequal: _core.UnequalBounds | None = None  #: where there is a certificate
 
     @property
     def grid(self) -> str:
@@ -60,7 +61,8 @@ def count(
     rounds = _core.count_rounds(spec, ranks, nodes) if with_rounds else ()
     price = None if pricing is None or block_bytes is None else pricing.price(spec, ranks, block_bytes, nodes)
     bound = None if exact is None else bounds.certificate(spec, ranks, nodes, exact)
-    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds, price, bound)
+    unequal = None if exact is None else bounds.of_unequal(spec, ranks, nodes)
+    return Point(spec, ranks, _core.count(spec, ranks, nodes), rounds, with_rounds, price, bound, unequal)
 
 
 def with_radix(spec: _core.Spec, radix: int) -> _core.Spec:
@@ -188,6 +190,9 @@ def tables(
     if certified:
         yield bounds.table(certified, block_bytes)
         yield bounds.MEANING
+        unequal = ((str(point.spec), point.ranks, point.unequal) for point in points if point.unequal is not None)
+        yield bounds.table_of_unequal(unequal)
+        yield bounds.MEANING_OF_UNEQUAL
     if pricing is not None:
         yield price_table(points)
         yield pricing.sentence()
@@ -217,6 +222,9 @@ def _totals(point: Point, block_bytes: int | None) -> dict[str, object]:
     if most is not None:
         names = ("requests", "peers", "early_messages", "early_blocks")
         found |= dict(zip(names, bounds.numbers(most.rank), strict=False)) | {"bounds_exact": most.exact}
+    if point.unequal is not None:
+        names = ("unequal_requests", "unequal_early_messages", "unequal_early_blocks", "unequal_early_sums")
+        found |= dict(zip(names, bounds.numbers_of_unequal(point.unequal), strict=True))
     if block_bytes is not None:
         found |= {"block_bytes": block_bytes, "bytes_sent": counts.blocks * block_bytes}
         found["scratch_bytes"] = counts.scratch_blocks * block_bytes

@@ -52,6 +52,7 @@ def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> Render
     schedule = _core.generate(spec, ranks, rank, nodes)
     parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}", "the rank sends")]
     parts.append(bounds.sentences(_core.certify(spec, ranks, nodes)))
+    parts.append(bounds.sentence_of_unequal(bounds.of_unequal(spec, ranks, nodes)))
     for number, (window, completion, posting, copies, sends, receives) in enumerate(schedule.steps):
         copied = [f"  copy {source} to {target}" for source, target in copies]
         if sends or receives:
@@ -78,6 +79,7 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
     who = "rank 0 sends" if _core.count(spec, ranks, nodes).ranks_differ else "each rank sends"
     parts: list[RenderableType] = [_headline(spec, schedules[0], f"{ranks} ranks", who)]
     parts.append(bounds.sentences(_core.certify(spec, ranks, nodes)))
+    parts.append(bounds.sentence_of_unequal(bounds.of_unequal(spec, ranks, nodes)))
     for number in range(max(len(schedule.steps) for schedule in schedules)):
         columns = [_peers(schedule, number) for schedule in schedules]
         if not any(columns):

@@ -1,6 +1,7 @@
 #include "buffers/host_copy.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 
@@ -45,7 +46,9 @@ bool HostCopy::gather(const Blocks& blocks, Rank ranks) {
     if (block.count == 0) continue;
     if (block.type != bounds.type) bounds = Bounds(block.type);
     const std::int64_t last = (block.count - 1) * bounds.extent;  // from the first element; the extent may be negative
-    char* const begin = static_cast<char*>(block.address) + bounds.true_lower_bound + std::min<std::int64_t>(0, last);
+    // No sum of pointers: an absolute address is one of MPI_BOTTOM, which is null, and an offset.
+    const auto begins = reinterpret_cast<std::intptr_t>(block.address) + bounds.true_lower_bound;
+    char* const begin = reinterpret_cast<char*>(begins + std::min<std::int64_t>(0, last));
     char* const end = begin + std::max(last, -last) + bounds.true_extent;
     dense = dense && end - begin == block.count * bounds.size;
     begins_[static_cast<std::size_t>(i)] = begin;

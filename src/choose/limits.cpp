@@ -43,16 +43,9 @@ std::vector<Spec> narrower(const Spec& spec, const Shape& shape) {
   return specs;
 }
 
-/// What a rank holds at most. Where sizes are unequal, blocks that pass through other ranks may be sent directly instead,
-/// all at once.
+/// What a rank holds at most.
 Certificate::Bounds most_held(const Spec& spec, Collective collective, const Shape& shape) {
-  Certificate::Bounds bounds = ceiling(spec, shape).rank;
-  if (!of_unequal_blocks(collective) || !needs_sizes(spec)) return bounds;
-  const std::int64_t others = shape.ranks - 1;
-  bounds.requests += 2 * others;
-  bounds.early_messages += others;  // receives are posted all at once, too
-  bounds.early_blocks += others;    // and none is granted
-  return bounds;
+  return of_unequal_blocks(collective) ? ceiling_of_unequal(spec, shape).rank : ceiling(spec, shape).rank;
 }
 
 /// The largest block with which early messages stay within `limit` bytes: -1: none; INT64_MAX: any.

@@ -17,7 +17,7 @@ namespace swapmeet {
 
 namespace {
 
-/// Who serves these calls in this process: the same in all, if they have the same variables.
+/// Who serves these calls in this process: the same in all; for either all want workers, or none does.
 enum class By : std::uint8_t { unknown, host, progress, workers };
 std::atomic<By> by{By::unknown};
 
@@ -28,7 +28,8 @@ By find_out() {
   PMPI_Finalized(&finalised);
   if (!initialised || finalised) return By::host;
   attach_to_mpi();
-  const bool wanted = context().options.nonblocking == Options::Nonblocking::in_progress;
+  // where native is asked for, too: other ranks may not, until they have met
+  const bool wanted = context().options.nonblocking != Options::Nonblocking::threads;
   by = workers_agreed ? By::workers : wanted && has_progress() ? By::progress : By::host;
   if (wanted && by == By::host && context().options.explain && said().world_rank == 0)
     say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls nobody in its progress)");
@@ -237,6 +238,7 @@ bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Cal
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
   if (!blocks) return false;
   communicator->be_ready();
+  if (communicator->starts_on_host()) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   std::optional<Request> what;
   if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));

@@ -16,7 +16,7 @@ namespace swapmeet {
 
 namespace {
 
-constexpr const char* variable = "SWAPMEET_NONBLOCKING";
+constexpr const char* wanted = "SWAPMEET_NONBLOCKING=thread";
 
 /// MPI calls this when the application frees a communicator that has a worker. What was started is still executed. But
 /// Open MPI cannot free a communicator with a collective under way; and to free it is collective, so it may wait for
@@ -47,14 +47,15 @@ int close_all(MPI_Comm, int, void*, void*) {
   });
 }
 
-/// A communicator of the ranks that have the variable, which must be all. Nothing that ranks without it do in the
-/// meantime is mistaken for a part of this, unlike of any other collective. `thread` says so, if that takes long.
+/// A communicator of the ranks that want workers, which must be all. Nothing that other ranks do in the meantime is mistaken
+/// for a part of this, unlike of any other collective. `thread` says so, if that takes long.
 MPI_Comm meet_in_init(FirstThread& thread) {
   constexpr int tag = 25367;  // MPI keeps these apart from those of messages
-  const int error = thread.make("warning: " + std::string(variable) +
-                                " still waits in MPI_Init for ranks that do not have that variable. Set it for all "
-                                "programs of the job, and preload the library in all, or unset it.");
-  if (error) warn(std::string(variable) + ": no thread can be made: " + std::strerror(error));
+  const int error =
+      thread.make("warning: " + std::string(wanted) +
+                  " still waits in MPI_Init for ranks that do not have it. Set it for all programs of the "
+                  "job, and preload the library in all, or unset it.");
+  if (error) warn(std::string(wanted) + ": no thread can be made: " + std::strerror(error));
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -65,19 +66,18 @@ MPI_Comm meet_in_init(FirstThread& thread) {
   return comm;
 }
 
-/// Whether all ranks of `comm` want workers, can have them, and will choose the same algorithms. Collective.
-bool wanted_everywhere(const Options& options, bool threads, MPI_Comm comm) {
+/// Whether all ranks of `comm`, who want workers, can have them, and will choose the same algorithms. Collective.
+bool possible_everywhere(const Options& options, bool threads, MPI_Comm comm) {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  const bool wanted = options.nonblocking == Options::Nonblocking::threads,
-             able = wanted && threads && provided == MPI_THREAD_MULTIPLE;
-  const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able, !wanted};
-  std::uint64_t least[4] = {};
-  if (PMPI_Allreduce(mine, least, 4, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS || least[3]) return false;
+  const bool able = threads && provided == MPI_THREAD_MULTIPLE;
+  const std::uint64_t choices = options.fingerprint(), mine[] = {choices, ~choices, able};
+  std::uint64_t least[3] = {};
+  if (PMPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
   if (least[0] == ~least[1] && least[2]) return true;
-  warn_once(
-      "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
-      "non-blocking and persistent all-to-alls to the host MPI");
+  warn_once(std::string(wanted) +
+            " needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks; leaving "
+            "non-blocking and persistent all-to-alls to the host MPI");
   return false;
 }
 
@@ -100,18 +100,18 @@ namespace {
 
 void agree_guarded() {
   static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
-  const char* const value = secure_getenv(variable);
   // simulated ranks are no threads
-  if (simulated || !value || !*value || called.exchange(true) || !mpi_suits()) return;
+  if (simulated || !secure_getenv("SWAPMEET_NONBLOCKING") || called.exchange(true) || !mpi_suits()) return;
   attach_to_mpi();
   const Options& options = context().options;
+  if (options.nonblocking != Options::Nonblocking::threads) return;
   Workers& all = workers();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
   if (all.world_ranks == 1) return;
   all.job = meet_in_init(all.first_thread);
   if (all.job == MPI_COMM_NULL) return all.first_thread.end();
-  if (!wanted_everywhere(options, all.first_thread.made(), all.job) ||
+  if (!possible_everywhere(options, all.first_thread.made(), all.job) ||
       (options.algorithm && options.algorithm->family == Family::native)) {
     PMPI_Comm_free(&all.job);
     return all.first_thread.end();

@@ -30,7 +30,7 @@ Workers& workers();
 /// Whether the application's non-blocking and persistent all-to-alls have workers: the same on all ranks.
 inline std::atomic<bool> workers_agreed{false};
 
-/// Called once MPI is initialised, before the application goes on. Collective over MPI_COMM_WORLD where the variable
+/// Called once MPI is initialised, before the application goes on. Collective over MPI_COMM_WORLD where
 /// SWAPMEET_NONBLOCKING asks for workers, else nothing.
 void agree_on_workers();
 

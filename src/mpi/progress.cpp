@@ -92,12 +92,13 @@ int poll_request(void*, MPI_Status*) {
   return MPI_SUCCESS;  // else MPI ends the application
 }
 
-bool (*over)(void*) = nullptr;
+std::atomic<bool (*)(void*)> over = nullptr;  ///< the same for all
 
 /// MPI_Waitall calls it for some, instead of the above.
 int wait_for_requests(int count, void** states, double, MPI_Status* status) {
+  const auto is_over = over.load(std::memory_order_relaxed);
   for (int i = 0; i < count; ++i)
-    while (!over(states[i]))
+    while (!is_over(states[i]))
       if (const int error = poll_request(states[i], status)) return error;
   return MPI_SUCCESS;
 }
@@ -108,7 +109,7 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
   using Start = int (*)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
                         PollRequest, WaitForAll, void*, MPI_Request*);
   static const auto start = reinterpret_cast<Start>(mpi_symbol("PMPIX_Grequest_start"));
-  over = calls.over;
+  over.store(calls.over, std::memory_order_relaxed);
   return start ? start(calls.query, calls.free, calls.cancel, poll_request, wait_for_requests, state, request)
                : make_plainly(calls, state, request);
 }

@@ -25,6 +25,7 @@
 
 #include "engine/row_size.hpp"
 #include "mpi/charge.hpp"
+#include "node/fence.hpp"
 #include "node/single_copy.hpp"
 
 namespace swapmeet {
@@ -61,6 +62,13 @@ class NodeRows {
   /// `places`: of each member; all of it is zero at first.
   NodeRows(const RowSize& size, std::uint32_t me, std::vector<RowPlace> places)
       : size_(size), me_(me), places_(std::move(places)), entries_(size.members - 1) {}
+  NodeRows(NodeRows&&) = default;
+  NodeRows& operator=(NodeRows&&) = default;
+  ~NodeRows() {
+    if (places_.empty()) return;
+    open_up(places_[me_].heads, size_.heads_bytes());
+    open_up(places_[me_].bulks, size_.bulks_bytes());
+  }
 
   /// The largest block of a row; 0: there are no rows.
   std::size_t block_bytes() const { return size_.block_bytes; }
@@ -74,7 +82,7 @@ class NodeRows {
     flag_ = RowFlag::of(number_, call, equal_bytes > 0 ? equal_bytes : RowFlag::listed);
     equal_bytes_ = equal_bytes;
     deferred_ = 0;
-    raised_ = posted_ = false;
+    raised_ = posted_ = fenced_ = false;
     checked_ = std::exchange(seen_, 0) + 1 == size_.members ? size_.members : 0;  // all flags of the exchange before
     if (equal_bytes > 0) {
       if (spaced_bytes_ != equal_bytes) spacing_ = size_.spacing(spaced_bytes_ = equal_bytes);
@@ -96,7 +104,10 @@ class NodeRows {
 
   /// Writes the block for `member`. Requires ready().
   void write(std::uint32_t member, const Piece& block) {
-    block.read(0, block.bytes, at(me_, place(member, block.bytes)));
+    fence();
+    char* const to = at(me_, place(member, block.bytes));
+    open_up(to, block.bytes);
+    block.read(0, block.bytes, to);
     charge(block.bytes, false);
   }
 
@@ -117,7 +128,8 @@ class NodeRows {
   /// Raises the flag, as soon as that can be. Returns whether it is up.
   bool raise() {
     if (raised_ || !posted_ || deferred_ > 0 || !ready()) return raised_;
-    if (equal_bytes_ == 0)
+    fence();
+    if (equal_bytes_ == 0 && !entries_.empty())
       std::memcpy(head(me_, number_) + sizeof(std::uint64_t), entries_.data(), entries_.size() * sizeof(RowEntry));
     flag_of(me_, number_).store(flag_, std::memory_order_release);
     return raised_ = true;
@@ -189,6 +201,15 @@ class NodeRows {
     return flag_of(member, number).load(std::memory_order_acquire);
   }
 
+  /// Before the row of this rank is written: no block is there yet, nor for AddressSanitizer where any might be.
+  void fence() {
+    if (!fences || std::exchange(fenced_, true)) return;
+    const std::size_t table = equal_bytes_ > 0 ? RowSize::flag_bytes : size_.table_bytes();
+    open_up(at(me_, 0), table);
+    fence_off(at(me_, table), size_.head_bytes() - table);
+    fence_off(at(me_, size_.head_bytes()), size_.bulk_bytes());
+  }
+
   /// What lies at an offset of the row of this exchange.
   char* at(std::uint32_t member, std::size_t offset) const {
     if (offset < size_.head_bytes()) return head(member, number_) + offset;
@@ -223,7 +244,7 @@ class NodeRows {
   std::size_t equal_bytes_ = 0, spaced_bytes_ = 0;
   RowSize::Spacing spacing_{};                  ///< of blocks of spaced_bytes_
   std::size_t near_bytes_ = 0, far_bytes_ = 0;  ///< in use of the head and of the bulk, where blocks are listed
-  bool posted_ = false, raised_ = true;
+  bool posted_ = false, raised_ = true, fenced_ = false;
 };
 
 }  // namespace swapmeet

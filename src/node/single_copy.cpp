@@ -81,9 +81,10 @@ class Source {
       const auto begin = static_cast<std::int64_t>(done_), end = static_cast<std::int64_t>(done_ += bytes);
       visit(*from_.map, nullptr, begin, end,
             [this](char* at, std::int64_t stride, std::int64_t runs, std::int64_t length) {
-              for (; runs > 0; --runs, at += stride)
-                add(from_.pieces.front().address + reinterpret_cast<std::uintptr_t>(at),
-                    static_cast<std::size_t>(length));
+              // `at` is an offset, not of what is here: no pointer to count on with
+              std::uintptr_t address = from_.pieces.front().address + reinterpret_cast<std::uintptr_t>(at);
+              for (; runs > 0; --runs, address += static_cast<std::uintptr_t>(stride))
+                add(address, static_cast<std::size_t>(length));
             });
     }
     for (; !from_.map && bytes > 0; done_ = 0, ++piece_) {

@@ -263,12 +263,11 @@ std::vector<Option> make_table() {
        "keeping native", read_device},
       {"SWAPMEET_NONBLOCKING", "auto, native or thread", "auto",
        "What serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, "
-       "where "
-       "it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI; thread: in "
-       "programs "
-       "that have MPI_THREAD_MULTIPLE, a thread for each communicator (for each persistent request), which keeps a "
-       "core "
-       "busy while exchanges are under way (docs/plans.md). Set it for all ranks alike, before MPI_Init.",
+       "where it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI, for all "
+       "ranks "
+       "of a communicator if one asks for it; thread: in programs that have MPI_THREAD_MULTIPLE, a thread for each "
+       "communicator (for each persistent request), which keeps a core busy while exchanges are under way "
+       "(docs/plans.md): for all ranks alike, before MPI_Init.",
        "keeping auto", read_nonblocking},
   };
 }

@@ -98,6 +98,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
     census.device = std::max(census.device, rank.device);
     census.locked |= rank.locked != 0;
     census.threaded |= rank.threaded != 0;
+    census.starts_on_host |= rank.starts_on_host != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }

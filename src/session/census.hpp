@@ -20,7 +20,8 @@ struct CensusRecord {
   std::uint32_t launched = 1;           ///< ranks on the host, as far as the launcher says
   std::uint32_t cores = UINT32_MAX;     ///< of the kernel
   std::uint32_t locked = 0;             ///< as progress_is_locked()
-  std::uint32_t threaded = 0;           ///< whether several threads may call MPI at once
+  std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
+  std::uint16_t starts_on_host = 0;     ///< whether non-blocking and persistent calls are the host MPI's
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   JoinOffer offer{};
 };
@@ -29,9 +30,9 @@ struct Census {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
   std::uint64_t device = 0, number = 0, recalled = 0;
-  bool locked = false, threaded = false;  ///< some rank
-  std::int64_t ranks_here = 1;            ///< of the job, on the kernel of this rank, as far as is known
-  double ranks_per_core = 1;              ///< the most of any kernel
+  bool locked = false, threaded = false, starts_on_host = false;  ///< some rank
+  std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
+  double ranks_per_core = 1;    ///< the most of any kernel
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};

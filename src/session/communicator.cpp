@@ -69,7 +69,7 @@ void Communicator::trace_nothing() {
 // where progress is locked, nothing is served before the ranks have met in a call that waits for all.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
-  if (!refusal_.empty() || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
+  if (!refusal_.empty() || starts_on_host_ || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
   const bool locked = met_ ? locked_ : progress_is_locked();
   const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
   if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
@@ -93,7 +93,7 @@ void Communicator::prepare_for_started() {
   const std::vector<Kind> kinds = std::exchange(wanted_, {});
   finish_setting_up();
   setup_policy_.end();
-  cannot_prepare_ = !refusal_.empty() || !make_ours();
+  cannot_prepare_ = !refusal_.empty() || starts_on_host_ || !make_ours();
   for (const Kind& kind : kinds)
     if (!cannot_prepare_) decide(kind.collective, kind.block_bytes);
 }

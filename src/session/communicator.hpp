@@ -190,6 +190,8 @@ class Communicator {
   void called_on(MPI_Comm comm) { user_ = comm; }
   /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
   bool locked() const { return locked_; }
+  /// Whether non-blocking and persistent exchanges are the host MPI's, for a rank asks for that. Known once the ranks have met.
+  bool starts_on_host() const { return starts_on_host_; }
   /// Agrees on what was left for `later`. Collective.
   void finish_setting_up();
   /// Many calls will come: somebody said so.
@@ -307,7 +309,7 @@ class Communicator {
   /// What all ranks must know of one another before anything else. Collective.
   void meet();
   bool met_ = false;
-  bool locked_ = false, threaded_ = false, shared_ = false;
+  bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   void withdraw();
   /// Has all ranks use what the first one recalls. Collective.
   void use_memory();

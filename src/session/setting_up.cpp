@@ -94,11 +94,13 @@ void Communicator::meet() {
   if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
   mine.locked = progress_is_locked();
   mine.threaded = has_several_threads();
+  mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
   if (rank_ == 0) mine.recalled = recalled_.size();
   mine.offer = *offer_;
   Census census = take_census(mine, agreeing());
   locked_ = census.locked;
   threaded_ = census.threaded;
+  starts_on_host_ = census.starts_on_host;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);

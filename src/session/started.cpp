@@ -142,9 +142,10 @@ std::optional<int> StartedQueue::start_again(const std::function<bool(const Requ
   return begin(std::move(one), request);
 }
 
-/// Called by what completes the request.
+/// Called by what completes the request, which thread ever has executed it: what that has done is seen from here on.
 int StartedQueue::query(void* state, MPI_Status* status) {
   const One& one = *static_cast<One*>(state);
+  is_over(state);
   fill(status);
   return one.error ? one.returns_to->raise(one.error) : MPI_SUCCESS;
 }
@@ -152,6 +153,7 @@ int StartedQueue::query(void* state, MPI_Status* status) {
 bool StartedQueue::is_over(void* state) { return static_cast<One*>(state)->over.load(std::memory_order_acquire); }
 
 int StartedQueue::free(void* state) {
+  is_over(state);  // as in query(), which may not have been called
   std::unique_ptr<One> mine(static_cast<One*>(state));
   const std::shared_ptr<Idle> idle = mine->returns_to;
   return guarded([&] { return idle->give(std::move(mine)), MPI_SUCCESS; });
@@ -178,11 +180,13 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
     // what was decided, blocking calls have decided: so on all ranks
     const Decision* const decision = communicator_.decided(collective, block_bytes);
     const bool by_mpi = decision && decision->spec().intra == Transport::mpi;
-    const bool ours = decision && decision->plan && !(by_mpi && communicator_.locked());
+    const bool ours =
+        decision && decision->plan && !(by_mpi && communicator_.locked()) && !communicator_.starts_on_host();
     if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
   if (UnderWay::has(*this) || !communicator_.ready()) return std::nullopt;  // else another thread may be deciding
+  if (communicator_.starts_on_host()) return communicator_.ours();
   const Decision* const decision = communicator_.decided(collective, block_bytes);
   return decision && !decision->exchange ? std::optional(communicator_.ours()) : std::nullopt;
 }
@@ -219,7 +223,8 @@ int StartedQueue::start_first(One& one) {
     Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
   }
   if (!one.decision || preparing_) {
-    if (!preparing_ && communicator_.ready()) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!preparing_ && communicator_.ready() && !communicator_.starts_on_host())
+      one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!one.decision || one.decision->sized)
       if (const int error = prepare(one)) return error;
     if (one.block_bytes() > one.decision->unchecked_bytes)
@@ -247,7 +252,9 @@ int StartedQueue::prepare(One& one) {
   const auto settle = [this, &one]() -> int {
     communicator_.finish_setting_up();
     communicator_.expect_calls();
-    one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    one.decision = communicator_.starts_on_host()
+                       ? &communicator_.decline(one.collective(), "a rank has SWAPMEET_NONBLOCKING=native")
+                       : &communicator_.decide(one.collective(), one.block_bytes());
     const Request& request = one.execution.request();
     if (one.decision->sized &&
         !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,

@@ -2,6 +2,7 @@
 #include "verify/certificate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
+#include "model/threshold.hpp"
+#include "topology/arrangement.hpp"
 #include "verify/standing_still.hpp"
 
 namespace swapmeet {
@@ -120,6 +123,21 @@ std::int64_t early_in_batches(std::int64_t ranks, std::int64_t window) {
   return window * (static_cast<std::int64_t>(batches) + 2);
 }
 
+/// How often the most that any rank sends or receives may pass through a rank on the way to others: docs/proofs.md.
+std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t ranks) {
+  if (spec.family == Family::leaders) return 2 * std::int64_t{counts.sizes[0] - 1};
+  if (spec.family != Family::bruck || counts.ranks_differ) return ranks - 1;
+  std::int64_t sums = 0, before = 1;
+  std::size_t dimension = 0;
+  for (const Digit& digit : digits_along(spec.radices, counts.sizes)) {
+    for (; dimension < digit.dimension; ++dimension) before *= counts.sizes[dimension];
+    const std::int64_t size = counts.sizes[dimension], behind = ranks / (before * size);
+    const std::int64_t next_weight = std::min(size, std::int64_t{digit.weight} * digit.radix);
+    sums += std::min(before * (next_weight - digit.weight), (size + next_weight - 1) / next_weight * behind - 1);
+  }
+  return sums;
+}
+
 }  // namespace
 
 Certificate certify(std::span<const Schedule> schedules, const Shape& shape) {
@@ -196,6 +214,30 @@ Certificate ceiling(const Spec& spec, const Shape& shape) {
     }
   }
   return of_alike(rank, shape, exact);
+}
+
+UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape) {
+  UnequalBounds bounds{ceiling(spec, shape).rank};
+  Certificate::Bounds& rank = bounds.rank;
+  if (!needs_sizes(spec)) return bounds.early_sums = std::min<std::int64_t>(2, rank.early_blocks), bounds;
+  const bool agrees = agreement_bytes(spec) > 0;
+  const std::int64_t exchanges = agrees ? 1 : 2, direct = spec.direct_bytes == Direct::never ? 0 : shape.ranks - 1;
+  if (spec.sizes == Sizes::padded) {
+    bounds.early_sums = rank.early_blocks + (direct > 0 ? 1 : 0);
+  } else {
+    const Counts counts = count(spec, shape);
+    const Received arriving = received(spec, counts);
+    const bool announced = spec.sizes == Sizes::ahead || spec.sizes == Sizes::total;
+    rank.requests *= announced ? 2 : 1;
+    rank.early_messages = exchanges * arriving.messages * (announced ? 2 : 1);
+    rank.early_blocks = exchanges * arriving.blocks;
+    rank.scratch_blocks = counts.blocks + arriving.blocks;
+    bounds.early_sums = exchanges * (1 + passing_sums(spec, counts, shape.ranks));
+  }
+  rank.requests += 2 * direct;
+  rank.early_messages += direct + (agrees ? std::bit_width(static_cast<std::uint32_t>(shape.ranks - 1)) : 0);
+  rank.early_blocks += direct;
+  return bounds;
 }
 
 std::int64_t early_bytes(const Certificate::Bounds& bounds, std::int64_t block_bytes) {

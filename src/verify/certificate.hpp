@@ -39,6 +39,17 @@ Certificate certify(const Spec& spec, const Shape& shape);
 /// Upper bounds in closed form, for any number of ranks. O(what count() takes).
 Certificate ceiling(const Spec& spec, const Shape& shape);
 
+/// The same of an exchange whose blocks have unequal sizes, known to their ends alone: upper bounds in closed form.
+struct UnequalBounds {
+  /// Early bytes, but for the sizes of blocks, are at most early_blocks times the largest block; scratch likewise.
+  Certificate::Bounds rank;
+  /// And at most so many times the most that any rank sends, or receives.
+  std::int64_t early_sums = 0;
+};
+
+/// Requires that no block is empty, or that ranks agree on sizes (agreement_bytes(spec) > 0); and what certify() does.
+UnequalBounds ceiling_of_unequal(const Spec& spec, const Shape& shape);
+
 /// What an entry in a queue of unexpected messages takes, and what an entry takes with its data at most: MPIs send no more
 /// than that before the receive is posted (the largest standard limit of Open MPI is 64 KiB, of btl tcp).
 inline constexpr std::int64_t early_entry_bytes = 512, most_early_bytes = std::int64_t{64} << 10;

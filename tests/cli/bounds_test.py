@@ -16,6 +16,17 @@ def test_show_and_explain_say_what_the_exchange_holds() -> None:
     assert "7 messages with 7 blocks may arrive before their receives are posted (7,168 B)" in said
 
 
+def test_show_and_explain_print_bounds_of_unequal_blocks() -> None:
+    """K = 6 messages with D = 24 blocks, each announced; an agreement of 4 messages."""
+    bound = "16 messages may arrive before their receives are posted, with ≤ 24 times the largest block and ≤ 4 times"
+    assert bound in " ".join(swapmeet("show", "tuna", "-P", "16").stdout.split())
+    asked = ("explain", "-P", "16", "--collective", "alltoallv")
+    assert bound in swapmeet(*asked, env={"SWAPMEET_ALGORITHM": "tuna"}).stdout
+    rows = list(csv.DictReader(io.StringIO(swapmeet("model", "tuna", "-P", "16", "--csv").stdout)))
+    assert [rows[0][f"unequal_early_{name}"] for name in ("messages", "blocks", "sums")] == ["16", "24", "4"]
+    assert "where blocks are of unequal size" in swapmeet("algorithms").stdout
+
+
 def test_model_and_algorithms_have_a_table_of_bounds() -> None:
     rows = list(csv.DictReader(io.StringIO(swapmeet("model", "pairwise", "-P", "64,131072", "--csv").stdout)))
     few, many = (_core.certify(_core.parse_spec("pairwise"), ranks).rank for ranks in (64, 131072))

@@ -83,7 +83,10 @@ class Executions:
     """
 
     def __init__(self, schedules: list[_core.Schedule], exchanges: int = 2, buffered: bool = False) -> None:
-        self.rounds = [rounds_of(schedule, exchanges) for schedule in schedules]
+        self.begin([rounds_of(schedule, exchanges) for schedule in schedules], buffered)
+
+    def begin(self, rounds: list[list[Round]], buffered: bool) -> None:
+        self.rounds = rounds
         self.buffered = buffered
         self.early_messages = self.early_blocks = self.requests = self.states = 0
         self.node_messages = 0

@@ -27,7 +27,7 @@ class Mutation:
 
 HAND_OVER = """cell.message = message;
     cell.number.store(++filled_, std::memory_order_release);"""
-RAISE = """if (equal_bytes_ == 0)
+RAISE = """if (equal_bytes_ == 0 && !entries_.empty())
       std::memcpy(head(me_, number_) + sizeof(std::uint64_t), entries_.data(), entries_.size() * sizeof(RowEntry));
     flag_of(me_, number_).store(flag_, std::memory_order_release);"""
 TAKE = """transfer.pieces[0].write(0, transfer.bytes, cell->payload);

@@ -197,14 +197,18 @@ def test_faults_happen(with_faults, wheel: str) -> None:
     assert with_faults(wheel, "tra", "nothing", 1, 1, "cold")[1].fired == 0
 
 
+#: Of these builds: the C++ library is no part of ours, so what it calls does not count.
+made_by_others = pytest.mark.unsanitized("the C++ library makes the threads")
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("function", "nth", "how", "letters", "says"),
     [
-        ("pthread_create", 1, "begin", "....", "no thread can be made"),
-        ("pthread_create", 1, "plan", "....", "no thread can be made"),
-        ("pthread_create", 2, "begin", "..ee", "can be made"),
-        ("pthread_create", 2, "plan", ".e..", "can be made"),
+        pytest.param("pthread_create", 1, "begin", "....", "no thread can be made", marks=made_by_others),
+        pytest.param("pthread_create", 1, "plan", "....", "no thread can be made", marks=made_by_others),
+        pytest.param("pthread_create", 2, "begin", "..ee", "can be made", marks=made_by_others),
+        pytest.param("pthread_create", 2, "plan", ".e..", "can be made", marks=made_by_others),
         ("Irecv", 1, "begin", "....", ""),
         ("Test", 1, "begin", "....", ""),
         ("Send", 1, "plan", "....", ""),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sanitizing import REPORTS
 
 from swapmeet import launch as launching
 from swapmeet import mpi as mpis
@@ -237,6 +238,7 @@ def test_limits_that_are_enough(launch, compiled, wheel: str, limit: str, algori
     by_ourselves(launch(3, argv, mpi=wheel, algorithm=algorithm, env=explained(SWAPMEET_SHM_LIMIT=limit)))
 
 
+@pytest.mark.unsanitized("communicators that are never freed are leaks")
 def test_communicators_share_the_limit(launch, compiled, wheel: str) -> None:
     """When it is used up the host MPI serves; when communicators are freed there is room again."""
     env = explained(SWAPMEET_SHM_LIMIT="200KiB")
@@ -387,14 +389,16 @@ def test_communicators_alive_at_finalize(
     check(launch(ranks, argv, mpi=wheel, algorithm=algorithm))
 
 
-def test_communicators_that_come_and_go(launch, compiled, no_names_left, wheel: str) -> None:
+def test_communicators_that_come_and_go(
+    launch, compiled, no_names_left, pytestconfig: pytest.Config, wheel: str
+) -> None:
     done = launch(3, [compiled(wheel, "node_calls"), "cycles=200"], mpi=wheel, algorithm=AUTO, timeout=120)
     check(done)
     grown = re.findall(r"rank \d: (-?\d+) more files, (-?\d+) more mappings", done.stdout)
     assert len(grown) == 3
     for files, mappings in grown:
         assert int(files) <= 2
-        assert int(mappings) <= 8  # the heap's
+        assert int(mappings) <= 8 or REPORTS in pytestconfig.stash  # the heap's, and a sanitizer's
 
 
 # --- children and threads --------------------------------------------------------------------------------------------

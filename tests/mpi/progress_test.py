@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sanitizing import REPORTS
 
 SPECS = [
     "auto",
@@ -76,7 +77,9 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("spec", ["auto", "tuna(r=2)"])
 @pytest.mark.parametrize("mode", MODES)
-def test_legal_programs_end(started, mode: str, spec: str, ranks: int) -> None:
+def test_legal_programs_end(started, pytestconfig: pytest.Config, mode: str, spec: str, ranks: int) -> None:
+    if mode == "many" and REPORTS in pytestconfig.stash:
+        pytest.skip("a sanitizer keeps freed memory, and this measures what is kept")
     if mode == "many" and (spec != "auto" or ranks > 2):
         pytest.skip("takes minutes where ranks share cores")
     started("progress", ranks, mode, algorithm=spec)
@@ -107,7 +110,7 @@ def test_by_mpi4py(launch, wheel: str, ranks: int, spec: str) -> None:
 
 
 def test_the_host_mpi_serves_them_where_it_is_asked_for(started) -> None:
-    assert started("nonblocking", 2, "single", "mixed", SWAPMEET_NONBLOCKING="native")[2] == set()
+    assert started("nonblocking", 2, "single", "mixed", SWAPMEET_NONBLOCKING="native")[2] <= {"native"}
 
 
 def test_says_what_serves_them(started) -> None:

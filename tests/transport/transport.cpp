@@ -5,7 +5,7 @@
 ///             [rows=BYTES] [failing=PERCENT]
 ///   transport lines members=N rows=BYTES most=BYTES
 ///   transport swap [cells=N] [bulk=BYTES] [rows=BYTES] [most=BYTES]
-///   transport layout | segment | arenas | poll | wait | death
+///   transport layout | segment | arenas | poll | wait | death | beyond
 ///   transport reserve BYTES
 #include <fcntl.h>
 #include <sched.h>
@@ -147,7 +147,7 @@ int run_threads(const Settings& settings, const NodeLayout& layout, Segment& seg
     nodes.back().rows() = rows_in(layout, segment.memory(), me);
   }
   segment.unlink();
-  count_up(nodes[0], nodes[1], settings.first_number);
+  if (settings.first_number > 0) count_up(nodes[0], nodes[1], settings.first_number);
   std::vector<std::thread> threads;
   for (std::uint32_t me = 0; me < settings.members; ++me)
     threads.emplace_back([&, me] { wrong += run_member(settings, nodes[me], me); });
@@ -568,6 +568,27 @@ int check_death() {
 
 }  // namespace
 
+/// A byte behind a block of a row, which AddressSanitizer must report.
+static int write_beyond() {
+  const RowSize size{2, RowSize::line};
+  std::vector<std::uint64_t> memory(2 * (size.heads_bytes() + size.bulks_bytes()) / sizeof(std::uint64_t));
+  std::vector<RowPlace> places;
+  char* next = reinterpret_cast<char*>(memory.data());
+  for (int member = 0; member < 2; ++member, next += size.heads_bytes() + size.bulks_bytes())
+    places.push_back({next, next + size.heads_bytes()});
+  NodeRows writer(size, 0, places), reader(size, 1, places);
+  char sent[8] = "a block";
+  writer.begin(1, sizeof sent);
+  reader.begin(1, sizeof sent);
+  writer.write(1, {sent, sizeof sent});
+  writer.posted();
+  if (!writer.raise()) give_up("the row is not written");
+  const NodeRows::Block block = reader.look(0, 1);
+  char* const end = const_cast<char*>(block.address) + block.bytes;
+  end[-1] = end[0] = 0;
+  return 0;
+}
+
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   if (what == "exchange") return exchange(read_settings(count - 2, words + 2));
@@ -579,6 +600,7 @@ int main(int count, char** words) {
   if (what == "poll") return check_poll();
   if (what == "wait") return check_wait();
   if (what == "death") return check_death();
+  if (what == "beyond") return write_beyond();
   if (what == "reserve" && count > 2) return reserve(std::strtoull(words[2], nullptr, 0));
   give_up("what to do?");
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from limits import scaled
+from sanitizing import REPORTS
 
 from swapmeet import mpi as mpis
 from swapmeet.library import program
@@ -97,6 +98,15 @@ def test_blocks_change_places_in_every_order(run: Run, words: str) -> None:
     """In place, nothing is written where something has yet to leave, and nobody waits for one who waits for it."""
     orders = int(run("swap", words).split()[1])
     assert orders >= 4
+
+
+@pytest.mark.sanitized
+def test_a_write_beyond_a_block_is_noticed(pytestconfig: pytest.Config) -> None:
+    """Of the rank whose row it is: rows lie side by side in one mapping, of which the sanitizer knows nothing."""
+    reports = pytestconfig.stash[REPORTS]
+    subprocess.run([program(mpis.find("mpich"), "transport"), "beyond"], capture_output=True, timeout=scaled(60))
+    found = reports.take()
+    assert ("use-after-poison" in found and "write_beyond" in found) if reports.name == "address" else not found
 
 
 @pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait", "death"])

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { most_ranks = 16, kinds = 5, times = 3 };
+enum { most_ranks = 16, kinds = 6, times = 3 };
 
 int main(int argc, char **argv) {
   int rank, ranks, right = 1, all_right;
@@ -25,8 +25,9 @@ int main(int argc, char **argv) {
       for (int i = 0; i < blocks; ++i) out[i] = 100 * rank + (among_neighbours ? peers[i] : i) + time, in[i] = -1;
       if (kind == 0) MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring, &request);
       if (kind == 1) MPI_Ialltoallw(out, ones, bytes, types, in, ones, bytes, types, ring, &request);
+      if (kind == 5) MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring, &request);
       if (kind == 2) MPI_Ialltoallv(out, ones, places, MPI_INT, in, ones, places, MPI_INT, ring, &request);
-      if (kind > 2) MPI_Start(&request);
+      if (kind == 3 || kind == 4) MPI_Start(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       for (int i = 0; i < blocks; ++i) right &= in[i] == 100 * (among_neighbours ? peers[i] : i) + rank + time;
       MPI_Barrier(ring);

@@ -18,10 +18,9 @@ int main(int argc, char **argv) {
   const char *const what = argc > 1 ? argv[1] : "";
   MPI_Init(&argc, &argv);
   if (strcmp(what, "overflow") == 0) {
-    char *const memory = malloc(8);
-    volatile int beyond = 8;
-    memory[beyond] = 1;
-    free(memory);
+    lost = malloc(8); /* volatile, so that no compiler knows its size, or leaves the store out */
+    ((volatile char *)lost)[8] = 1;
+    free(lost);
   }
   if (strcmp(what, "signed") == 0) most = most + 1;
   if (strcmp(what, "leak") == 0) {

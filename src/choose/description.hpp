@@ -39,7 +39,8 @@ struct MeasuredNetwork {
 
 /// `machine`, but with this network between its nodes. What a message or a copy takes of a core is as assumed, unless that
 /// is half or less of what was measured: smaller differences are within the model's errors
-/// (docs/measurements/programs.md).
+/// (docs/measurements/programs.md). A message takes at least an eighth of its way: on a slow network the system's software
+/// does most of it, and messages in a row are combined.
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
 /// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in

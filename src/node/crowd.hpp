@@ -1,5 +1,6 @@
 /// Who may want the cores of this host besides the ranks of one exchange: ranks of the job on other communicators or in
-/// other containers, and further threads of each. Where there are more of them than cores, who waits cannot see all that wait for its core.
+/// other containers, and further threads of each. Where there are more of them than cores, who waits cannot see all that
+/// wait for its core.
 #pragma once
 
 #include <unistd.h>

@@ -25,6 +25,7 @@ std::string processor_name() {
   return {text, static_cast<std::size_t>(length)};
 }
 
+/// "": it is hidden.
 std::string kernel_text() {
   char boot[64] = "";
   const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -74,8 +75,8 @@ std::uint64_t host_number() {
 
 std::uint64_t kernel_number() {
   if (simulated) return host_number();
-  static const std::uint64_t number = number_of(kernel_text());
-  return number;
+  static const std::string text = kernel_text();
+  return text.empty() ? host_number() : number_of(text);
 }
 
 Census take_census(const CensusRecord& mine, MPI_Comm comm) {

@@ -96,10 +96,14 @@ def test_ranks_that_go_round_the_nodes_are_served(on_cluster, exchange) -> None:
     by_itself(done)
 
 
-@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
-def test_ranks_of_all_containers_share_the_cores_of_a_machine(on_cluster, exchange, mpi: str) -> None:
-    """Each host alone would have a core for each of its ranks."""
-    per_node = [2] * (os.cpu_count() or 1)
-    done = on_cluster(mpi, per_node, [exchange(mpi), "0.5", "8"], algorithm="auto")
+@pytest.mark.parametrize(
+    ("mpi", "hidden"), [("mpich", False), ("openmpi", False), ("mpich", True)], ids=["mpich", "openmpi", "hidden"]
+)
+def test_ranks_of_all_containers_share_the_cores_of_a_machine(on_cluster, exchange, mpi: str, hidden: bool) -> None:
+    """Each host alone would have a core for each of its ranks; so it seems where the kernel does not name itself."""
+    hide = "mount --bind /dev/null /proc/sys/kernel/random/boot_id && " if hidden else ""
+    argv = ["sh", "-c", f'{hide}exec "$@"', "sh", exchange(mpi), "0.5", "8"]
+    done = on_cluster(mpi, [2] * (os.cpu_count() or 1), argv, algorithm="auto")
     right(done)
-    assert "; 2 ranks share a core" in done.stderr, done.stderr
+    assert "between nodes: " in done.stderr, done.stderr
+    assert ("; 2 ranks share a core" in done.stderr) != hidden, done.stderr

@@ -80,7 +80,7 @@ def planned(arguments: argparse.Namespace, skip: Callable[[str], None]) -> list[
     for target in mpis(arguments.mpi, skip):
         one_node = [settings.one_node(target, number, specs, most, arguments.calls) for number in ranks]
         pairs += [(setting, one) for setting in one_node for one in wanted if one.mpi is None]
-        clusters = [settings.cluster(target, shape, network, cluster_specs) for shape in shapes]
+        clusters = [settings.cluster(target, shape, network, cluster_specs, most, arguments.calls) for shape in shapes]
         pairs += [(setting, one) for setting in clusters for one in wanted if one.on_clusters and one.mpi is None]
     for one in wanted:
         for target in mpis(one.mpi, skip) if one.mpi else []:
@@ -156,9 +156,9 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     command.add_argument("--cluster-specs", default=CLUSTER_SPECS, metavar="SPEC;SPEC", help=f"default {CLUSTER_SPECS}")
     command.add_argument("--rounds", type=int, help="turns; default 5")
     command.add_argument(
-        "--most", metavar="BYTES", help="for each destination, on one node; default 1 MiB, or 16 MiB / P^2"
+        "--most", metavar="BYTES", help="for each destination; default 1 MiB, or 16 MiB / P^2, on clusters 512"
     )
-    command.add_argument("--calls", type=int, help="of a size on one node, at most")
+    command.add_argument("--calls", type=int, help="of a size, at most; default on clusters 135")
     command.add_argument(
         "--osu", type=Path, metavar="FOLDER", help="with osu_alltoall and osu_alltoallv, to be run instead"
     )

@@ -69,7 +69,9 @@ def one_node(target: mpi.Mpi, ranks: int, specs: Sequence[str], most: int | None
     return Setting(target, ranks, Place(), specs, Sizes(most or within, calls or CALLS))
 
 
-def cluster(target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str]) -> Setting:
+def cluster(
+    target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str], most: int | None, calls: int | None
+) -> Setting:
     """A setting on a virtual cluster; `shape`: NODESxRANKS, as in 4x4.
 
     Raises
@@ -82,7 +84,13 @@ def cluster(target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str])
         raise SwapmeetError(f'--cluster "{shape}": it is NODESxRANKS, such as 4x4')
     name = f"{nodes} nodes, {network.latency}, {network.rate}"
     place = Place(name, int(per_node), network)
-    return Setting(target, int(nodes) * int(per_node), place, specs, CLUSTER_SIZES)
+    return Setting(
+        target,
+        int(nodes) * int(per_node),
+        place,
+        specs,
+        Sizes(most or CLUSTER_SIZES.most, calls or CLUSTER_SIZES.calls),
+    )
 
 
 def clean_environment() -> Iterator[str]:

@@ -247,7 +247,7 @@ def test_sizes_end_where_a_call_would_move_too_much() -> None:
 @pytest.mark.parametrize("shape", ["4", "x4", "4x", "1x4", "4x0", "4x4x4"])
 def test_what_is_no_cluster_is_refused(shape: str) -> None:
     with pytest.raises(SwapmeetError, match="NODESxRANKS"):
-        settings.cluster(mpis.default(), shape, settings.Network(), [])
+        settings.cluster(mpis.default(), shape, settings.Network(), [], None, None)
 
 
 @pytest.mark.parametrize("words", [["--benchmarks", "osu"], ["--specs", "no-such"], ["--cluster", "4"]])

@@ -2,8 +2,9 @@
 ///
 /// With t_i the time of spec i and p_i its price, log(t_i / p_i) is taken to be M + e_i: M, how far the description of the
 /// machine is off for all specs, normal with deviation `common`; e_i, how far the model is off for this one, with `own`.
-/// A measurement is a sample of M + e_i, with its own spread; one of blocks of other sizes is the less worth the further
-/// these are. What follows of all measurements together has closed forms (posterior()). Where measurements are further apart
+/// A measurement is a sample of M + e_i, with its own spread; one of blocks of another size is worth the less the further
+/// that is, and the more another share of the price is for bytes, not for messages; and nothing where one of a size between
+/// is known. What follows of all measurements together has closed forms (posterior()). Where measurements are further apart
 /// than `own` allows for, the model is worse than was thought here, and `own` is widened to what they show.
 ///
 /// Source:  birge1932: uncertainties are widened by the root of chi squared over the degrees of freedom, where that is

@@ -22,17 +22,18 @@ void bind_trials(nb::module_& m) {
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<std::tuple<double, double, std::int64_t>>& arms, int usual,
-             double common, double own, std::int64_t calls_before) {
+             double common, double own, std::int64_t calls_before, int in_a_row) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
             std::vector<Expectation> expected;
             for (const auto& [seconds, deviation, calls] : arms)
               expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
-            new (self) Trials(share, expected, usual, {common, own}, calls_before);
+            new (self) Trials(share, expected, usual, {common, own}, calls_before, in_a_row);
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
+          "in_a_row"_a = 1,
           "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. "
           "`calls`: "
-          "so far.")
+          "so far. `in_a_row`: calls of one trial.")
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,

@@ -17,7 +17,7 @@ SHARE = 0.01  #: of the time that trials may take: the default of SWAPMEET_TRIAL
 #: Small collectives of the host MPI that a communicator on several nodes takes: two to gather, two to agree; to make a
 #: communicator counts as two.
 SETUP_COLLECTIVES = 6
-HOST_ALONE = [(1e-4, 1.0, 0)]  #: what trials expect of the host MPI where it is the only arm: anything
+UNSURE = 0.15  #: deviation of what first calls take, as a share
 COLLECTIVES = {"alltoall": _core.Collective.alltoall, "alltoallv": _core.Collective.alltoallv}
 
 
@@ -89,7 +89,8 @@ class Program:
         known = any(str(one.spec) != NATIVE for one in self._knowledge.evidence)
         early = min(calls, _core.first_known_calls if known else _core.first_calls) if waits else 0
         if early:
-            self._call(early, NATIVE, [_core.parse_spec(NATIVE)], HOST_ALONE)
+            self._spent_s += early * self._call_s(NATIVE)
+            self._note(_core.parse_spec(NATIVE), max(1, early - 1), self._call_s(NATIVE), UNSURE * self._call_s(NATIVE))
         last = NATIVE
         if calls > early:
             if dict(chosen.parameters).get("intra", "mpi") != "mpi":

@@ -9,6 +9,7 @@ Machine described_by(const MeasuredNetwork& network, Machine machine) {
   constexpr double off = 2, least_share = 1.0 / 8;
   MessageCost& between = machine.between;
   Copying& pack = machine.pack;
+  const double later = network.start_us / (between.latency_us + 2 * between.overhead_us);
   if (network.piece_us > off * pack.piece_us) pack.piece_us = network.piece_us;
   if (network.copy_ns > off * pack.byte_ns) pack.byte_ns = network.copy_ns;
   if (network.message_us > off * between.overhead_us)
@@ -16,7 +17,8 @@ Machine described_by(const MeasuredNetwork& network, Machine machine) {
   between.overhead_us = std::max(between.overhead_us, least_share * network.start_us);
   between.latency_us = std::max(network.start_us - 2 * between.overhead_us, 0.1);
   between.rendezvous_us = 2 * between.latency_us;
-  if (network.byte_ns >= 0) between.byte_ns = machine.node_byte_ns = network.byte_ns;
+  between.byte_ns = network.complete() ? network.byte_ns : std::max(1.0, later) * between.byte_ns;
+  machine.node_byte_ns = network.complete() ? network.byte_ns : std::max(1.0, later) * machine.node_byte_ns;
   return machine;
 }
 

@@ -35,12 +35,14 @@ struct MeasuredNetwork {
   double took_us = 0;      ///< to measure it
 
   bool known() const { return start_us > 0; }
+  bool complete() const { return byte_ns >= 0; }
 };
 
 /// `machine`, but with this network between its nodes. What a message or a copy takes of a core is as assumed, unless that
 /// is half or less of what was measured: smaller differences are within the model's errors
 /// (docs/measurements/programs.md). A message takes at least an eighth of its way: on a slow network the system's software
-/// does most of it, and messages in a row are combined.
+/// does most of it, and messages in a row are combined. Where nobody knows what bytes take, a network whose messages start
+/// later than is assumed is taken to be slow with bytes as well.
 Machine described_by(const MeasuredNetwork& network, Machine machine);
 
 /// As in "52.1 us a message, 2.1 us one of several, 8.05 ns a byte; 0.004 us a copied piece, 0.1 ns a byte; measured in

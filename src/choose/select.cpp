@@ -80,9 +80,9 @@ std::string reason_for(const Expectation& chosen, const Expectation& host) {
          microseconds(host.seconds()) + " (" + basis(host) + ")";
 }
 
-/// The least expected time, of what can be had and is proved.
+/// The least expected time, of what can be had and is proved. `learns`: more is known when blocks of other sizes come.
 Choice by_expectation(Collective collective, const Shape& shape, std::int64_t block_bytes, const Means& means,
-                      const Knowledge& knowledge) {
+                      const Knowledge& knowledge, bool learns) {
   if (shape.ranks < 2) return {Spec{}, "one rank only"};
   const bool unequal = of_unequal_blocks(collective);
   const std::int32_t size_class = unequal ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
@@ -104,8 +104,8 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   Choice choice{best->spec, reason_for(*best, expected.front())};
   if (unequal) return choice;
   std::int32_t least = size_class, most = size_class;
-  while (least > 0 && best_of(least - 1).spec == choice.spec) --least;
-  while (most < most_priced_class && best_of(most + 1).spec == choice.spec) ++most;
+  while (!learns && least > 0 && best_of(least - 1).spec == choice.spec) --least;
+  while (!learns && most < most_priced_class && best_of(most + 1).spec == choice.spec) ++most;
   choice.least_bytes = bytes_of_class(least).least;
   if (most < most_priced_class) choice.most_bytes = bytes_of_class(most).most;
   return choice;
@@ -114,18 +114,24 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
 }  // namespace
 
 Machine Knowledge::as_found(double per_node) const {
-  Machine found = machine;
-  if (ranks_per_core > 1)
-    found.node_message_us = std::max(found.node_message_us, 2 * found.between.overhead_us * ranks_per_core / per_node);
+  constexpr double share_of_core = 1.0 / 6;
+  Machine found = network.known() ? described_by(network, machine) : machine;
+  if (ranks_per_core <= 1) return found;
+  MessageCost& between = found.between;
+  found.node_message_us = std::max(found.node_message_us, 2 * between.overhead_us * ranks_per_core / per_node);
+  if (network.known()) between.byte_ns *= std::max(1.0, share_of_core * ranks_per_core);
   return found;
 }
 
-void describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
+bool describe_network(const MeasuredNetwork& network, Knowledge& knowledge) {
   constexpr double doubt_of_measured = 0.5;
-  if (!network.known()) return;
-  knowledge.machine = described_by(network, knowledge.machine);
+  const bool news =
+      network.known() && (!knowledge.network.known() || network.complete() > knowledge.network.complete());
+  if (!news) return false;
+  knowledge.network = network;
   knowledge.model = Model::pipelined;
   knowledge.doubt.common = doubt_of_measured;
+  return true;
 }
 
 std::string unavailable(const Spec& spec, const Means& means) {
@@ -207,9 +213,10 @@ Choice choose(Collective collective, const Shape& shape, std::int64_t block_byte
     limit(ordered, collective, shape, block_bytes, options);
     return ordered;
   }
+  const bool learns = tries(collective, shape, options) && Nodes(shape).count() > 1;
   Range open{0};
   std::optional<Choice> ruled = by_tuning(collective, shape, block_bytes, options, means, open);
-  Choice choice = ruled ? *std::move(ruled) : by_expectation(collective, shape, block_bytes, means, knowledge);
+  Choice choice = ruled ? *std::move(ruled) : by_expectation(collective, shape, block_bytes, means, knowledge, learns);
   choice.least_bytes = std::max(choice.least_bytes, open.least);
   choice.most_bytes = std::min(choice.most_bytes, open.most);
   limit(choice, collective, shape, block_bytes, options);

@@ -16,20 +16,23 @@ namespace swapmeet {
 
 /// What is known of the machine, the same on all ranks of a communicator.
 struct Knowledge {
-  Machine machine = standard_machine();
-  Doubt doubt{};  ///< of the model, by this description
+  Machine machine = standard_machine();  ///< as it is described, or assumed
+  Doubt doubt{};                         ///< of the model, by this description
   std::vector<Evidence> evidence{};
   /// Makes much of messages. As long as nobody has measured the network, it may be slower than is assumed; and on one node
   /// prices are held against measurements by this model (docs/measurements/node.md).
   Model model = Model::max_rate;
   double ranks_per_core = 1;  ///< the most of any host
+  MeasuredNetwork network{};  ///< of `machine`, as far as it was measured
 
-  /// `machine`, as ranks find it that share cores, so many on each node: these are busy with the messages of all.
+  /// `machine` with `network`, as ranks find it that share cores, so many on each node: these are busy with the messages of
+  /// all, and with their bytes for about a sixth of the time that these take (docs/measurements/clusters-large.md, where one
+  /// rank that sends all bytes of its node takes 1.3 to 1.4 times as long as several).
   Machine as_found(double per_node) const;
 };
 
-/// Prices rest on this network from now on.
-void describe_network(const MeasuredNetwork& network, Knowledge& knowledge);
+/// Prices rest on this network from now on. Returns whether that is news.
+bool describe_network(const MeasuredNetwork& network, Knowledge& knowledge);
 
 struct Choice {
   Spec spec;

@@ -19,6 +19,7 @@ constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for 
 constexpr double sure = 2.5;  ///< deviations by which what replaces the host MPI must be ahead: there are many looks
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
+constexpr double sure_slower = 2;     ///< the same of what is not even measured
 constexpr double other = 2;           ///< a time that is not what it was
 constexpr double promise = 0.9;       ///< of the usual time: what is expected to take less is worth trying early
 constexpr double early_share = 10, unpromising_share = 1.5;  ///< of the share of all time, in early calls
@@ -53,15 +54,18 @@ bool promise_much(std::span<const Expectation> arms) {
   return far_less(log_mean(*std::ranges::min_element(arms, {}, log_mean)), log_mean(arms[Trials::native]));
 }
 
-Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls)
-    : share_(share), doubt_(doubt), usual_(usual), calls_(calls) {
+Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls,
+               int in_a_row)
+    : share_(share), in_a_row_(in_a_row), doubt_(doubt), usual_(usual), calls_(calls) {
   const Expectation& first = arms[static_cast<std::size_t>(usual)];
   const bool fastest = std::ranges::all_of(
       arms, [&](const Expectation& arm) { return arm.calls == 0 || arm.time.log_mean >= first.time.log_mean; });
   remembered_ = first.calls > 0 && first.date != 0;
-  early_calls_ = remembered_ && fastest ? 0 : early_calls;  // another run has paid them
+  const bool compared = arms[native].calls > 0;
+  early_calls_ = remembered_ && fastest && compared ? 0 : early_calls;  // another run has paid them
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
+  arms_[static_cast<std::size_t>(usual)].called = true;
   believe();
   plan();
 }
@@ -147,7 +151,7 @@ double Trials::cost(std::size_t arm) const {
     longer = unsure > 0 ? mean * below(apart / unsure + unsure) - below(apart / unsure) : std::max(0.0, mean - 1);
   }
   const double setup = arms_[arm].prepared ? 0 : setup_s / call_s;
-  return waiting + longer + setup;
+  return waiting + in_a_row_ * longer + setup;
 }
 
 /// Whether something else is expected to take far less than what is usual; or that is ours, and may be slower than the host
@@ -158,10 +162,16 @@ bool Trials::promising() const {
   return far_less(least->log_mean, beliefs_[static_cast<std::size_t>(usual_)].log_mean);
 }
 
+/// Whether it is not all but sure that what is usual takes less.
+bool Trials::may_be_faster(int arm) const {
+  const Belief &other = beliefs_[static_cast<std::size_t>(arm)], &usual = beliefs_[static_cast<std::size_t>(usual_)];
+  return other.log_mean - usual.log_mean < sure_slower * std::hypot(other.deviation, usual.deviation);
+}
+
 void Trials::plan() {
   over_ = watching_ = false;
   if (arms_.size() == 1) {
-    pause_ = paused_ = samples(native) == 0 ? 1 : endless;
+    pause_ = paused_ = endless;
     return;
   }
   if (share_ >= 1) {
@@ -189,6 +199,10 @@ void Trials::plan() {
   // What is taken because of a model alone is measured at once, where there is something to compare it with.
   const bool compared = std::ranges::any_of(arms_, [](const Arm& arm) { return arm.known || !arm.samples.empty(); });
   if (!tried(usual_) && compared) soonest = 1, next_ = usual_;
+  if (usual_ != native && !tried(native) && (watched_calls_ > 0 || may_be_faster(native))) {
+    soonest = std::min(soonest, std::max<std::int64_t>(1, compared_after - calls_));
+    if (soonest + calls_ >= compared_after) next_ = native;
+  }
   const bool unseen = remembered_ && watched_calls_ == 0;
   const std::int64_t look = (unseen ? least_remembered : std::max(least_watched, 2 * watched_calls_)) - calls_;
   const double waits = std::max(static_cast<double>(look), (spent + cost(usual)) / share_ - so_far);
@@ -202,7 +216,7 @@ void Trials::plan() {
 }
 
 int Trials::next() {
-  calls_ += pause_ + 1;
+  calls_ += pause_ + in_a_row_;
   ++trials_;
   over_ = true;
   times_ = {};
@@ -224,13 +238,17 @@ void Trials::learn() {
   if (next_ == usual_) usual_s = call_s;
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
   waiting_s_ += waiting_s;
-  cost_s_ += waiting_s + std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
+  cost_s_ += waiting_s + in_a_row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
   const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : std::exp(arm.prior.log_mean);
-  if (arm.prepared) arm.samples.push_back(call_s);
-  else arm.first_s = call_s;
-  arm.prepared = true;
-  if (watching_ && known_s > 0 && (call_s > other * known_s || known_s > other * call_s)) return begin_anew();
-  if (watching_) watched_calls_ = watched_ == native ? calls_ : watched_calls_;
+  const bool first = !arm.called && in_a_row_ == 1;
+  if (!first) arm.samples.push_back(call_s);
+  else if (next_ != native || std::log(call_s) < arm.prior.log_mean) arm.first_s = call_s;  // else it tells nothing
+  arm.prepared = arm.called = true;
+  const bool late = first && call_s > known_s;                             // by its connections, maybe
+  if (watching_ && late) watched_ = watched_ == native ? usual_ : native;  // so it is looked at once more
+  else if (watching_ && known_s > 0 && (call_s > other * known_s || known_s > other * call_s))
+    return begin_anew(call_s);
+  else if (watching_ && watched_ == native) watched_calls_ = calls_;
   believe();
   change();
   plan();
@@ -262,15 +280,13 @@ void Trials::change() {
 }
 
 /// Times are not what they were.
-void Trials::begin_anew() {
-  const double last_s = arms_[static_cast<std::size_t>(next_)].samples.back();
+void Trials::begin_anew(double call_s) {
   for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
-  arms_[static_cast<std::size_t>(next_)].samples = {last_s};
+  arms_[static_cast<std::size_t>(next_)].samples = {call_s};
   watched_calls_ = calls_;
   early_calls_ = early_calls;
   believe();
   plan();
-  if (!tried(native)) next_ = native, watching_ = false, pause_ = paused_ = 1;  // to compare with
 }
 
 }  // namespace swapmeet

@@ -10,11 +10,20 @@
 ///
 /// where early is 10 if what is usual is ours, or something is expected to take less than 0.9 of it, else 1.5. That is at
 /// 1 %: at most four calls more than 1 % of the time, 2.5 % as long as calls go to the host MPI and nothing is expected to gain
-/// much, and none more where an earlier run has measured what is usual. So what is expected to take half the time is tried
-/// within the first calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of
-/// calls from 1000 on, the usual algorithm and the host MPI are measured again; what only earlier runs have measured, after
-/// 250 calls. If either is not what it was, all begins anew, with four calls more. At a share of 1 and more every other call
-/// is a trial, of each arm in turn.
+/// much, and none more where an earlier run has measured what is usual and the host MPI. So what is expected to take half the
+/// time is tried within the first calls, and what has lost is not tried again, unless many calls make it worth it. At every
+/// doubling of calls from 1000 on, the usual algorithm and the host MPI are measured again; what only earlier runs have
+/// measured, after 250 calls. If either is not what it was, all begins anew, with four calls more. At a share of 1 and more
+/// every other call is a trial, of each arm in turn.
+///
+/// The host MPI is what there would be without us: where ours is usual, and it may well be faster, it is measured after
+/// `compared_after` calls, whatever that costs.
+///
+/// Where ranks share cores, a trial is several calls in a row: ranks that are done with one begin the next, while others
+/// still work. What one call takes, if all begin it together, tells little there.
+///
+/// The first call of an arm may make connections, and counts little, or not at all where others follow in a row; of the host
+/// MPI, which may make one to every rank, it does not count if it took longer than expected.
 ///
 /// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
 ///          frazier2008.
@@ -35,14 +44,16 @@ bool promise_much(std::span<const Expectation> arms);
 /// All ranks make the same calls, agree on times, and so do the same.
 class Trials {
  public:
-  static constexpr int native = 0;          ///< the arm that is the host MPI
-  static constexpr double setup_s = 1e-4;   ///< what it is assumed to cost to prepare an arm
-  static constexpr double foreseen = 64;    ///< calls to come that are expected at once
+  static constexpr int native = 0;                    ///< the arm that is the host MPI
+  static constexpr double setup_s = 1e-4;             ///< what it is assumed to cost to prepare an arm
+  static constexpr double foreseen = 64;              ///< calls to come that are expected at once
+  static constexpr std::int64_t compared_after = 16;  ///< calls, ours is compared with the host MPI
   static constexpr double early_calls = 4;  ///< that trials may cost beyond 1 % of the time, at a share of 1 %
 
   /// `share`: of the time of all calls, that trials may cost; above 0. `arms`: what each is expected to take, the host MPI
-  /// first. `usual`: what calls take at first. `calls`: so far. The host MPI alone is measured once, soon.
-  Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls = 0);
+  /// first. `usual`: what calls take at first. `calls`: so far. `in_a_row`: calls of one trial.
+  Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls = 0,
+         int in_a_row = 1);
 
   /// Calls that go as usual before next() is to be asked.
   std::int64_t pause() const { return pause_; }
@@ -50,9 +61,12 @@ class Trials {
   /// The arm of the trial that begins now.
   int next();
   int coming() const { return next_; }  ///< the same, before it begins and until it is learnt from
+  /// Whether it begins with the arm's first call.
+  bool first() const { return !arms_[static_cast<std::size_t>(next_)].called; }
   int usual() const { return usual_; }
 
-  /// What the trial took on this rank: to wait until all ranks had come, and then the call. (Not told: no time at all.)
+  /// What the trial took on this rank: to wait until all ranks had come, and then each call; if it is one of several in a
+  /// row, without the first() one. (Not told: no time at all.)
   /// `since_s`: from what ended the pause before until the trial began.
   void took(double waiting_s, double call_s, double since_s);
 
@@ -74,22 +88,24 @@ class Trials {
   struct Arm {
     Belief prior;        ///< of the logarithm of seconds, before any trial
     bool known = false;  ///< by measurements
-    bool prepared = false;
-    double first_s = -1;  ///< its first call, which may have made connections: counts little, until there is another
+    bool prepared = false, called = false;
+    double first_s = -1;  ///< its first call: counts until there is another
     std::vector<double> samples{};
   };
 
   bool tried(int arm) const;
   void believe();
   bool promising() const;
+  bool may_be_faster(int arm) const;
   void plan();
   void change();
-  void begin_anew();
+  void begin_anew(double call_s);
   double noise() const;
   double gain(std::size_t arm, double noise) const;
   double cost(std::size_t arm) const;
 
   double share_, early_calls_;
+  int in_a_row_;
   bool remembered_ = false;  ///< what was usual at first, by an earlier run
   Doubt doubt_;
   std::vector<Arm> arms_;

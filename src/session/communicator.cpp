@@ -155,12 +155,14 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
       if (!setup_policy_.over(true)) return postponed(collective);
       use_memory();
     }
+    if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
     Choice choice = unknown.empty()
                         ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
                         : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
       if (awaits_calls(collective) && !setup_policy_.over(was_measured(collective, block_bytes)))
         return postponed(collective);
+      if (awaits_calls(collective)) learn_from_first_calls(collective);
       if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
       choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
@@ -200,6 +202,27 @@ Decision& Communicator::postponed(Collective collective) {
   Decision& first = decline_at_first(collective, "one of the first calls: more are awaited before setting up");
   first.compared = false;
   return first;
+}
+
+/// What the host MPI took on each rank until now, for the size of blocks that came most often. The rank that took least came
+/// last, and waited for nobody. Collective.
+void Communicator::learn_from_first_calls(Collective collective) {
+  constexpr double unsure = 0.15;
+  std::span<const double> most;
+  std::int32_t size_class = unknown_class;
+  for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
+    for (std::size_t k = 0; !decision->compared && k < decision->trying.size(); ++k)
+      if (decision->trying[k] && decision->trying[k]->timed_s().size() > most.size())
+        most = decision->trying[k]->timed_s(), size_class = static_cast<std::int32_t>(k);
+  std::vector<double> calls(most.begin(), most.end());
+  std::ranges::sort(calls);
+  const auto number = static_cast<double>(calls.size());
+  std::array least{calls.empty() ? 0 : calls[calls.size() / 2], number, -number, 1.0 * size_class, -1.0 * size_class};
+  const bool known = reduce(least, MPI_DOUBLE, MPI_MIN, agreeing()) == MPI_SUCCESS && least[0] > 0;
+  if (!known || least[1] != -least[2] || least[3] != -least[4]) return;
+  if (of_unequal_blocks(collective)) size_class = unknown_class;
+  note({kind_of(collective, shape_, size_class), Spec{}, static_cast<std::int64_t>(number), least[0],
+        unsure * least[0]});
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {

@@ -44,8 +44,8 @@ std::string microseconds(double seconds) {
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                            bool others)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others),
-      first_calls_(first_calls(communicator, collective, block_bytes, others && !usual.exchange)), pause_(first_calls_),
-      paused_s_(PMPI_Wtime()) {}
+      first_calls_(first_calls(communicator, collective, block_bytes, !usual.exchange)),
+      pause_(others ? first_calls_ : 2), paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
 void OnlineTuning::pause() {
@@ -56,6 +56,12 @@ void OnlineTuning::pause() {
 Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
   pause_ = 0;
   under_way_ = false;  // if an error handler has thrown
+  if (!others_) return timed();
+  if (left_ > 0) {
+    if (static_cast<double>(block_bytes) == reference_bytes_) return tried();
+    if (++unlike_ < most_unlike) return pause_ = 1, usual();
+    left_ = 0;  // such calls do not seem to come any more
+  }
   if (trials_ && trials_->over()) learn();
   if (pause_ > 0) return usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes))) {
@@ -63,11 +69,37 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes)
     return usual();
   }
   if (!trials_) return prepare(), usual();
-  Decision& tried = arm(trials_->next());
+  trials_->next();
+  left_ = in_a_row();
+  calls_s_ = 0;
+  return tried();
+}
+
+/// The next call, which goes as usual.
+Decision& OnlineTuning::timed() {
+  constexpr std::size_t enough = 8;
+  if (timed_s_.size() == enough) return pause_ = INT64_MAX, usual_;
   pause_ = 1;
   under_way_ = true;
   began_s_ = PMPI_Wtime();
+  return usual_;
+}
+
+/// The next call of the trial under way.
+Decision& OnlineTuning::tried() {
+  --left_;
+  pause_ = 1;
+  under_way_ = true;
+  Decision& tried = arm(trials_->coming());
+  began_s_ = PMPI_Wtime();
   return tried;
+}
+
+/// Calls of a trial. Of unequal blocks the next ones may be far larger.
+int OnlineTuning::in_a_row() const {
+  constexpr int where_cores_are_shared = 4;
+  const bool shared = communicator_.knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
+  return shared && collective_ == Collective::alltoall ? where_cores_are_shared : 1;
 }
 
 Decision& OnlineTuning::arm(int number) {
@@ -104,7 +136,10 @@ bool OnlineTuning::like_others(double bytes) {
 void OnlineTuning::ends() {
   under_way_ = false;
   paused_s_ = PMPI_Wtime();
-  trials_->took(waiting_s_, paused_s_ - began_s_, since_s_);
+  if (!others_) return timed_s_.push_back(paused_s_ - began_s_);
+  const int all = in_a_row(), counted = trials_->first() && all > 1 ? all - 1 : all;
+  if (left_ < counted) calls_s_ += paused_s_ - began_s_;
+  if (left_ == 0) trials_->took(waiting_s_, calls_s_ / counted, since_s_);
 }
 
 std::int64_t OnlineTuning::mean_bytes() const {
@@ -115,23 +150,20 @@ std::int64_t OnlineTuning::mean_bytes() const {
 /// Enough calls were made to ask what others would take.
 void OnlineTuning::prepare() {
   const Spec spec = usual_.spec();
-  if (others_) {
-    if (first_calls_ == by_host && communicator_.nodes() > 1 &&
-        !promise_much(communicator_.candidates_beside(collective_, mean_bytes(), spec))) {
-      pause_ = unpromising - std::exchange(first_calls_, unpromising);
-      paused_s_ = PMPI_Wtime();
-      return;
-    }
-    communicator_.describe_network();
-    known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
-  } else {
-    known_ = {{Spec{}, {std::log(1e-4), 1}, 1e-4}};  // of the host MPI anything may be
+  if (first_calls_ == by_host && communicator_.nodes() > 1 &&
+      !promise_much(communicator_.candidates_beside(collective_, mean_bytes(), spec))) {
+    pause_ = unpromising - std::exchange(first_calls_, unpromising);
+    paused_s_ = PMPI_Wtime();
+    return;
   }
+  communicator_.describe_network();
+  known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
   const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);
   arms_[static_cast<std::size_t>(usual)] = &usual_;
-  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt, first_calls_);
+  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt, first_calls_,
+                  in_a_row());
   pause();
 }
 
@@ -148,7 +180,7 @@ void OnlineTuning::learn() {
                         trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.decide_anew();
   const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
-  if (!others_ || (trials_->usual() == before && (told_ || !compared))) return;
+  if (trials_->usual() == before && (told_ || !compared)) return;
   told_ = compared;
   explain();
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "schedule/collective.hpp"
@@ -18,8 +19,8 @@ struct Decision;
 /// of the same size, or of unequal ones, so that all ranks do the same.
 class OnlineTuning {
  public:
-  /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried, or only measured what
-  /// `usual` takes.
+  /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried; else each rank for
+  /// itself measures what calls take.
   OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                bool others);
 
@@ -33,9 +34,15 @@ class OnlineTuning {
   bool under_way() const { return under_way_; }
   void ends();
 
+  /// What calls took on this rank, but for the first one, if nothing else is tried: seconds.
+  std::span<const double> timed_s() const { return timed_s_; }
+
  private:
   void pause();
+  int in_a_row() const;
+  Decision& timed();
   bool begin(double block_bytes, double sent_bytes);
+  Decision& tried();
   bool like_others(double bytes);
   void prepare();
   void learn();
@@ -57,7 +64,10 @@ class OnlineTuning {
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
   bool under_way_ = false, told_ = false;
+  int left_ = 0;  ///< calls of the trial that are to come
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
+  double calls_s_ = 0;  ///< the trial's calls so far
+  std::vector<double> timed_s_;
 };
 
 }  // namespace swapmeet

@@ -24,23 +24,32 @@ constexpr int in_a_row = 8;
 constexpr int rounds = 3;
 constexpr int tag = 0;
 constexpr double share = 0.005, most_s = 0.02;
+constexpr double growth = 8;  ///< so much longer a message of the next size may take
 
 using Clock = std::chrono::steady_clock;
 const Clock::time_point library_loaded = Clock::now();
 
-/// What this process has measured. Not to be locked while anybody is waited for.
+/// What this process has measured so far, and what that took.
+struct Probed {
+  MeasuredNetwork network;
+  std::size_t next_size = 0;       ///< in `sizes`: is to be measured
+  double first_s = 0, last_s = 0;  ///< of the least and the last size, there and back
+  double spent_s = 0;
+};
+
+/// Not to be locked while anybody is waited for.
 struct KnownNetwork {
-  MeasuredNetwork get() {
+  Probed get() {
     const std::lock_guard lock(mutex);
-    return network;
+    return probed;
   }
-  void set(const MeasuredNetwork& found) {
+  void set(const Probed& found) {
     const std::lock_guard lock(mutex);
-    network = found;
+    probed = found;
   }
 
   std::mutex mutex;
-  MeasuredNetwork network;
+  Probed probed;
 } known_network;
 
 /// What is sent has no meaning: memory for it is always there.
@@ -99,38 +108,49 @@ void measure_copies(MeasuredNetwork& network) {
   network.piece_us = std::max(0.0, 1e6 * (apart_s / pieces - together_s * piece_bytes / bytes));
 }
 
-/// Rank 0.
-MeasuredNetwork measure(Pair& pair) {
-  const std::chrono::duration<double> since_begin = Clock::now() - library_loaded;
-  const double budget_s = std::min(share * since_begin.count(), most_s);
-  MeasuredNetwork network;
-  const double begin_s = PMPI_Wtime();
-  double shortest_s = 0, first_s = 0;
-  std::int64_t bytes_done = 0;
+/// There and back, the shortest of some; negative: it failed. At least once, then as long as `left_s` allows.
+double there_and_back_s(Pair& pair, std::int64_t bytes, bool connected, double left_s) {
+  double shortest_s = std::numeric_limits<double>::max();
   MPI_Status status;
-  for (const std::int64_t bytes : sizes) {
-    if (8 * (rounds + 1) * shortest_s > budget_s - (PMPI_Wtime() - begin_s)) break;
-    shortest_s = std::numeric_limits<double>::max();
-    for (int round = 0; round <= rounds; ++round) {  // the first may make a connection
-      const double sent_s = PMPI_Wtime();
-      if (pair.send(bytes) != MPI_SUCCESS || pair.receive(status) != MPI_SUCCESS) return {};
-      const double now_s = PMPI_Wtime();
-      shortest_s = std::min(shortest_s, now_s - sent_s);
-      if (round > 0 && now_s - begin_s > budget_s) break;
-    }
-    if (bytes_done == 0) {
-      first_s = shortest_s;
-      const double left_s = budget_s - (PMPI_Wtime() - begin_s);
-      if (rounds * in_a_row * first_s / 2 < left_s) network.message_us = one_of_several_us(pair, first_s);
-    }
-    bytes_done = bytes;
+  const double begin_s = PMPI_Wtime();
+  for (int round = connected ? 1 : 0; round <= rounds; ++round) {  // the first of all may make a connection
+    const double sent_s = PMPI_Wtime();
+    if (pair.send(bytes) != MPI_SUCCESS || pair.receive(status) != MPI_SUCCESS) return -1;
+    const double now_s = PMPI_Wtime();
+    shortest_s = std::min(shortest_s, now_s - sent_s);
+    if (round > 0 && now_s - begin_s > left_s) break;
   }
-  network.start_us = std::max(1e6 * first_s / 2, 1e-3);
-  const auto more = static_cast<double>(bytes_done - sizes.front());
-  if (more > 0) network.byte_ns = std::max(0.0, 1e9 * (shortest_s - first_s) / 2 / more);
-  measure_copies(network);
-  network.took_us = 1e6 * (PMPI_Wtime() - begin_s);
-  return network;
+  return shortest_s;
+}
+
+/// Rank 0. Goes on where it ended, as far as time allows it now. What a byte takes is known by the largest messages, or by
+/// others if their bytes take as long as all else.
+void measure(Pair& pair, Probed& probed) {
+  const std::chrono::duration<double> since_begin = Clock::now() - library_loaded;
+  const double begin_s = PMPI_Wtime();
+  const double until_s = begin_s + std::min(share * since_begin.count(), most_s) - probed.spent_s;
+  MeasuredNetwork& network = probed.network;
+  for (; probed.next_size < sizes.size(); ++probed.next_size) {
+    const bool first = probed.next_size == 0;
+    const double left_s = until_s - PMPI_Wtime();
+    if (!first && growth * probed.last_s > left_s) break;
+    probed.last_s = there_and_back_s(pair, sizes[probed.next_size], !first, left_s);
+    if (probed.last_s < 0) {
+      network = {};
+      return;
+    }
+    if (!first) continue;
+    probed.first_s = probed.last_s;
+    network.start_us = std::max(1e6 * probed.first_s / 2, 1e-3);
+    if (rounds * in_a_row * probed.first_s / 2 < until_s - PMPI_Wtime())
+      network.message_us = one_of_several_us(pair, probed.first_s);
+    measure_copies(network);
+  }
+  const auto bytes = static_cast<double>(sizes[probed.next_size - 1] - sizes.front());
+  if (probed.next_size == sizes.size() || probed.last_s > 2 * probed.first_s)
+    network.byte_ns = std::max(0.0, 1e9 * (probed.last_s - probed.first_s) / 2 / bytes);
+  probed.spent_s += PMPI_Wtime() - begin_s;
+  network.took_us = 1e6 * probed.spent_s;
 }
 
 /// The other end, until a message without bytes comes.
@@ -145,18 +165,22 @@ void answer(Pair& pair) {
 
 }  // namespace
 
-MeasuredNetwork probe_network(MPI_Comm comm, Rank rank, Rank partner) {
+MeasuredNetwork probe_network(MPI_Comm comm, MPI_Comm together, Rank rank, Rank partner) {
   MeasuredNetwork network;
   Pair pair(comm, rank == 0 ? partner : 0);
   if (rank == partner) answer(pair);
   if (rank == 0) {
-    network = known_network.get();
-    if (!network.known()) known_network.set(network = measure(pair));
+    Probed probed = known_network.get();
+    if (!probed.network.complete()) {
+      measure(pair, probed);
+      known_network.set(probed);
+    }
+    network = probed.network;
     pair.send(0);
   }
   std::array numbers{network.start_us, network.message_us, network.byte_ns,
                      network.piece_us, network.copy_ns,    network.took_us};
-  if (broadcast(numbers.data(), sizeof numbers, 0, comm) != MPI_SUCCESS) return {};
+  if (broadcast(numbers.data(), sizeof numbers, 0, together) != MPI_SUCCESS) return {};
   return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
 }
 

@@ -151,12 +151,12 @@ void Communicator::leave_devices_alone(std::string_view driver) {
 /// Not where it would be in the way of the host MPI's progress.
 void Communicator::describe_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
-  if (!make_ours()) return;
+  if (knowledge_.network.complete() || !make_ours()) return;
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
-  const MeasuredNetwork network = probe_network(ours_, rank_, static_cast<Rank>(other - nodes.begin()));
-  swapmeet::describe_network(network, knowledge_);
-  if (options_.explain && rank_ == 0 && network.known())
+  const MeasuredNetwork network = probe_network(ours_, user_, rank_, static_cast<Rank>(other - nodes.begin()));
+  if (!swapmeet::describe_network(network, knowledge_)) return;
+  if (options_.explain && rank_ == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
 

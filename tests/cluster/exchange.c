@@ -1,5 +1,6 @@
-/* exchange SECONDS BYTES: MPI_Alltoall and MPI_Alltoallv in turn for so long, every byte checked; rank 0 tells how
- * many, and that each rank was on a host, with so many ranks. */
+/* exchange SECONDS BYTES [LATER]: MPI_Alltoall and MPI_Alltoallv in turn for so long, with blocks of so many bytes, of
+ * LATER in the second half of the time, every byte checked; rank 0 prints how many, and that each rank was on a host, with
+ * so many ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,19 +24,21 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const double seconds = atof(argv[1]);
-  const int bytes = atoi(argv[2]);
-  unsigned char *send = malloc((size_t)(bytes * ranks)), *receive = malloc((size_t)(bytes * ranks));
-  int *counts = malloc((size_t)ranks * 2 * sizeof *counts), *places = counts + ranks, call = 0, over = 0;
-  for (int peer = 0; peer < ranks; ++peer) counts[peer] = bytes, places[peer] = peer * bytes;
+  const int blocks[] = {atoi(argv[2]), atoi(argv[argc > 3 ? 3 : 2])};
+  const size_t most = (size_t)(blocks[blocks[1] > blocks[0]] * ranks);
+  unsigned char *send = malloc(most), *receive = malloc(most);
+  int *counts = malloc((size_t)ranks * 2 * sizeof *counts), *places = counts + ranks, call = 0, half = 0;
   const double begin = MPI_Wtime();
-  for (; !over; ++call) {
+  for (; half < 2; ++call) {
+    const int bytes = blocks[half];
+    for (int peer = 0; peer < ranks; ++peer) counts[peer] = bytes, places[peer] = peer * bytes;
     for (int peer = 0; peer < ranks; ++peer) memset(send + places[peer], value(rank, peer, call), (size_t)bytes);
     memset(receive, 0, (size_t)(bytes * ranks));
     if (call % 2) MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, MPI_COMM_WORLD);
     else MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
     check(receive, counts, places, call);
-    over = MPI_Wtime() - begin > seconds;
-    MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    half = (int)(2 * (MPI_Wtime() - begin) / seconds);
+    MPI_Bcast(&half, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm node;

@@ -107,3 +107,12 @@ def test_ranks_of_all_containers_share_the_cores_of_a_machine(on_cluster, exchan
     right(done)
     assert "between nodes: " in done.stderr, done.stderr
     assert ("; 2 ranks share a core" in done.stderr) != hidden, done.stderr
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_what_a_byte_takes_is_measured_when_there_is_time(on_cluster, exchange, mpi: str) -> None:
+    """At first a message takes all that measuring may; larger blocks come when more time has gone by."""
+    done = on_cluster(mpi, [2, 2], [exchange(mpi), "5", "8", "4000"], algorithm="auto")
+    right(done)
+    described = re.findall(r"between nodes: .*", done.stderr)
+    assert ["ns a byte" in line.split(";")[0] for line in described] == [False, True], done.stderr

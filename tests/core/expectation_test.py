@@ -152,6 +152,35 @@ def test_slow_copies_count_if_they_are_far_slower_than_assumed() -> None:
     assert all(slow[spec] > 1.2 * unknown[spec] for spec in slow.keys() & unknown.keys() if "dims=nodes" in spec)
 
 
+def test_a_late_network_is_slow_with_bytes_until_they_are_measured() -> None:
+    def price_s(*network: float) -> float:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(*network))
+        return _core.candidates(ALLTOALL, 64, 1 << 16, nodes="8", knowledge=known)[0].price_s
+
+    assert price_s(1.8) == price_s(1.8, -1, 0.08)
+    assert price_s(90) == pytest.approx(price_s(90, -1, 4))
+    assert price_s(90) > 20 * price_s(1.8)
+    known = _core.Knowledge()
+    for network in ([90.0], [90.0, -1, 0.08], [1.0]):  # what is known first is completed, and holds
+        known.describe(_core.MeasuredNetwork(*network))
+    assert _core.candidates(ALLTOALL, 64, 1 << 16, nodes="8", knowledge=known)[0].price_s == price_s(90, -1, 0.08)
+
+
+def test_a_rank_that_sends_for_its_node_is_slow_with_bytes_where_ranks_share_cores() -> None:
+    leader, all_send = _core.parse_spec("leaders(per-node=1)"), _core.parse_spec("leaders(per-node=all)")
+
+    def price_s(spec: _core.Spec, ranks_per_core: float) -> float:
+        known = _core.Knowledge()
+        known.describe(_core.MeasuredNetwork(120, -1, 9.5))
+        known.ranks_per_core = ranks_per_core
+        found = _core.candidates(ALLTOALL, 16, 1 << 15, nodes="4", knowledge=known, also=spec)
+        return next(one.price_s for one in found if one.spec == spec)
+
+    assert price_s(leader, 1) < 1.05 * price_s(all_send, 1)
+    assert price_s(leader, 8) > 1.25 * price_s(all_send, 8)
+
+
 def test_a_message_on_a_slow_network_keeps_its_core_busy() -> None:
     """However little of one in a row was seen; where the network is as assumed, nothing changes."""
 
@@ -189,6 +218,26 @@ def test_measurements_of_other_sizes_count_for_their_neighbours() -> None:
     assert chosen(64, "8", 16, slow) != spec
     far = _core.candidates(ALLTOALL, 64, 1 << 20, nodes="8", knowledge=_core.Knowledge(evidence=slow))
     assert far[0].calls == 0 and far[0].basis == "by the model"
+
+
+def host_at(size: int, *measured: tuple[int, float]) -> _core.Expectation:
+    """The host MPI, for which blocks of sizes took so many times the price."""
+    evidence = []
+    for other, off in measured:
+        kind = _core.CallKind(ALLTOALL, 64, other, "8")
+        evidence.append(_core.Evidence(kind, NATIVE, 9, off * candidates(64, "8", other)[0].price_s, 0))
+    known = _core.Knowledge(evidence=evidence)
+    return _core.candidates(ALLTOALL, 64, size, nodes="8", knowledge=known)[0]
+
+
+def test_many_small_blocks_tell_little_of_large_ones() -> None:
+    off = [host_at(size, *((1 << k, 3) for k in range(7))) for size in (64, 128, 1 << 16)]
+    near, next_to, far = (one.seconds / one.price_s for one in off)
+    assert near > 2.7 and next_to > 2.2 and far < 1.7, (near, next_to, far)
+
+
+def test_only_the_nearest_size_counts() -> None:
+    assert host_at(1 << 10, (1 << 8, 1), (1 << 6, 4), (1 << 4, 4)).seconds == host_at(1 << 10, (1 << 8, 1)).seconds
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -21,7 +21,7 @@ double least_deviation(const Evidence& evidence) {
   }
 }
 
-/// Whether evidence of calls of one kind tells anything of those of another: all but the size is the same.
+/// Whether evidence of calls of one kind counts for those of another: all but the size is the same.
 bool akin(const CallKind& one, const CallKind& other) {
   CallKind same_size = other;
   same_size.size_class = one.size_class;
@@ -42,7 +42,7 @@ double distance(const Spec& spec, std::int32_t size_class, std::int32_t other, c
 
 double squared(double x) { return x * x; }
 
-/// Whether the same spec was measured with blocks of a size between these: then the further ones tell nothing more.
+/// Whether the same spec was measured with blocks of a size between these: then the further ones do not count.
 bool hidden(const Evidence& further, const CallKind& kind, std::span<const Evidence> evidence) {
   const std::int32_t from = kind.size_class, to = further.kind.size_class;
   if (from == unknown_class || to == unknown_class) return false;

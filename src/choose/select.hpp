@@ -26,8 +26,7 @@ struct Knowledge {
   MeasuredNetwork network{};  ///< of `machine`, as far as it was measured
 
   /// `machine` with `network`, as ranks find it that share cores, so many on each node: these are busy with the messages of
-  /// all, and with their bytes for about a sixth of the time that these take (docs/measurements/clusters-large.md, where one
-  /// rank that sends all bytes of its node takes 1.3 to 1.4 times as long as several).
+  /// all, and with their bytes for about a sixth of the time that these take: an estimate, for copies in the system's software.
   Machine as_found(double per_node) const;
 };
 

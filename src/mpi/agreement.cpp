@@ -86,7 +86,7 @@ bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm) 
 }
 
 int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
-  // Not by MPI_Bcast: the first one of a communicator takes 20 ms in Open MPI 5.0.11, where ranks share cores.
+  // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, root, comm, &request);

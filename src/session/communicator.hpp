@@ -297,8 +297,7 @@ class Communicator {
   /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
   bool make_ours();
   /// On which the ranks agree. Ours, where they do it while the application goes on; else the application's, on which the
-  /// host MPI has made what it needs: the first collective of a new communicator takes 20 ms in Open MPI 5.0.11, where
-  /// ranks share cores.
+  /// host MPI has made what it needs: the first collective of a new one can take many milliseconds (Open MPI 5.0.11).
   MPI_Comm agreeing() const { return Coroutine::here() && ours_ != MPI_COMM_NULL ? ours_ : user_; }
 
   /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot

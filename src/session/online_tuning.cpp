@@ -95,11 +95,11 @@ Decision& OnlineTuning::tried() {
   return tried;
 }
 
-/// Calls of a trial. Of unequal blocks the next ones may be far larger.
+/// Calls of a trial, between nodes. Of unequal blocks the next ones may be far larger.
 int OnlineTuning::in_a_row() const {
   constexpr int where_cores_are_shared = 4;
   const bool shared = communicator_.knowledge().ranks_per_core > 1 && communicator_.options().trials_share < 1;
-  return shared && collective_ == Collective::alltoall ? where_cores_are_shared : 1;
+  return shared && communicator_.nodes() > 1 && collective_ == Collective::alltoall ? where_cores_are_shared : 1;
 }
 
 Decision& OnlineTuning::arm(int number) {

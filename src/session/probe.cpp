@@ -130,13 +130,15 @@ void measure(Pair& pair, Probed& probed) {
   const double begin_s = PMPI_Wtime();
   const double until_s = begin_s + std::min(share * since_begin.count(), most_s) - probed.spent_s;
   MeasuredNetwork& network = probed.network;
+  bool connected = false;
   for (; probed.next_size < sizes.size(); ++probed.next_size) {
     const bool first = probed.next_size == 0;
     const double left_s = until_s - PMPI_Wtime();
     if (!first && growth * probed.last_s > left_s) break;
-    probed.last_s = there_and_back_s(pair, sizes[probed.next_size], !first, left_s);
+    probed.last_s = there_and_back_s(pair, sizes[probed.next_size], connected, left_s);
+    connected = true;
     if (probed.last_s < 0) {
-      network = {};
+      probed = {};
       return;
     }
     if (!first) continue;

@@ -145,6 +145,17 @@ def test_trials_of_several_calls_find_the_fastest_and_cost_as_little(seed: int) 
     assert app.lost_s < 0.012 * app.spent_s + 10 * EARLY * 1e-3
 
 
+@pytest.mark.parametrize("in_a_row", [1, 4])
+def test_each_call_of_a_trial_counts(in_a_row: int) -> None:
+    trials = _core.Trials(0.01, [(1e-3, 0.1, 2), (0.5e-3, 0.3, 0)], NATIVE, in_a_row=in_a_row)
+    pause = trials.pause
+    assert trials.next() == 1
+    trials.took(1e-4, 3e-3, pause * 1e-3)
+    trials.learn(trials.times)
+    assert trials.calls == pause + in_a_row
+    assert trials.cost_s == pytest.approx(1e-4 + in_a_row * 2e-3 + _core.Trials.setup_s)
+
+
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
 def test_a_program_that_ends_early_loses_little_too(share: float) -> None:
     """Whenever it ends. A single trial may cost more than was thought, which is made up for afterwards."""

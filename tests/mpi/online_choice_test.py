@@ -39,6 +39,14 @@ def test_every_byte_while_algorithms_change(tried, ranks: int) -> None:
     assert min(served.values()) >= 2
 
 
+@pytest.mark.parametrize("ranks", [4, 7])
+def test_every_byte_in_trials_of_several_calls(tried, ranks: int) -> None:
+    """Between nodes, where ranks share cores."""
+    served, _ = tried(ranks, 300, SWAPMEET_NODES="2", SWAPMEET_TRIALS="50")
+    assert sum(served.values()) == 300 * 2 * 5
+    assert len(served) >= 3, served
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:2", marks=pytest.mark.long)])
 def test_nodes(tried, nodes: str) -> None:

@@ -198,7 +198,7 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   if (communicator.options().check && all_with_all) [[unlikely]]
     if (!communicator.suits({call.collective, call.in_place, call.send, call.receive}))
       return error = MPI_ERR_ARG, true;
-  if (communicator.recorded() && all_with_all) [[unlikely]]
+  if (communicator.recorded()) [[unlikely]]
     note(call, communicator, passed);
   const bool observed = communicator.observed();
   if (observed) [[unlikely]]

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -218,11 +219,12 @@ std::uint32_t Recorder::describe(const RecordedCommunicator& communicator, Colle
   end_samples();
   const auto exchange = static_cast<std::uint32_t>(exchanges_.size());
   exchanges_.emplace_back();
+  std::string name(name_of(collective));
+  name.front() = static_cast<char>(std::tolower(name.front()));  // a small letter in files
   text_ += "{\"type\":\"exchange\",\"exchange\":" + std::to_string(exchange) +
            ",\"communicator\":" + (communicator.index < 0 ? "null" : std::to_string(communicator.index)) +
-           ",\"collective\":\"a" + std::string(name_of(collective).substr(1)) +  // a small letter in files
-           "\",\"in_place\":" + (in_place ? "true" : "false") + ",\"derived\":" + (derived ? "true" : "false") +
-           ",\"bytes\":" + sizes + "}\n";
+           ",\"collective\":\"" + name + "\",\"in_place\":" + (in_place ? "true" : "false") +
+           ",\"derived\":" + (derived ? "true" : "false") + ",\"bytes\":" + sizes + "}\n";
   if (text_.size() > most_text_bytes) write();
   return exchange;
 }
@@ -235,7 +237,7 @@ std::uint32_t Recorder::exchange_of(RecordedCommunicator& communicator, Collecti
   bool alike = true;
   // Two independent hashes of 64 bits: that two exchanges are taken for one need not be feared.
   Key key{mixed(kind + 1), mixed(~kind)};
-  if (communicator.index >= 0) {
+  if (communicator.index >= 0 && !of_neighbours(collective)) {
     if (of_unequal_blocks(collective))
       for (Rank i = 1; i < ranks; ++i) alike = alike && sent.bytes(i) == sent.bytes(0);
     for (Rank i = 0; i < (alike ? std::min(ranks, 1) : ranks); ++i) {

@@ -3,6 +3,7 @@
 /// does.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -22,8 +23,9 @@ namespace swapmeet {
 struct RecordedCommunicator {
   int index = 0;  ///< in the file; -1: one of those beyond the limit
   Rank ranks = 0;
-  std::uint64_t calls = 0;                    ///< so far
-  int undescribed[alltoalls] = {-1, -1, -1};  ///< the exchanges beyond the limit, of each collective
+  std::uint64_t calls = 0;  ///< so far
+  /// Of each collective, the exchange that stands for those beyond the limit, and for all of neighbours; -1: there is none yet.
+  std::array<int, collective_names.size()> undescribed{-1, -1, -1, -1, -1, -1};
 };
 
 /// A call under way; or none.

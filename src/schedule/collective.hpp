@@ -17,7 +17,7 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 6> collective_names{
     "Alltoall", "Alltoallv", "Alltoallw", "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw"};
-/// Those of all with all come first: the only ones that are recorded, remembered and in tuning files.
+/// Those of all with all come first: the only ones that are remembered and in tuning files.
 inline constexpr std::size_t alltoalls = 3;
 
 constexpr std::string_view name_of(Collective collective) {

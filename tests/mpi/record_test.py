@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swapmeet.profiling.exchanges import common_calls
+from swapmeet.profiling.exchanges import common_calls, distinct
 from swapmeet.profiling.recording import EXCHANGE, WEIGHT, Exchange, Recording, read
+from swapmeet.profiling.summary import rows
 
 RANKS = 3
 MOST_EXCHANGES = 16384  #: Recorder::most_exchanges
@@ -176,6 +177,32 @@ def test_mpi4py(launch, tmp_path: Path, wheel: str) -> None:
     for file in read([tmp_path]).files.values():
         assert calls(file.exchanges) == {("alltoall", 4): 5, ("alltoallv", 4): 1}
         assert file.communicators[0].name == "MPI_COMM_WORLD"
+
+
+NEIGHBOURS = """
+from array import array
+from mpi4py import MPI
+ring = MPI.COMM_WORLD.Create_cart([MPI.COMM_WORLD.size], periods=[True])
+for _ in range(4):
+    ring.Neighbor_alltoall(array("i", range(2)), array("i", range(2)))
+ring.Alltoall(array("i", range(ring.size)), array("i", range(ring.size)))
+"""
+
+
+def test_exchanges_of_neighbours_are_counted_and_timed(launch, tmp_path: Path, wheel: str) -> None:
+    pytest.importorskip("mpi4py")
+    variables = {"SWAPMEET_RECORD": f"{tmp_path}/%r.jsonl"}
+    done = launch(RANKS, [sys.executable, "-c", NEIGHBOURS], mpi=wheel, algorithm="native", env=variables)
+    assert done.returncode == 0, done.stderr
+    recording = read([tmp_path])
+    assert recording.problems == []
+    for file in recording.files.values():
+        assert calls(file.exchanges) == {("neighbor_alltoall", None): 4, ("alltoall", 4): 1}
+        assert all(exchange.seconds > 0 for exchange in file.exchanges)
+    found = distinct(recording)
+    counted = {row.kind.collective: row.calls for row in rows(recording, found)}
+    assert counted == {"neighbor_alltoall": 4, "alltoall": 1}
+    assert set(found.lost) == {"exchanges of neighbours"}
 
 
 def test_a_folder_gets_a_file_of_each_rank(launch, compiled, tmp_path: Path) -> None:

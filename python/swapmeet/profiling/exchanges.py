@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from swapmeet.profiling.recording import (
     CALL,
     COLLECTIVES,
+    OF_NEIGHBOURS,
     EXCHANGE,
     NS,
     TIME,
@@ -68,6 +69,9 @@ def distinct(recording: Recording) -> Found:
     for places in recording.communicators().values():
         of_ranks = [[e for e in file.exchanges if e.communicator == index] for file, index in places]
         first = places[0][0].communicators[places[0][1]]
+        among_neighbours = sum(e.seconds for own in of_ranks for e in own if e.collective in OF_NEIGHBOURS)
+        _lose(lost, "exchanges of neighbours", among_neighbours)
+        of_ranks = [[e for e in own if e.collective in COLLECTIVES] for own in of_ranks]
         if first.inter:
             _lose(lost, "intercommunicators", sum(e.seconds for own in of_ranks for e in own))
             continue

@@ -96,6 +96,8 @@ LINES: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
+#: Their sizes are not described: blocks of one rank go to its own neighbours only.
+OF_NEIGHBOURS = ("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw")
 
 
 @dataclass

@@ -66,7 +66,7 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
         spent = row.rank_seconds / ranks
         table.add_row(
             escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls),
-            sizes, size_text(row.bytes / ranks), imbalance, short_duration(spent), share(spent, run), waiting,
+            sizes, size_text(row.bytes / ranks) if row.sizes else "–", imbalance, short_duration(spent), share(spent, run), waiting,
         )  # fmt: skip
     return table
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from swapmeet.profiling.exchanges import Distinct, Found, common_calls
 from swapmeet.profiling.recording import (
     COLLECTIVES,
+    OF_NEIGHBOURS,
     EXCHANGE,
     START,
     TIME,
@@ -85,7 +86,7 @@ def rows(recording: Recording, found: Found) -> list[Row]:
     waits: dict[Kind, list[tuple[Numbers, Numbers, Numbers, Numbers, bool]]] = {}
     for places in recording.communicators().values():
         first = places[0][0].communicators[places[0][1]]
-        for collective in COLLECTIVES:
+        for collective in (*COLLECTIVES, *OF_NEIGHBOURS):
             of_ranks = [
                 [e for e in file.exchanges if e.communicator == index and e.collective == collective]
                 for file, index in places

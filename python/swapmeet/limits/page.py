@@ -25,18 +25,17 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
     yield "## The maps"
     for name in platforms(rows):
         yield f"### {name}"
-        yield f"![{name}: time over the lower bound, by ranks and block]({pictures}/{name}.png)"
+        yield f"![{name}: time over the bound]({pictures}/{name}.png)"
         if any(row.get("left_out") for row in _of(rows, name, ESTIMATED)):
             some = sorted({row["ranks"] for row in rows if row["platform"] == name and row.get("left_out")})
             numbers = ", ".join(f"{p:,}" for p in some)
-            yield f"At P = {numbers} most direct exchanges were left out: they have too many messages to be estimated."
+            yield f"At P = {numbers} most direct exchanges have too many messages to be estimated."
     yield "## Simulated"
     yield "\n".join(_simulated(rows))
     yield "## Work list"
     yield (
-        f"Cells in which the best spec known is estimated to take {FAR} times the bound or more, the farthest first on "
-        "each platform; in brackets the same of the best of what MPIs have. Copies: their share of the best spec's "
-        "time, which the bound does not demand."
+        f"Cells in which the best spec known is estimated to take {FAR} times the bound or more; in brackets the best "
+        "of what MPIs have. Copies: their share of the best spec's time, which the bound leaves out."
     )
     yield "\n".join(_work(rows))
 
@@ -59,7 +58,7 @@ def _mean(ratios: Sequence[float]) -> str:
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    yield "Geometric means over all P of the estimates, best spec known / best of what MPIs have, over the bound:"
+    yield "Geometric means over P of best spec known / best of what MPIs have, over the bound, estimated:"
     yield ""
     sizes = sorted({row["bytes"] for row in rows if row["how"] == ESTIMATED})
     lines = []

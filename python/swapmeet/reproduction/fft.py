@@ -123,9 +123,7 @@ FIGURES: tuple[Figure, ...] = (
                 "all ranks of these simulations begin together, and the transform around them is not simulated",
             ),
         ),
-        reduced="The generic `cluster` with 8 ranks a node, and one node of 64. A rank has 8 MiB, not 256 MiB, "
-        "and sends equal parts of "
-        "it to all. SimGrid's rule of Open MPI stands for that of 4.1.0.",
+        reduced="A rank has 8 MiB, not 256 MiB, in equal parts. SimGrid's rule of Open MPI stands for that of 4.1.0.",
         draw=lambda rows: _draw(rows),
     ),
 )

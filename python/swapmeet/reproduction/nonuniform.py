@@ -189,8 +189,6 @@ FIGURES: tuple[Figure, ...] = (
                 lambda rows: faster(TWO_PHASE, SLOAV)(rows.where(by=SIMULATION)),
             ),
         ),
-        reduced="P of the simulation, N up to 128 B for P = 256. Cray's MPI is closed: MPICH's rule, as SimGrid has "
-        "it, stands for it.",
         draw=lambda rows: drawing.over_sizes(
             rows,
             "Alltoallv of uniform sizes, Theta",
@@ -211,7 +209,7 @@ FIGURES: tuple[Figure, ...] = (
             ),
             Claim("and padded Bruck does", "abstract, 1", CELLS, faster(PADDED, VENDOR)),
         ),
-        reduced="The text that we have ends in section 4.1: the parameters of the distributions are ours.",
+        reduced="The parameters of the distributions are ours: our text ends in section 4.1.",
     ),
     Figure(
         "nonuniform:applications",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 
-from swapmeet.reproduction.figure import NOT_HERE, SIMULATION, VERDICTS, Figure, Judgement
+from swapmeet.reproduction.figure import NOT_HERE, SIMULATION, VERDICTS, Figure, Judgement, Row
 from swapmeet.reproduction.store import Results, read
 from swapmeet.tables import markdown
 
@@ -19,28 +20,6 @@ PAPERS = {
 }
 PROBLEMS_TOLD = 3
 
-INTRODUCTION = """# The papers' figures, reproduced
-
-    swapmeet reproduce                    # lists the figures, and what each takes
-    swapmeet reproduce tra:fig8 radix     # one figure, and all of a paper: results, pictures and pages, in a folder
-    swapmeet reproduce --all -o docs/reproduction
-    swapmeet reproduce --markdown -o docs/reproduction > docs/reproduction.md
-
-The last line makes this page from the results in docs/reproduction; python/swapmeet/reproduction declares figures,
-claims and criteria. Verdicts are computed:
-
-- **confirmed**, **partly** or **refuted**, by the criterion beside the claim, *here*: schedules are exact; times are
-  of a model (docs/models.md) or a simulation (docs/simulation.md) of machines most of whose parameters are assumptions,
-  so a refuted claim may have been measured. Where the two disagree the verdict is "partly". docs/validation.md lists
-  verdicts that change with parameters of two measured supercomputers.
-- **exceeded**: the paper claims a maximum ("up to 3 times"), and the maximum here is more than 10 % larger. This
-  confirms the direction, but not the number: the base of the comparison may be slower here.
-- **not reproducible here**, with the reason.
-
-A *cell* is a number of ranks with a size of blocks. Times are of the slowest rank. Where MPICH's rule stands for Cray's
-MPI, that is SimGrid's `native:mpich` in simulations, whose copies are free, and our specs in models: radix 2 up to 256
-B, then direct with 32 in flight, then pairwise. Nothing on this page is timed on a real network."""
-
 
 def judged(figure: Figure, results: Results) -> list[Judgement]:
     """The verdicts on a figure's claims."""
@@ -52,7 +31,7 @@ def judged(figure: Figure, results: Results) -> list[Judgement]:
 def whole(figures: Sequence[Figure], folder: Path, pictures: str) -> Iterator[str]:
     """All figures that have results in `folder`; `pictures` is where it is as seen from the page."""
     found = [(figure, results) for figure in figures if (results := read(folder, figure)) is not None]
-    yield INTRODUCTION
+    yield (files(__package__) / "introduction.md").read_text(encoding="utf-8").strip()
     yield "\n".join(_summary(found))
     for paper in dict.fromkeys(figure.paper for figure, _ in found):
         yield f"## `{paper}`: {PAPERS[paper]}"
@@ -90,7 +69,9 @@ def _anchor(figure: Figure) -> str:
 def section(figure: Figure, results: Results, picture: str) -> Iterator[str]:
     """What there is to say of one figure, in lines."""
     yield f"### {_heading(figure)}\n"
-    yield f"{figure.place[0].upper()}{figure.place[1:]}. {_how(figure, results)}\n"
+    first, *others = [*_made_from(figure, results)] or ["nothing to run"]
+    yield from markdown(("of the paper", "made here from"), [(figure.place, first), *(("", other) for other in others)])
+    yield ""
     if figure.reduced:
         yield f"{figure.reduced}\n"
     lines = []
@@ -100,18 +81,28 @@ def section(figure: Figure, results: Results, picture: str) -> Iterator[str]:
     yield from markdown(("claim of the paper", "judged by", "here", "verdict"), lines)
     problems = list(results.rows.having("problem"))
     if problems:
-        names = [f"{row['spec']}, P = {row['P']:,}, {row['sizes']}: {row['problem']}" for row in problems]
-        more = f" and {len(names) - PROBLEMS_TOLD} more" if len(names) > PROBLEMS_TOLD else ""
-        yield f"\nNot simulated: {'; '.join(names[:PROBLEMS_TOLD])}{more}."
+        yield f"\nNot simulated: {'; '.join(_not_simulated(problems))}."
     if picture:
         yield f"\n![{figure.title}]({picture})"
 
 
-def _how(figure: Figure, results: Results) -> str:
-    if not figure.sources:
-        return "Nothing to run."
-    simgrid = f" (SimGrid {results.header['simgrid']})" if "simgrid" in results.header else ""
+def _made_from(figure: Figure, results: Results) -> Iterator[str]:
+    """The configuration of each source, and what is missing."""
     has_times = bool(len(results.rows.where(by=SIMULATION)))
-    used = [source.words for source in figure.sources if source.by != SIMULATION or has_times]
-    missing = "" if len(used) == len(figure.sources) else "Simulations: not made yet."
-    return " ".join(filter(None, (f"From {'; '.join(used)}{simgrid}." if used else "", missing)))
+    used = [source for source in figure.sources if source.by != SIMULATION or has_times]
+    simgrid = f" (SimGrid {results.header['simgrid']})" if "simgrid" in results.header else ""
+    for source in used:
+        yield source.words + (simgrid if source.by == SIMULATION else "")
+    if len(used) < len(figure.sources):
+        yield "simulations: not made yet"
+
+
+def _not_simulated(problems: Sequence[Row]) -> Iterator[str]:
+    """Each reason once, with its cells."""
+    cells: dict[str, list[str]] = {}
+    for row in problems:
+        cells.setdefault(row["problem"], []).append(f"`{row['spec']}` with P = {row['P']:,} and {row['sizes']}")
+    for reason, where in list(cells.items())[:PROBLEMS_TOLD]:
+        yield f"{', '.join(where)} ({reason})"
+    if len(cells) > PROBLEMS_TOLD:
+        yield f"{len(cells) - PROBLEMS_TOLD} more"

@@ -9,7 +9,7 @@ from swapmeet.reproduction import drawing, radices
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Figure, Judgement, Row, Rows
 from swapmeet.reproduction.judging import UP_TO, cells, faster, model_and_simulation, near, ratios, together, up_to
 from swapmeet.reproduction.sources import Chooser, Counted, Grid, Priced, RadixSweep, Simulated
-from swapmeet.reproduction.vendor import WORDS, mpich
+from swapmeet.reproduction.vendor import mpich
 from swapmeet.specs import parse_spec
 
 ROLES: dict[str, Chooser | str] = {"basic": "tra", "modified": "radix", "radix 2": "radix(r=2)"}
@@ -79,7 +79,7 @@ FIGURES: tuple[Figure, ...] = (
                 ),
             ),
         ),
-        reduced="The paper's own equation 2 gives 4 for radix 4.",
+        reduced="The paper's equation 2 gives 4 for radix 4.",
     ),
     Figure(
         "radix:fig2a",
@@ -152,7 +152,6 @@ FIGURES: tuple[Figure, ...] = (
                 BOTH(up_to("modified", "vendor", 2.33)),
             ),
         ),
-        reduced=f"P of the simulation: 128 to 512. {WORDS}",
         draw=lambda rows: drawing.over_sizes(
             rows,
             "Bruck of radix √P, radix 2 and the vendor's choice, Theta",

@@ -214,11 +214,9 @@ FIGURES: tuple[Figure, ...] = (
                 _few_nodes,
             ),
         ),
-        reduced="10 ranks a node on 14 nodes only; blocks up to 128 KiB; one seed. The first nodes of the "
-        "cluster are used: the "
-        "paper does not name them. Routes are static. Open MPI 1.10's rule (below 200 B Bruck, below 3,000 B all "
-        "at once, then "
-        "pairwise) is SimGrid's `bruck`, `basic_linear` and `ring`.",
+        reduced="Blocks up to 128 KiB; one seed; static routes; the cluster's first nodes, as the paper names none. "
+        "Open MPI 1.10's rule (below 200 B Bruck, below 3,000 B all at once, then pairwise) is SimGrid's `bruck`, "
+        "`basic_linear` and `ring`.",
         draw=lambda rows: drawing.over_sizes(
             rows,
             "Randomised, ordered and Open MPI's exchange, Slim Fly, one rank a node",

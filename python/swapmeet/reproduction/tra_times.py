@@ -16,18 +16,13 @@ from swapmeet.reproduction.judging import (
     up_to,
 )
 from swapmeet.reproduction.sources import Grid, Priced, RadixSweep, Simulated
-from swapmeet.reproduction.vendor import WORDS, mpich
+from swapmeet.reproduction.vendor import mpich
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 FEWER = 16  #: ranks on a node of small simulations, so that there are several nodes
 DRAWN = (512, 8192)
 RANKS = (512, 1024, 2048, 4096, 8192, 16384)
 SMALL, LARGE = 64, 512  #: bytes of blocks that the paper calls so
-SMALLER = (
-    "P and radices of the simulation (the paper: P up to 16,384, all radices); the model has the paper's. Its "
-    "numbers for "
-    "Theta are fitted to two times of the paper (docs/simulation.md), for the rest assumptions."
-)
 
 
 def compared(machine: str, ranks: tuple[int, ...], sizes: tuple[int, ...], by: str, **more: object) -> Grid:
@@ -150,7 +145,7 @@ TIMES: tuple[Figure, ...] = (
                 "the machine's description is fitted to these two times, so agreement would show nothing",
             ),
         ),
-        reduced=SMALLER,
+        reduced="Theta's numbers are fitted to two times of the paper (docs/simulation.md), for the rest assumptions.",
         draw=lambda rows: drawing.radix_times(rows, "Theta"),
     ),
     Figure(
@@ -159,7 +154,7 @@ TIMES: tuple[Figure, ...] = (
         "figure 9, section V-B",
         two_layers.SOURCES,
         two_layers.CLAIMS,
-        reduced="In the simulation 16 ranks a node, not 64, so that there are enough nodes.",
+        reduced="16 ranks a simulated node, not 64, give enough nodes.",
         draw=two_layers.draw,
     ),
     Figure(
@@ -171,7 +166,6 @@ TIMES: tuple[Figure, ...] = (
             Simulated(compared("theta", (128, 256, 512), (16, 64, 256, 1024), SIMULATION, wanted=quick)),
         ),
         _versus((_at(3.98, "TRA"), _at(5.02, "TRA2")), "V-C"),
-        reduced=f"P of the simulation. {WORDS}",
         draw=lambda rows: drawing.over_sizes(
             rows,
             "TRA, TRA2 and the vendor's choice, Theta",
@@ -194,7 +188,7 @@ TIMES: tuple[Figure, ...] = (
                 radices.at_root(lambda _: True, confirmed=0.5, partly=0.25),
             ),
         ),
-        reduced="P and radices of the simulation. All numbers of Polaris are assumptions (docs/models.md).",
+        reduced="All numbers of Polaris are assumptions (docs/models.md).",
     ),
     Figure(
         "tra:fig12",
@@ -211,7 +205,6 @@ TIMES: tuple[Figure, ...] = (
             for claim in _versus((), "V-D")[:2]
         )
         + (Claim("TRA and TRA2 differ less than on Theta", "V-D", "mean of TRA's time over TRA2's", _less_pronounced),),
-        reduced=f"P of the simulation, and {FEWER} ranks a node. {WORDS}",
     ),
     Figure(
         "tra:fig13",
@@ -252,7 +245,6 @@ TIMES: tuple[Figure, ...] = (
                 model_and_simulation(_fastest("polaris", 4.2)),
             ),
         ),
-        reduced="Only the three equal all-to-alls, of 16 B and of 1 KiB: neither model nor simulation knows the "
-        f"time of computing. {WORDS}",
+        reduced="Only the three equal all-to-alls: neither model nor simulation knows the time of computing.",
     ),
 )

@@ -97,7 +97,6 @@ VARIANTS = Figure(
             )
         ),
     ),
-    reduced="P of the simulation. The gains that the paper gives fall with P, while it states that the "
-    "rotations' part grows.",
+    reduced="The paper's gains fall with P, while it states that the rotations' part grows.",
     draw=_draw,
 )

@@ -10,8 +10,6 @@ from __future__ import annotations
 SHORT, MEDIUM, FEW = 256, 32768, 8  #: MPICH: bytes of a block, bytes, ranks
 THROTTLE = 32  #: messages in flight
 
-WORDS = "MPICH's rule stands for that of Cray's MPI, which is closed."
-
 OMPI_SHORT, OMPI_MEDIUM, OMPI_FEW = 200, 3000, 12  #: coll_tuned_decision_fixed.c of Open MPI 1.10
 
 

@@ -41,7 +41,7 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
     yield _text("refits")
     yield "\n".join(_refits(rows[store.REFITS]))
     yield "## Errors"
-    yield "Of ratios, brackets mark a fitted cell, italics a twin of one."
+    yield "Ratios are predicted over measured time; brackets mark a fitted cell, italics a twin of one."
     for system in _values(rows[store.CELLS], "system"):
         some = [row for row in rows[store.CELLS] if row["system"] == system]
         yield f"### {TITLES.get(system, system)}"
@@ -247,7 +247,7 @@ def _told(rows: Sequence[Row]) -> str:
 def _ratios(rows: Sequence[Row], nodes: str, by: str) -> Iterator[str]:
     """Predicted over measured in each cell."""
     sizes = sorted({row["bytes"] for row in rows})
-    yield f"{WAYS[by]} over measured time on {nodes} nodes:\n"
+    yield f"{WAYS[by]}, {nodes} nodes:\n"
     lines = []
     for name in _values(rows, "algorithm"):
         found = {row["bytes"]: row for row in rows if row["algorithm"] == name}
@@ -319,13 +319,12 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
         if len(means) < 2:
             continue
         ours, default = means.values()
-        word = "more" if ours > default else "less"
         lost = [row for row in rows if (row["choice"], row["system"]) == (OURS[ESTIMATE], system) and row["regret"] > 0]
         names = sum(row["one_spec"] for row in lost)
         yield (
-            f"- {_title(system)}: our choice by the estimate loses {word} than the MPI's own in the same {len(common)} "
-            f"cells, {ours:.1%} against {default:.1%} in the mean. Of all {len(lost)} cells in which it loses "
-            f"something, {names} are between two names for the messages that it chose: there it chose the fastest spec."
+            f"- {_title(system)}: in the mean of {len(common)} cells our choice by the estimate loses {ours:.1%}, the "
+            f"MPI's own {default:.1%}. In {names} of the {len(lost)} cells in which it loses, it chose the fastest "
+            "spec, and the slower of its two names counts."
         )
 
 
@@ -379,7 +378,7 @@ def _claims(rows: Sequence[Row]) -> Iterator[str]:
             lines.append([row["figure"], row["claim"], *told])
     yield from markdown(["figure", "claim", "verdict", *(f"with {name}" for name in names)], lines)
     same = sum(set(row["again"].values()) == {row["verdict"]} for row in rows)
-    yield f"\nThe verdicts of the other {same} claims of figures that the model prices stay."
+    yield f"\nThe verdicts of the other {same} claims stay."
 
 
 def _by_model(finding: str) -> str:

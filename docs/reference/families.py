@@ -82,8 +82,8 @@ def _picture(family: Family) -> Iterator[str]:
     where = f" in nodes of {nodes}" if nodes else ""
     yield "## Its schedule"
     file = f"{family.name}.svg"
-    yield f"[![{family.title}: the rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
-    yield f"`{spec}` on {ranks} ranks{where}. {READ}"
+    yield f"[![The rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
+    yield READ
     option = f" --nodes {nodes}" if nodes else ""
     yield f"    swapmeet draw {_quoted(spec)} -P {ranks}{option} -o {family.name}.html"
     yield f"<!-- schedule: {spec} -P {ranks}{option} -->"
@@ -120,12 +120,13 @@ def _names(family: Family) -> Iterator[str]:
     if rows:
         yield _table(("name", "stands for", "meaning"), rows)
     if family.is_family:
-        standard = _core.parse_spec(family.name)
-        yield f"In specs the family is called `{family.name}`; the name alone stands for `{standard}`."
+        standard = str(_core.parse_spec(family.name))
+        if standard != family.name:
+            yield f"`{family.name}` alone stands for `{standard}`."
     else:
         families = dict.fromkeys(_core.parse_spec(name).family for name in family.aliases)
         links = " and ".join(f"[`{name}`]({name}.md)" for name in sorted(families))
-        yield f"In specs these are points of {links}, with all parameters of those."
+        yield f"Points of {links}, with all their parameters; the important ones:"
 
 
 def _parameters(family: Family) -> Iterator[str]:
@@ -143,11 +144,11 @@ def _sources(family: Family) -> str:
     if not keys:
         return family.origin
     works = _bibliography()
-    return "Sources: " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + "."
+    return "Sources (docs/papers.bib): " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + "."
 
 
 def _bibliography() -> dict[str, str]:
-    """Authors, title and year of each work, by its key."""
+    """Authors, or the title if they are unknown, and year of each work, by its key."""
     found = {}
     for entry in re.split(r"^@\w+\{", (ROOT / "docs" / "papers.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)[
         1:
@@ -158,7 +159,7 @@ def _bibliography() -> dict[str, str]:
         if len(authors) == 2:
             short = " and ".join(author.split(" ")[-1] for author in authors)
         title = re.sub(r"[{}]", "", fields["title"]).replace("``", '"').replace("''", '"')
-        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short, f"*{title}*", fields.get("year"))))
+        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short or f"*{title}*", fields.get("year"))))
     return found
 
 

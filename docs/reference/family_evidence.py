@@ -47,8 +47,8 @@ def estimated(family: Family, docs: Path) -> Iterator[str]:
     mine = [row for row in rows if page_of(row["best"]) == family.name]
     machines = len({row["platform"] for row in rows})
     yield (
-        f"**Estimates.** On {machines} machines, P = {_least(rows, 'ranks')} to {_most(rows, 'ranks')} "
-        f"(docs/limits.md), a spec of this page is the fastest known in {len(mine)} of {len(rows)} cells."
+        f"**Estimates** on {machines} machines, P = {_least(rows, 'ranks')} to {_most(rows, 'ranks')} "
+        f"(docs/limits.md): the fastest known in {len(mine)} of {len(rows)} cells."
     )
     if not mine:
         return
@@ -65,9 +65,9 @@ def native_simulated(_: Family, docs: Path) -> Iterator[str]:
     rows = [row for row in _read(docs / "limits" / "cells.jsonl") if row["how"] == "simulate"]
     won = [row for row in rows if row["mpi_us"] < row["best_us"]]
     yield (
-        "**Simulations** (SimGrid; docs/limits.md). The best choice of four MPIs (Open MPI, MPICH, MVAPICH2, Intel "
-        f"MPI) is faster than the best of our specs in {len(won)} of {len(rows)} cells, P = {_least(rows, 'ranks')} "
-        f"and {_most(rows, 'ranks')}. SimGrid's MPIs copy at no cost, and ours do not."
+        f"**Simulations** (SimGrid; docs/limits.md), P = {_least(rows, 'ranks')} and {_most(rows, 'ranks')}: the best of "
+        f"Open MPI's, MPICH's, MVAPICH2's and Intel MPI's choices beats the best of our specs in {len(won)} of "
+        f"{len(rows)} cells. SimGrid's MPIs copy at no cost, ours do not."
     )
     lines = []
     for size in sorted({row["bytes"] for row in rows}):
@@ -145,8 +145,7 @@ def unequal(_: Family, docs: Path) -> Iterator[str]:
     yield (
         f"**Measured** on {about['machine']['cores']} cores of an {about['machine']['processor']}, which P = 8 to 32 "
         f"ranks share; {about['created']}, commit {about['commit']}, {_name(about['mpi'])}, seven workloads for each "
-        "P (docs/measurements/varying.md): speed-up over the host MPI's `MPI_Alltoallv`. `spread-out` sends all "
-        "blocks directly."
+        "P (docs/measurements/varying.md): speed-up over the host MPI's `MPI_Alltoallv`."
     )
     lines = []
     for spec in dict.fromkeys(row["spec"] for row in rows if not row["spec"].startswith(("tuna(", "radix("))):
@@ -175,8 +174,7 @@ def sparse(_: Family, docs: Path) -> Iterator[str]:
     yield (
         f"**Measured** on {about['machine']['cores']} cores of an {about['machine']['processor']}, which 4 and 8 "
         f"ranks share; {about['created'][:10]}, commit {about['commit'][:7]} (docs/measurements/sparse.md): speed-up "
-        "over `MPI_Alltoall` of the counts and `MPI_Alltoallv`, both of the host MPI. On two cores there is no "
-        "network, so these numbers show costs of software only."
+        "over the host MPI's `MPI_Alltoall` of counts and `MPI_Alltoallv`: costs of software, without a network."
     )
     lines = []
     for mpi, ranks in dict.fromkeys(key[:2] for key in times):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import family_evidence
@@ -113,12 +114,12 @@ def _counts(family: Family) -> Iterator[str]:
 
 def _names(family: Family) -> Iterator[str]:
     rows = [
-        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning)
-        for name, _, meaning, _ in _core.aliases()
+        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning, _cited(source) if source else "")
+        for name, _, meaning, source in _core.aliases()
         if name in family.aliases
     ]
     if rows:
-        yield _table(("name", "stands for", "meaning"), rows)
+        yield _table(("name", "stands for", "meaning", "source (docs/papers.bib)"), rows)
     if family.is_family:
         standard = str(_core.parse_spec(family.name))
         if standard != family.name:
@@ -139,16 +140,18 @@ def _parameters(family: Family) -> Iterator[str]:
 
 
 def _sources(family: Family) -> str:
-    aliases = {source for name, _, _, source in _core.aliases() if name in family.aliases and source}
-    keys = dict.fromkeys([*family.sources, *sorted(aliases)])
-    if not keys:
-        return family.origin
-    works = _bibliography()
-    return "Sources (docs/papers.bib): " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + "."
+    return family.origin or (f"Source: {_cited(family.source)} in docs/papers.bib." if family.source else "")
 
 
+def _cited(key: str) -> str:
+    """A work's authors and year, if they are known, and its key."""
+    work = _bibliography()[key]
+    return f"{work} (`{key}`)" if work else f"`{key}`"
+
+
+@cache
 def _bibliography() -> dict[str, str]:
-    """Authors, or the title if they are unknown, and year of each work, by its key."""
+    """Authors and year of each work, as far as they are known, by its key."""
     found = {}
     for entry in re.split(r"^@\w+\{", (ROOT / "docs" / "papers.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)[
         1:
@@ -158,8 +161,7 @@ def _bibliography() -> dict[str, str]:
         short = authors[0].split(" ")[-1] + (" et al." if len(authors) > 2 else "")
         if len(authors) == 2:
             short = " and ".join(author.split(" ")[-1] for author in authors)
-        title = re.sub(r"[{}]", "", fields["title"]).replace("``", '"').replace("''", '"')
-        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short or f"*{title}*", fields.get("year"))))
+        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short, fields.get("year"))))
     return found
 
 

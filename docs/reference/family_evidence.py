@@ -65,8 +65,8 @@ def native_simulated(_: Family, docs: Path) -> Iterator[str]:
     rows = [row for row in _read(docs / "limits" / "cells.jsonl") if row["how"] == "simulate"]
     won = [row for row in rows if row["mpi_us"] < row["best_us"]]
     yield (
-        f"**Simulations** (SimGrid; docs/limits.md), P = {_least(rows, 'ranks')} and {_most(rows, 'ranks')}: the best of "
-        f"Open MPI's, MPICH's, MVAPICH2's and Intel MPI's choices beats the best of our specs in {len(won)} of "
+        f"**Simulations** (SimGrid; docs/limits.md), P = {_least(rows, 'ranks')} and {_most(rows, 'ranks')}: the best "
+        f"of Open MPI's, MPICH's, MVAPICH2's and Intel MPI's choices beats the best of our specs in {len(won)} of "
         f"{len(rows)} cells. SimGrid's MPIs copy at no cost, ours do not."
     )
     lines = []

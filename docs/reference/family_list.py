@@ -34,8 +34,8 @@ class Family:
     drawn: Drawn | None = None
     on_nodes: bool = False  #: counted on nodes of 8 ranks
     parameters: tuple[str, ...] = ()  #: those that matter here, if the page is not of a whole family
-    sources: tuple[str, ...] = ()  #: besides those of aliases
-    origin: str = ""  #: instead of sources
+    source: str = ""  #: besides those of aliases, a paper's key
+    origin: str = ""  #: instead of a paper
 
     @property
     def is_family(self) -> bool:
@@ -93,7 +93,7 @@ FAMILIES = (
         ),
         ("bruck", "bruck-zero-rotation", "bruck-zero-copy"),
         drawn=Drawn("bruck", 8),
-        sources=("bruck1997",),
+        source="bruck1997",
     ),
     Family(
         "radix",
@@ -188,7 +188,7 @@ FAMILIES = (
         ("node-leaders", "node-leaders(per-node=2)"),
         drawn=Drawn("node-leaders", 8, "4"),
         on_nodes=True,
-        sources=("kandalla2009",),
+        source="kandalla2009",
     ),
     Family(
         "sparse",

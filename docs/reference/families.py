@@ -23,7 +23,16 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "families"
 RANKS = (16, 64, 256, 1024)
 BLOCK_BYTES = 64
-COLUMNS = ("spec", "P", "K", "D", "bytes sent", "working memory, blocks", "requests", "early messages")
+COLUMNS = (
+    "spec",
+    "P",
+    "K",
+    "D",
+    f"bytes sent, blocks of {BLOCK_BYTES} B",
+    "working memory, blocks",
+    "requests",
+    "early messages",
+)
 #: Where the terms of all these pages are explained.
 READ = "[How to read it](../family.md#a-page-for-each)."
 
@@ -108,8 +117,7 @@ def _counts(family: Family) -> Iterator[str]:
             limits = [f"{most}{number:,}" for number in (held.rank.requests, held.rank.early_messages)]
             rows.append([f"`{text}`", f"{ranks:,}", *(f"{number:,}" for number in sent), *limits])
     yield _table(COLUMNS, rows, numbers=len(COLUMNS) - 1)
-    size = f"Blocks of {BLOCK_BYTES} B{', nodes of 8 ranks' if nodes else ''}"
-    yield f"{size}. {family.remark}".rstrip()
+    yield family.remark
 
 
 def _names(family: Family) -> Iterator[str]:

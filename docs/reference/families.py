@@ -135,7 +135,7 @@ def _names(family: Family) -> Iterator[str]:
     else:
         families = dict.fromkeys(_core.parse_spec(name).family for name in family.aliases)
         links = " and ".join(f"[`{name}`]({name}.md)" for name in sorted(families))
-        yield f"Points of {links}, with all their parameters; the important ones:"
+        yield f"Points of {links}; main parameters:"
 
 
 def _parameters(family: Family) -> Iterator[str]:

@@ -202,7 +202,7 @@ FAMILIES = (
         "census",
         ("nbx", "census", "sparse-bruck"),
         ("nbx", "sparse-bruck"),
-        remark="For data from every rank to every other; a sparse exchange sends less.",
+        remark="K and D are those of data from every rank to every other; a sparse exchange sends less.",
         drawn=Drawn("sparse-bruck", 8),
         parameters=("sparse",),
     ),

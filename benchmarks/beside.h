@@ -1,4 +1,5 @@
-/* MPI_Alltoall, as preloaded, beside a hand-written loop of MPI calls, in one run: what the programs share. */
+/* MPI_Alltoall by specs of the preloaded library, beside a hand-written loop of MPI calls, in one run: what the programs
+ * share. */
 #ifndef BESIDE_H
 #define BESIDE_H
 
@@ -7,29 +8,22 @@
 typedef struct Exchange {
   int ranks, rank, bytes; /* of a block */
   char *send, *receive;   /* `ranks` blocks each */
-  MPI_Comm comm;          /* of the loop: an application's traffic would be on its own communicator too */
+  MPI_Comm comm;          /* each candidate has one, as applications have */
   void (*loop)(const struct Exchange*);
   void* own; /* what the loop needs besides */
 } Exchange;
 
-/* Initialises MPI and fills in `ranks`, `rank` and `comm`. */
+/* Initialises MPI and fills in `ranks` and `rank`. */
 void beside_begin(Exchange* x, int* argc, char*** argv);
 
-/* Measures blocks of 8, 64, 512, ... up to `most` bytes, after checking once for each size that both candidates deliver
- * the same. Samples of the two alternate in random order; a sample is the mean time of a batch of calls, the maximum
- * over ranks. Rank 0 prints a line for each sample: block bytes, candidate, microseconds a call. */
-void beside_measure(Exchange* x, int most, int samples);
+/* Measures x->loop and `specs` with blocks of 8, 64, 512, ... up to `most` bytes, after checking once for each size that
+ * all deliver the same. Collective; needs libswapmeet.so preloaded. In each of `rounds` rounds every candidate takes a
+ * sample, in random order: the mean time of a batch of calls. Rank 0 prints a line for each sample: block bytes, "loop"
+ * or the spec, calls in the batch, and the longest, the shortest and the mean time over ranks, microseconds a call.
+ * Returns 0, or 2 with a message if a spec cannot be set. */
+int beside_measure(Exchange* x, int most, int rounds, char* const* specs, int count);
 
-/* Seconds that one call of `candidate` takes: the mean of a batch of `calls`, the maximum over ranks. Collective. */
-double beside_sample(void (*candidate)(const void*), const void* own, int calls);
-
-/* Calls in a batch that takes long against the clock and the barrier, if a call takes so many seconds. */
-int beside_calls(double seconds);
-
-/* Pseudo-random numbers, the same on every rank; `seed` is their state. */
-unsigned beside_random(unsigned* seed);
-
-/* Frees and finalises. Returns `status`. */
-int beside_end(Exchange* x, int status);
+/* Finalises. Returns `status`. */
+int beside_end(int status);
 
 #endif

@@ -1,9 +1,7 @@
 /* Bruck's algorithm in radix r without a final rotation, written by hand as the papers `radix` and `nonuniform` do:
  * beside.h says what is measured, benchmarks/beside makes the table.
  *
- *   bruck_loop RADIX [MAX_BYTES [SAMPLES]]
- *
- * Run it with libswapmeet.so preloaded and SWAPMEET_ALGORITHM set to "radix(r=RADIX)" or another of the family. */
+ *   bruck_loop RADIX MAX_BYTES ROUNDS SPEC... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,17 +41,17 @@ int main(int argc, char **argv) {
   Exchange x;
   beside_begin(&x, &argc, &argv);
   Own own = {.radix = argc > 1 ? atoi(argv[1]) : 0};
-  if (own.radix < 2) {
-    if (x.rank == 0) fprintf(stderr, "usage: %s RADIX [MAX_BYTES [SAMPLES]]\n", argv[0]);
-    return beside_end(&x, 2);
+  if (argc < 5 || own.radix < 2) {
+    if (x.rank == 0) fprintf(stderr, "usage: %s RADIX MAX_BYTES ROUNDS SPEC...\n", argv[0]);
+    return beside_end(2);
   }
-  const int most = argc > 2 ? atoi(argv[2]) : 1 << 16;
+  const int most = atoi(argv[2]);
   own.outgoing = malloc((size_t)x.ranks * most);
   own.incoming = malloc((size_t)x.ranks * most);
   x.loop = bruck;
   x.own = &own;
-  beside_measure(&x, most, argc > 3 ? atoi(argv[3]) : 50);
+  const int status = beside_measure(&x, most, atoi(argv[3]), argv + 4, argc - 4);
   free(own.incoming);
   free(own.outgoing);
-  return beside_end(&x, 0);
+  return beside_end(status);
 }

@@ -1,8 +1,6 @@
 /* Direct exchanges, written by hand: beside.h says what is measured, benchmarks/beside makes the table.
  *
- *   direct_loop spread-out|pairwise [MAX_BYTES [SAMPLES]]
- *
- * Run it with libswapmeet.so preloaded and SWAPMEET_ALGORITHM set to the same algorithm. */
+ *   direct_loop spread-out|pairwise MAX_BYTES ROUNDS SPEC... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +39,13 @@ int main(int argc, char **argv) {
   Exchange x;
   beside_begin(&x, &argc, &argv);
   const int is_pairwise = argc > 1 && strcmp(argv[1], "pairwise") == 0;
-  if (argc < 2 || (!is_pairwise && strcmp(argv[1], "spread-out") != 0)) {
-    if (x.rank == 0) fprintf(stderr, "usage: %s spread-out|pairwise [MAX_BYTES [SAMPLES]]\n", argv[0]);
-    return beside_end(&x, 2);
+  if (argc < 5 || (!is_pairwise && strcmp(argv[1], "spread-out") != 0)) {
+    if (x.rank == 0) fprintf(stderr, "usage: %s spread-out|pairwise MAX_BYTES ROUNDS SPEC...\n", argv[0]);
+    return beside_end(2);
   }
   x.loop = is_pairwise ? pairwise : spread_out;
   x.own = malloc(2 * (size_t)x.ranks * sizeof(MPI_Request));
-  beside_measure(&x, argc > 2 ? atoi(argv[2]) : 1 << 20, argc > 3 ? atoi(argv[3]) : 50);
+  const int status = beside_measure(&x, atoi(argv[2]), atoi(argv[3]), argv + 4, argc - 4);
   free(x.own);
-  return beside_end(&x, 0);
+  return beside_end(status);
 }

@@ -1,91 +1,52 @@
-"""Swapmeet beside hand-written loops of the same MPI calls: speed-ups, and the pages that show them.
+"""Swapmeet beside hand-written loops of the same MPI calls, and unequal blocks: speed-ups, and the pages with them.
 
-    .venv/bin/python benchmarks/beside measure direct|bruck [--mpi mpich,openmpi] [--ranks 4,8,16] [--samples 50]
-    .venv/bin/python benchmarks/beside page      the tables of direct.md, bruck.md and varying.md in docs/measurements
+    .venv/bin/python benchmarks/beside measure [direct|bruck|varying]...    for all some 10 minutes on two idle cores
+    .venv/bin/python benchmarks/beside page
 
-`measure` appends a line with all samples for each cell to docs/measurements/beside.jsonl; of two lines of a cell the
-later one counts. `direct` compares with spread-out and pairwise loops, `bruck` with a radix-r modified Bruck for r = 2,
-the root of P and P. Beside the host MPI: `swapmeet bench`.
+`measure` writes all samples to NAME.jsonl in docs/measurements, in the form of `swapmeet bench` (docs/results.md); the
+data that are there remain until the new ones are complete. `direct` compares with spread-out and pairwise loops,
+`bruck` with a radix-r modified Bruck for r = 2, the root of P and P; `varying` compares algorithms of Alltoallv with
+the host MPI, by `swapmeet bench`. `page` makes the tables of direct.md, bruck.md and varying.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 
-import pages
+import measured
+import measuring
+import speedups
 
-from swapmeet import launch, library, mpi
-from swapmeet.bench.machine import header
-
-MOST = {"direct": 1 << 20, "bruck": 1 << 16}  #: bytes a block
-
-
-def cases(family: str, ranks: int) -> Iterator[tuple[list[str], str]]:
-    """Arguments of the program, and a spec to compare it with."""
-    if family == "direct":
-        yield from ((["spread-out"], "spread-out"), (["pairwise"], "pairwise"))
-        return
-    for radix in sorted({2, math.isqrt(ranks - 1) + 1, ranks}):
-        for rest in ("", ",window=all", ",layout=zero-rotation", ",layout=zero-rotation,window=all"):
-            yield [str(radix)], f"radix(r={radix}{rest})"
+from swapmeet.errors import SwapmeetError
 
 
-def run(target: mpi.Mpi, program: str, arguments: list[str], spec: str, ranks: int) -> list[list[str]]:
-    """The lines that `program` prints, in words."""
-    argv = [library.program(target, program), *arguments]
-    words = launch.command(target, ranks, argv, library.library(target), launch.library_variables(spec))
-    return [line.split() for line in launch.run(target, ranks, words).stdout.splitlines()]
-
-
-def samples(
-    target: mpi.Mpi, program: str, arguments: list[str], spec: str, ranks: int
-) -> dict[int, dict[str, list[float]]]:
-    """Block bytes -> `swapmeet` or `loop` -> microseconds a call, in the order taken."""
-    table: dict[int, dict[str, list[float]]] = {}
-    for block, candidate, microseconds in run(target, program, arguments, spec, ranks):
-        table.setdefault(int(block), {}).setdefault(candidate, []).append(float(microseconds))
-    return table
-
-
-def measure(options: argparse.Namespace) -> None:
-    """Append a line for each cell to the file."""
-    family, most = options.family, options.most or MOST[options.family]
-    targets = list(map(mpi.find, options.mpi.split(",")))
-    about = header({"samples": options.samples})
-    with options.output.open("a") as file:
-        for target in targets:
-            for ranks in map(int, options.ranks.split(",")):
-                for words, spec in cases(family, ranks):
-                    found = samples(target, f"{family}_loop", [*words, str(most), str(options.samples)], spec, ranks)
-                    for block, taken in found.items():
-                        where = {"page": family, "mpi": f"{target.kind} {target.version}", "ranks": ranks}
-                        times = {"ours_us": taken["swapmeet"], "base_us": taken["loop"]}
-                        line = {**where, "spec": spec, "size": str(block), **times, **about}
-                        file.write(json.dumps(line) + "\n")
-                        file.flush()
-                        value, low, high = pages.Cell.of(line).speedup
-                        print(f"{spec}, P = {ranks}, {block} B: {value:.2f} ({low:.2f}-{high:.2f})", flush=True)
+def _ranks(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)
-    command = commands.add_parser("measure", help="append samples to the file")
-    command.add_argument("family", choices=tuple(MOST))
-    command.add_argument("--mpi", default="mpich,openmpi")
-    command.add_argument("-P", "--ranks", default="4,8,16")
-    command.add_argument("--samples", type=int, default=50)
-    command.add_argument("--most", type=int, help="bytes of a block")
-    command.add_argument("-o", "--output", type=Path, default=pages.FILE)
-    command = commands.add_parser("page", help="put the tables into the pages")
-    command.add_argument("--from", dest="file", type=Path, default=pages.FILE)
+    command = commands.add_parser("measure", help="measure the data of pages")
+    command.add_argument("pages", nargs="*", metavar="direct|bruck|varying", help="default: all")
+    command.add_argument("--mpi", help="instead of the pages' MPIs, such as mpich,openmpi")
+    command.add_argument("-P", "--ranks", type=_ranks, help="instead of the pages' numbers of ranks, such as 2,4")
+    command.add_argument("--turns", type=int, default=5, help="launches of each cell")
+    command.add_argument("--rounds", type=int, default=12, help="samples of each spec in a launch; varying: at most")
+    command.add_argument("--workload", dest="workloads", action="append", help="instead of those of varying.md")
+    command.add_argument("--budget", default="5m", help="time for varying")
+    command.add_argument("-o", "--output", dest="folder", type=Path, default=measured.DOCS, metavar="FOLDER")
+    commands.add_parser("page", help="put the tables into the pages")
     options = parser.parse_args()
-    measure(options) if options.what == "measure" else pages.write(options.file)
+    if unknown := set(getattr(options, "pages", ())) - set(measured.PAGES):
+        parser.error(f"{', '.join(sorted(unknown))}: no such page; give some of {', '.join(measured.PAGES)}")
+    try:
+        measuring.measure(options) if options.what == "measure" else speedups.write()
+    except SwapmeetError as problem:
+        sys.exit(f"beside: {problem}")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import family_evidence
@@ -22,7 +23,16 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "families"
 RANKS = (16, 64, 256, 1024)
 BLOCK_BYTES = 64
-COLUMNS = ("spec", "P", "K", "D", "bytes sent", "working memory, blocks", "requests", "early messages")
+COLUMNS = (
+    "spec",
+    "P",
+    "K",
+    "D",
+    f"bytes sent, blocks of {BLOCK_BYTES} B",
+    "working memory, blocks",
+    "requests",
+    "early messages",
+)
 #: Where the terms of all these pages are explained.
 READ = "[How to read it](../family.md#a-page-for-each)."
 
@@ -82,8 +92,8 @@ def _picture(family: Family) -> Iterator[str]:
     where = f" in nodes of {nodes}" if nodes else ""
     yield "## Its schedule"
     file = f"{family.name}.svg"
-    yield f"[![{family.title}: the rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
-    yield f"`{spec}` on {ranks} ranks{where}. {READ}"
+    yield f"[![The rounds of {spec} on {ranks} ranks{where}]({file})]({file})"
+    yield READ
     option = f" --nodes {nodes}" if nodes else ""
     yield f"    swapmeet draw {_quoted(spec)} -P {ranks}{option} -o {family.name}.html"
     yield f"<!-- schedule: {spec} -P {ranks}{option} -->"
@@ -107,25 +117,25 @@ def _counts(family: Family) -> Iterator[str]:
             limits = [f"{most}{number:,}" for number in (held.rank.requests, held.rank.early_messages)]
             rows.append([f"`{text}`", f"{ranks:,}", *(f"{number:,}" for number in sent), *limits])
     yield _table(COLUMNS, rows, numbers=len(COLUMNS) - 1)
-    size = f"Blocks of {BLOCK_BYTES} B{', nodes of 8 ranks' if nodes else ''}"
-    yield f"{size}. {family.remark}".rstrip()
+    yield family.remark
 
 
 def _names(family: Family) -> Iterator[str]:
     rows = [
-        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning)
-        for name, _, meaning, _ in _core.aliases()
+        (f"`{name}`", f"`{_core.parse_spec(name)}`", meaning, _cited(source) if source else "")
+        for name, _, meaning, source in _core.aliases()
         if name in family.aliases
     ]
     if rows:
-        yield _table(("name", "stands for", "meaning"), rows)
+        yield _table(("name", "stands for", "meaning", "source (docs/papers.bib)"), rows)
     if family.is_family:
-        standard = _core.parse_spec(family.name)
-        yield f"In specs the family is called `{family.name}`; the name alone stands for `{standard}`."
+        standard = str(_core.parse_spec(family.name))
+        if standard != family.name:
+            yield f"`{family.name}` alone stands for `{standard}`."
     else:
         families = dict.fromkeys(_core.parse_spec(name).family for name in family.aliases)
         links = " and ".join(f"[`{name}`]({name}.md)" for name in sorted(families))
-        yield f"In specs these are points of {links}, with all parameters of those."
+        yield f"Points of {links}; main parameters:"
 
 
 def _parameters(family: Family) -> Iterator[str]:
@@ -138,16 +148,18 @@ def _parameters(family: Family) -> Iterator[str]:
 
 
 def _sources(family: Family) -> str:
-    aliases = {source for name, _, _, source in _core.aliases() if name in family.aliases and source}
-    keys = dict.fromkeys([*family.sources, *sorted(aliases)])
-    if not keys:
-        return family.origin
-    works = _bibliography()
-    return "Sources: " + "; ".join(f"{works[key]} (`{key}`)" for key in keys) + "."
+    return family.origin or (f"Source: {_cited(family.source)} in docs/papers.bib." if family.source else "")
 
 
+def _cited(key: str) -> str:
+    """A work's authors and year, if they are known, and its key."""
+    work = _bibliography()[key]
+    return f"{work} (`{key}`)" if work else f"`{key}`"
+
+
+@cache
 def _bibliography() -> dict[str, str]:
-    """Authors, title and year of each work, by its key."""
+    """Authors and year of each work, as far as they are known, by its key."""
     found = {}
     for entry in re.split(r"^@\w+\{", (ROOT / "docs" / "papers.bib").read_text(encoding="utf-8"), flags=re.MULTILINE)[
         1:
@@ -157,8 +169,7 @@ def _bibliography() -> dict[str, str]:
         short = authors[0].split(" ")[-1] + (" et al." if len(authors) > 2 else "")
         if len(authors) == 2:
             short = " and ".join(author.split(" ")[-1] for author in authors)
-        title = re.sub(r"[{}]", "", fields["title"]).replace("``", '"').replace("''", '"')
-        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short, f"*{title}*", fields.get("year"))))
+        found[entry.split(",", 1)[0]] = ", ".join(filter(None, (short, fields.get("year"))))
     return found
 
 

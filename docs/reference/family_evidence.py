@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ from family_list import Family
 
 from swapmeet import _core
 from swapmeet.bench.cells import bytes_text
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "beside"))
+import measured
 
 Row = dict[str, Any]
 LEAST = 0.995  #: speed-ups from here on, to two digits at least 1
@@ -47,8 +51,8 @@ def estimated(family: Family, docs: Path) -> Iterator[str]:
     mine = [row for row in rows if page_of(row["best"]) == family.name]
     machines = len({row["platform"] for row in rows})
     yield (
-        f"**Estimates.** On {machines} machines, P = {_least(rows, 'ranks')} to {_most(rows, 'ranks')} "
-        f"(docs/limits.md), a spec of this page is the fastest known in {len(mine)} of {len(rows)} cells."
+        f"**Estimates** on {machines} machines, P = {_least(rows, 'ranks')} to {_most(rows, 'ranks')} "
+        f"(docs/limits.md): the fastest known in {len(mine)} of {len(rows)} cells."
     )
     if not mine:
         return
@@ -65,9 +69,9 @@ def native_simulated(_: Family, docs: Path) -> Iterator[str]:
     rows = [row for row in _read(docs / "limits" / "cells.jsonl") if row["how"] == "simulate"]
     won = [row for row in rows if row["mpi_us"] < row["best_us"]]
     yield (
-        "**Simulations** (SimGrid; docs/limits.md). The best choice of four MPIs (Open MPI, MPICH, MVAPICH2, Intel "
-        f"MPI) is faster than the best of our specs in {len(won)} of {len(rows)} cells, P = {_least(rows, 'ranks')} "
-        f"and {_most(rows, 'ranks')}. SimGrid's MPIs copy at no cost, and ours do not."
+        f"**Simulations** (SimGrid; docs/limits.md), P = {_least(rows, 'ranks')} and {_most(rows, 'ranks')}: the best "
+        f"of Open MPI's, MPICH's, MVAPICH2's and Intel MPI's choices beats the best of our specs in {len(won)} of "
+        f"{len(rows)} cells. SimGrid's MPIs copy at no cost, ours do not."
     )
     lines = []
     for size in sorted({row["bytes"] for row in rows}):
@@ -140,27 +144,26 @@ def within_a_node(_: Family, docs: Path) -> Iterator[str]:
 
 def unequal(_: Family, docs: Path) -> Iterator[str]:
     """Speed-ups over the host MPI's Alltoallv on one machine."""
-    rows = [row for row in _read(docs / "measurements" / "beside.jsonl") if row["page"] == "varying"]
-    about = rows[0]
+    page = measured.load("varying", docs / "measurements")
+    cells = page.cells
+    ranks = [cell.ranks for cell in cells]
     yield (
-        f"**Measured** on {about['machine']['cores']} cores of an {about['machine']['processor']}, which P = 8 to 32 "
-        f"ranks share; {about['created']}, commit {about['commit']}, {_name(about['mpi'])}, seven workloads for each "
-        "P (docs/measurements/varying.md): speed-up over the host MPI's `MPI_Alltoallv`. `spread-out` sends all "
-        "blocks directly."
+        f"**Measured** with P = {min(ranks)} to {max(ranks)} and {len({cell.size for cell in cells})} workloads "
+        f"(docs/measurements/varying.md): speed-up over the host MPI's `MPI_Alltoallv`. {page.about}"
     )
+    by_spec: dict[str, list[measured.Cell]] = {}
+    for cell in cells:
+        by_spec.setdefault(cell.spec, []).append(cell)
+    most = max(map(len, by_spec.values()))
     lines = []
-    for spec in dict.fromkeys(row["spec"] for row in rows if not row["spec"].startswith(("tuna(", "radix("))):
-        gains = {(row["ranks"], row["size"]): row["speedup"][0] for row in rows if row["spec"] == spec}
-        ranks, size = max(gains, key=lambda key: gains[key])
-        won = f"{sum(gain >= LEAST for gain in gains.values())} of {len(gains)}"
-        lines.append(
-            (
-                f"`{spec}`",
-                won,
-                f"{statistics.median(gains.values()):.2f}",
-                f"{gains[ranks, size]:.2f} ({size}, P = {ranks})",
-            )
-        )
+    for spec, mine in by_spec.items():
+        if len(mine) < most:  # a radix of one number of ranks
+            continue
+        best = max(mine, key=lambda cell: cell.speedup.value)
+        won = sum(cell.speedup.value >= LEAST for cell in mine)
+        middle = statistics.median(cell.speedup.value for cell in mine)
+        where = f"{best.size}, P = {best.ranks}"
+        lines.append((f"`{spec}`", f"{won} of {len(mine)}", f"{middle:.2f}", f"{best.speedup.value:.2f} ({where})"))
     yield _table(("spec", "faster in", "median", "best"), lines)
 
 
@@ -175,8 +178,7 @@ def sparse(_: Family, docs: Path) -> Iterator[str]:
     yield (
         f"**Measured** on {about['machine']['cores']} cores of an {about['machine']['processor']}, which 4 and 8 "
         f"ranks share; {about['created'][:10]}, commit {about['commit'][:7]} (docs/measurements/sparse.md): speed-up "
-        "over `MPI_Alltoall` of the counts and `MPI_Alltoallv`, both of the host MPI. On two cores there is no "
-        "network, so these numbers show costs of software only."
+        "over the host MPI's `MPI_Alltoall` of counts and `MPI_Alltoallv`: costs of software, without a network."
     )
     lines = []
     for mpi, ranks in dict.fromkeys(key[:2] for key in times):
@@ -184,7 +186,7 @@ def sparse(_: Family, docs: Path) -> Iterator[str]:
         for method in ("nbx", "census", "sparse-bruck"):
             gains = [statistics.median(by["alltoallv"]) / statistics.median(by[method]) for by in cells]
             won = f"{sum(gain >= LEAST for gain in gains)} of {len(gains)}"
-            lines.append((_name(mpi), str(ranks), f"`{method}`", won, f"{statistics.median(gains):.2f}"))
+            lines.append((measured.mpi_name(mpi), str(ranks), f"`{method}`", won, f"{statistics.median(gains):.2f}"))
     yield _table(("MPI", "P", "method", "faster in", "median"), lines)
 
 
@@ -252,10 +254,6 @@ def _band(low: int, high: int) -> str:
     if low == 1:
         return f"below {bytes_text(high)}"
     return f"from {bytes_text(low)}" if high >= 1 << 31 else f"{bytes_text(low)} to below {bytes_text(high)}"
-
-
-def _name(mpi: str) -> str:
-    return mpi.replace("openmpi", "Open MPI").replace("mpich", "MPICH")
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -34,8 +34,8 @@ class Family:
     drawn: Drawn | None = None
     on_nodes: bool = False  #: counted on nodes of 8 ranks
     parameters: tuple[str, ...] = ()  #: those that matter here, if the page is not of a whole family
-    sources: tuple[str, ...] = ()  #: besides those of aliases
-    origin: str = ""  #: instead of sources
+    source: str = ""  #: besides those of aliases, a paper's key
+    origin: str = ""  #: instead of a paper
 
     @property
     def is_family(self) -> bool:
@@ -48,11 +48,10 @@ FAMILIES = (
         "direct",
         "direct",
         "Direct exchange",
-        "Each rank sends each block in one message from its source to its destination. Members differ in the order of "
-        "peers, in the number of messages in flight (`window`) and in what a rank waits for before it starts the next "
-        "message (`complete`).",
-        "It sends the fewest bytes and the most messages. Choose it for large blocks, where bytes take the time. "
-        "Avoid it for small blocks on many ranks, where P - 1 messages take longer than their bytes.",
+        "Each block goes from its source to its destination in one message. Members differ in the order of peers, "
+        "in the messages in flight (`window`), and in what starts the next message (`complete`).",
+        "Fewest bytes, most messages. Choose it for large blocks; avoid it for small ones on many ranks, where P - "
+        "1 messages take longer than their bytes.",
         "direct(window=8,complete=any)",
         ("spread-out", "nonblocking", "pairwise", "multipair-waitall", "multipair-waitany", "multipair-testany"),
         ("pairwise", "direct(window=8,complete=any)", "spread-out"),
@@ -62,13 +61,12 @@ FAMILIES = (
         "orders",
         "direct",
         "Direct exchange in random and computed orders",
-        "Each block is sent directly, but the order of peers is made for the network: random, so that messages of "
-        "different ranks rarely meet on one link, or computed from a file of the topology, so that they never do "
-        "within a step.",
-        "Bytes and messages are those of direct exchange; only the load of links differs. In simulations of a Slim "
-        "Fly a random order is faster than the fixed one from about 2 KiB on; on other simulated networks it lost "
-        "(docs/simulation.md). Choose a computed order (docs/networks.md) if you know the topology and the placement "
-        "of ranks. Avoid both for small blocks, and within one node, where there are no links to share.",
+        "Blocks are sent directly, in an order made for the network: random, so that messages of different ranks "
+        "rarely meet on a link, or computed from a file of the topology, so that they never do within a step.",
+        "Only the load of links differs from direct exchange. In simulations of a Slim Fly a random order is "
+        "faster than the fixed one from about 2 KiB on; on other simulated networks it lost (docs/simulation.md). "
+        "Choose a computed order (docs/networks.md) if you know topology and placement. Avoid both for small "
+        "blocks, and within one node.",
         "random-sendrecv(window=16)",
         ("random-scatter", "random-sendrecv", "random-segmented"),
         ("random-sendrecv", "random-scatter"),
@@ -79,12 +77,11 @@ FAMILIES = (
         "bruck",
         "bruck",
         "Bruck's algorithm",
-        "Blocks travel through other ranks: in round k each rank sends, in one message to the rank 2^k further on, "
-        "every block whose way still needs that step. So log2(P) messages are enough, but each block is sent several "
-        "times. Members differ in where blocks are kept on their way (`layout`) and in how they get into messages "
-        "(`pack`).",
-        "It sends few messages, log2(P) of a rank, and each block about log2(P)/2 times. Choose it for the smallest "
-        "blocks on many ranks. Avoid it for large blocks, where the forwarded bytes take the time.",
+        "In round k each rank sends to the rank 2^k further on, in one message, every block whose way needs that "
+        "step. So log2(P) messages are enough, but blocks are forwarded. Members differ in where blocks are kept "
+        "on their way (`layout`) and in packing (`pack`).",
+        "log2(P) messages; each block is sent about log2(P)/2 times. Choose it for the smallest blocks on many "
+        "ranks; avoid it for large ones.",
         "bruck-zero-rotation",
         (
             "bruck-dt",
@@ -96,17 +93,17 @@ FAMILIES = (
         ),
         ("bruck", "bruck-zero-rotation", "bruck-zero-copy"),
         drawn=Drawn("bruck", 8),
-        sources=("bruck1997",),
+        source="bruck1997",
     ),
     Family(
         "radix",
         "bruck",
         "Bruck's algorithm in radix r",
-        "The distance of a block is written in radix r instead of 2. A larger radix has fewer digits, so blocks are "
-        "forwarded less often, but each digit takes up to r - 1 messages; radix P is direct exchange.",
+        "The distance of a block is written in radix r instead of 2: fewer digits, so fewer forwards, but up to r "
+        "- 1 messages for each digit. Radix P is direct exchange.",
         "Radix 2 sends the fewest messages, radix P the fewest bytes. Choose a radix between for blocks of tens to "
-        "hundreds of bytes; √P, the default of `tra` and `radix`, is a first guess, `swapmeet model --best` a better "
-        "one. With the smallest blocks radix 2 wins, with large ones direct exchange.",
+        "hundreds of bytes: √P, the default of `tra` and `radix`, is a first guess, `swapmeet model --best` a "
+        "better one.",
         "tra(r=8,window=all)",
         ("radix", "tra"),
         ("tra(r=2)", "tra", "tra(r=all)"),
@@ -117,12 +114,11 @@ FAMILIES = (
         "layers",
         "bruck",
         "Two layers: within nodes, then between nodes",
-        "Ranks first exchange within their node, so that each holds all blocks of the node for some of the other "
-        "nodes. Then ranks exchange between nodes, and blocks for one node share a message. Each layer has its radix "
-        "(`r1`, `r2`).",
-        "Messages between nodes become fewer and larger; each block is moved once more within the node. Choose it for "
-        "small blocks where nodes have many ranks and messages between nodes are expensive. Avoid it on one node, and "
-        "for large blocks.",
+        "Ranks first exchange within their node, so that each holds the node's blocks for some of the other nodes; "
+        "then between nodes, where blocks for one node share a message. Each layer has its radix (`r1`, `r2`).",
+        "Messages between nodes become fewer and larger; each block is moved once more within the node. Choose it "
+        "for small blocks where nodes have many ranks and messages between nodes are expensive. Avoid it on one "
+        "node, and for large blocks.",
         "two-layer",
         ("tra2", "two-layer", "two-layer-staggered"),
         ("tra2", "two-layer", "two-layer-staggered"),
@@ -134,15 +130,14 @@ FAMILIES = (
         "grid",
         "bruck",
         "Grids and tori",
-        "Ranks are arranged in two or more dimensions. Blocks travel along one dimension after the other, directly "
-        "within each: in two dimensions every block is sent twice, in about 2·√P messages of a rank.",
-        "It lies between Bruck's algorithm and direct exchange: more messages than the first, fewer bytes. "
-        "Choose it for blocks of tens to hundreds of bytes, and on machines whose network is a torus. Avoid it where "
-        "direct exchange is limited by bytes: each additional dimension sends them once more.",
+        "Ranks are arranged in two or more dimensions. Blocks travel along one after the other, directly within "
+        "each: in two dimensions every block is sent twice, in about 2·√P messages.",
+        "More messages than Bruck's algorithm, fewer bytes. Choose it for blocks of tens to hundreds of bytes, and "
+        "on torus networks. Avoid it for large blocks: each additional dimension sends the bytes once more.",
         "grid",
         ("grid", "torus"),
         ("grid", "torus"),
-        origin="Source: no paper; it is direct exchange along each dimension of [the family](../family.md).",
+        origin="No paper: direct exchange along each dimension of [the family](../family.md).",
         drawn=Drawn("grid", 9),
         parameters=("dims", "radix", "window"),
     ),
@@ -150,17 +145,17 @@ FAMILIES = (
         "unequal",
         "bruck",
         "Alltoallv: blocks of unequal size",
-        "`MPI_Alltoallv` has blocks of different sizes, and only sender and receiver of a block know its size. Where "
-        "blocks are forwarded, they are padded to the largest one, or sizes travel ahead of each message or in it. "
-        "Blocks above a threshold (`direct`) are sent directly.",
-        "Forwarding saves messages, as with equal blocks, but sizes travel too, and padding costs the more the sizes "
-        "differ. The papers find it faster for many ranks and small blocks, and so do model and simulation. On the "
-        "one machine on which we measured it, where 8 to 32 ranks share two cores, direct exchange (`spread-out`) is "
-        "faster. Avoid it where few blocks are large.",
+        "Only sender and receiver know a block's size in `MPI_Alltoallv`. Forwarded blocks are padded to the "
+        "largest, or sizes travel ahead of each message or in it. Blocks above a threshold (`direct`) are sent "
+        "directly.",
+        "Forwarding saves messages, but sizes travel too, and padding costs more the more sizes differ. For many "
+        "ranks and small blocks it is faster in the papers, by model and by simulation. On the one machine on "
+        "which we measured it, where 8 to 32 ranks share two cores, direct exchange (`spread-out`) is faster. "
+        "Avoid it where few blocks are large.",
         "hybrid",
         ("padded-alltoall", "padded-bruck", "two-phase-bruck", "sloav", "tuna", "hybrid"),
         ("two-phase-bruck", "tuna", "hybrid"),
-        remark="These are equal blocks; `swapmeet model tuna -P 64 --workload uniform:max=1KiB` counts unequal ones.",
+        remark="`swapmeet model tuna -P 64 --workload uniform:max=1KiB` counts unequal blocks.",
         drawn=Drawn("tuna(r=3)", 8),
         parameters=("radix", "window", "sizes", "direct"),
     ),
@@ -168,16 +163,15 @@ FAMILIES = (
         "shared-memory",
         "direct",
         "Shared memory within a node",
-        "All ranks are on one node, so no message of MPI is needed. Small blocks are written to rows of shared "
-        "memory, one row for each rank; of large ones the receiver copies each block once, from the memory of its "
-        "sender.",
-        "Choose it wherever all ranks share a node; it is the automatic choice there. It serves no messages between "
-        "nodes: in other specs `intra=auto` does the same for messages within nodes.",
+        "All ranks are on one node, and no MPI message is needed. Each rank writes its small blocks to its row of "
+        "shared memory; a large block is copied once, by the receiver, from the sender's memory.",
+        "The automatic choice where all ranks share a node. In other specs `intra=auto` does the same for messages "
+        "within nodes.",
         "shared-memory",
         ("shared-memory",),
         ("shared-memory",),
-        origin="Source: no paper; docs/measurements/node.md describes and measures it.",
-        remark="The counts are of blocks handed over within the node; none of them is a message of MPI.",
+        origin="No paper; measured in docs/measurements/node.md.",
+        remark="K and D count blocks handed over within the node, not MPI messages.",
         drawn=Drawn("shared-memory", 6),
         parameters=("intra", "window"),
     ),
@@ -185,32 +179,30 @@ FAMILIES = (
         "leaders",
         "leaders",
         "Leaders of nodes",
-        "Some ranks of each node, the leaders, gather all blocks of their node that go to other nodes. Leaders "
-        "exchange them with the leaders of other nodes, in one message for each pair, and scatter what they receive.",
-        "It sends the fewest messages between nodes, but all bytes of a node pass through its leaders. It is worth a "
-        "measurement where the rate of messages between nodes is the limit. Avoid it for blocks of more than a few "
-        "bytes: a leader forwards the data of the whole node.",
+        "Some ranks of each node, the leaders, gather its blocks for other nodes, exchange them with other leaders "
+        "in one message for each pair, and scatter what they receive.",
+        "Fewest messages between nodes, but leaders forward all bytes of their node. Measure it where the rate of "
+        "messages between nodes is the limit; avoid it for blocks of more than a few bytes.",
         "node-leaders(per-node=2)",
         ("node-leaders",),
         ("node-leaders", "node-leaders(per-node=2)"),
         drawn=Drawn("node-leaders", 8, "4"),
         on_nodes=True,
-        sources=("kandalla2009",),
+        source="kandalla2009",
     ),
     Family(
         "sparse",
         "direct",
         "Sparse exchanges",
-        "Each rank has messages for few others, and no rank knows from which others it will receive. `nbx` sends at "
-        "once and ends by a barrier that does not block; `census` first counts the messages for each rank; "
-        "`sparse-bruck` forwards messages by digits. They serve `swapmeet_sparse_alltoallv` (docs/howto/sparse.md).",
-        "Choose them if ranks do not know what they will receive, and each has data for few others. If nearly every "
-        "rank has data for every other, call `MPI_Alltoallv`. Which of the three is fastest depends on the number of "
-        "ranks: the automatic choice goes by it.",
+        "Each rank has messages for few others, and no rank knows from which it will receive. `nbx` sends at once "
+        "and ends by a non-blocking barrier; `census` first counts the messages for each rank; `sparse-bruck` "
+        "forwards messages by digits. They serve `swapmeet_sparse_alltoallv` (docs/howto/sparse.md).",
+        "The automatic choice goes by the number of ranks. If nearly every rank has data for every other, call "
+        "`MPI_Alltoallv`.",
         "census",
         ("nbx", "census", "sparse-bruck"),
         ("nbx", "sparse-bruck"),
-        remark="The counts hold if every rank has data for every other; a sparse exchange sends less.",
+        remark="K and D are those of data from every rank to every other; a sparse exchange sends less.",
         drawn=Drawn("sparse-bruck", 8),
         parameters=("sparse",),
     ),
@@ -218,12 +210,11 @@ FAMILIES = (
         "native",
         "native",
         "The host MPI",
-        "The call is passed on to the MPI library below Swapmeet, which chooses its algorithm. It is a candidate like "
-        "all others in measurements and in the automatic choice.",
-        "Choose it to compare, or to switch Swapmeet off for one kind of call. The automatic choice takes it wherever "
+        "The call is passed on to the host MPI. It is a candidate like all others in measurements and in the "
+        "automatic choice.",
+        "Choose it to compare, or to switch Swapmeet off for one kind of call. The automatic choice takes it where "
         "no other spec is expected to be faster.",
         "native",
-        uncounted="The host MPI chooses its algorithm at each call, so its messages cannot be counted in advance. "
-        "Usually it is one of [direct exchange](direct.md) and [Bruck's algorithm](bruck.md).",
+        uncounted="Unknown in advance. Usually it is [direct exchange](direct.md) or [Bruck's algorithm](bruck.md).",
     ),
 )

@@ -215,7 +215,7 @@ def advice(recording: Recording, found: Found, replay: Replay) -> str:
 
 
 def as_json(recording: Recording, found: Found, rows: list[Row], replay: Replay | None) -> dict[str, Any]:
-    """Everything, for other programs (docs/profile.md)."""
+    """Everything, for other programs (docs/json.md)."""
     ranks = max(1, len(recording.files))
     page: dict[str, Any] = {
         "swapmeet_profile": SCHEMA,

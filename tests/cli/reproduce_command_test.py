@@ -91,6 +91,15 @@ def test_the_page_is_of_the_committed_results() -> None:
         assert f"]({RESULTS.name}/{picture.name})" in text and picture.stat().st_size < MOST_PICTURE_BYTES
 
 
+def test_each_lesson_is_judged_by_one_claim_by_each_way_apart() -> None:
+    figures = {figure.key: figure for figure in registry.FIGURES}
+    for _, key, words in page.LESSONS:
+        assert page.claim_of(figures[key], words) in figures[key].claims
+    text = "\n\n".join(page.whole(registry.FIGURES, RESULTS, "reproduction"))
+    (both,) = re.findall(r"^\| \[two layers beat one.*$", text, re.MULTILINE)
+    assert both.endswith("|  | **refuted**: in 13 of 54 cells | **partly**: in 6 of 10 cells |")
+
+
 def test_verdicts_follow_numbers() -> None:
     def times(ours: float, theirs: float, ranks: int) -> list[dict[str, object]]:
         cell = {"by": "model", "machine": "x", "P": ranks, "sizes": "8 B", "bytes": 8}

@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 
-EXTRAS = ("matplotlib", "mpi4py", "networkx", "numpy", "plotly", "scipy", "sklearn")
+EXTRAS = ("matplotlib", "mpi4py", "networkx", "numpy", "scipy", "sklearn")
 WITHOUT = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))  # an import of any of them fails

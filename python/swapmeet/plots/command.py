@@ -64,7 +64,7 @@ def plot(
     if collective not in (None, *COLLECTIVES):
         raise SwapmeetError(f'--collective "{collective}": expected {" or ".join(COLLECTIVES)}')
     wanted_ranks = tuple(parse_ranks(ranks)) if ranks is not None else ()
-    require_libraries(kinds)
+    require_libraries()
     _require_files(results)
     from swapmeet.plots.measured import Filter, load
 
@@ -111,7 +111,7 @@ def _kinds(given: Sequence[str] | None, output: Path | None) -> list[str]:
     return kinds
 
 
-def require_libraries(kinds: Sequence[str]) -> None:
+def require_libraries() -> None:
     """Refuse to draw without what drawing takes.
 
     Raises
@@ -119,11 +119,8 @@ def require_libraries(kinds: Sequence[str]) -> None:
     SwapmeetError
         With the extra of the package that brings it.
     """
-    names = ["numpy", "scipy"]
-    names += ["matplotlib"] if set(kinds) & set(PICTURES) else []
-    names += ["plotly"] if REPORT in kinds else []
     missing = []
-    for name in names:
+    for name in ("matplotlib", "numpy", "scipy"):
         try:
             __import__(name)
         except ImportError:

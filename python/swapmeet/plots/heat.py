@@ -15,9 +15,9 @@ from swapmeet.bench import statistics
 from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.statistics import Estimate
 from swapmeet.plots.measured import Measurements, Setting, interval
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture
+from swapmeet.plots.pictures import LeftOut, Picture
 from swapmeet.plots.style import FASTER, SLOWER, TIE, new_figure, wrapped
-from swapmeet.units import digits, duration
+from swapmeet.units import digits
 
 KIND = "heat"
 ALL_SIZES = "all sizes"  #: the row of geometric means
@@ -59,7 +59,6 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
                 KIND,
                 f"heat-{setting.stem}",
                 lambda setting=setting: draw(heat(data, setting)),  # type: ignore[misc]
-                lambda setting=setting: interactive(data, heat(data, setting)),  # type: ignore[misc]
             )
         else:
             yield LeftOut(KIND, f"{setting.title}: nothing was measured side by side with native")
@@ -263,94 +262,3 @@ def _legend(figure: Any, limit: float, width: float, height: float) -> None:
 
 
 # plotly
-
-
-def interactive(data: Measurements, heat: Heat) -> list[Interactive]:
-    """A figure for each panel."""
-    return [_interactive_panel(data, heat, panel, reach(heat)) for panel in heat.panels]
-
-
-def _interactive_panel(data: Measurements, heat: Heat, panel: Panel, limit: float) -> Interactive:
-    sizes = [
-        (size, label)
-        for size, label in heat.sizes
-        if size != ALL_SIZES or any((size, p) in panel.cells for p in heat.ranks)
-    ]
-    places = {(place.cell.sizes, place.cell.ranks): place for place in data.places(heat.setting)}
-    rows = [wrapped(label, 26).replace("\n", "<br>") for _, label in sizes]
-    columns = [f"{p:,}" for p in heat.ranks]
-    grids: dict[bool, list[list[float | None]]] = {}
-    texts, hovers = [], []
-    for size, label in sizes:
-        line, hover = [], []
-        for p in heat.ranks:
-            found = panel.cells.get((size, p))
-            spec = panel.best.get((size, p), panel.spec)
-            line.append("" if found is None else _cell_text(heat, panel, (size, p), found, limit))
-            note = "" if found is None else _hover(data, found, spec, label, p, places.get((size, p)))
-            hover.append(note)
-        texts.append(line)
-        hovers.append(hover)
-    for ties in (False, True):
-        grids[ties] = [
-            [
-                math.log2(found.value)
-                if (found := panel.cells.get((size, p))) and statistics.differs(found) != ties
-                else None
-                for p in heat.ranks
-            ]
-            for size, _ in sizes
-        ]
-    common = {
-        "type": "heatmap",
-        "x": columns,
-        "y": rows,
-        "text": texts,
-        "hovertext": hovers,
-        "texttemplate": "%{text}",
-        "textfont": {"size": 12},
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "hoverongaps": False,
-        "xgap": 2,
-        "ygap": 2,
-    }
-    ticks = [log for log in (-3, -2, -1, 0, 1, 2, 3) if abs(log) <= limit]
-    measured = common | {
-        "z": grids[False],
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": [[0, SLOWER], [0.25, "#F7D9C8"], [0.5, "#FFFFFF"], [0.75, "#C3DDEE"], [1, FASTER]],
-        "colorbar": {"tickvals": ticks, "ticktext": [f"{2.0**log:.3g}×" for log in ticks], "thickness": 12},
-    }
-    tied = common | {"z": grids[True], "colorscale": [[0, TIE], [1, TIE]], "showscale": False, "name": "ties"}
-    layout = {
-        "xaxis": {"title": {"text": "ranks"}, "type": "category", "showgrid": False},
-        "yaxis": {"type": "category", "autorange": "reversed", "automargin": True, "showgrid": False},
-        "height": 170 + 44 * len(rows),
-        "meta": {"least_width": 260 + 76 * len(columns)},  # narrower, and texts would overlap: the page scrolls
-    }
-    return Interactive(
-        f"{heat.setting.title}: {_title(panel) if panel.spec else 'best of all specs'}", [measured, tied], layout
-    )
-
-
-def _cell_text(heat: Heat, panel: Panel, key: Key, found: Estimate, limit: float) -> str:
-    value, bounds = cell_texts(found)
-    letter = f"{heat.letter(panel.best[key])} " if key in panel.best else ""
-    colour = ink(found, limit)
-    return (
-        f"<span style='color:{colour}'>{letter}{value}</span><br>"
-        f"<span style='color:{colour};font-size:0.75em'>{bounds}</span>"
-    )
-
-
-def _hover(data: Measurements, found: Estimate, spec: str, label: str, ranks: int, place: Any) -> str:
-    value, bounds = cell_texts(found)
-    lines = [f"<b>{spec or 'best in each cell'}</b>", f"{label}, P = {ranks:,}", f"speed-up {value} [{bounds}]"]
-    lines.append(f"{statistics.verdict(found)}, {found.samples:,} samples, launches: {found.launches}")
-    for name in (NATIVE, spec):
-        if place is not None and (median := data.median(place, name)) is not None:
-            limits = interval(median)
-            span = "" if limits is None else f" [{duration(limits[0])}, {duration(limits[1])}]"
-            lines.append(f"{name}: {duration(median.value)}{span}, {median.samples:,} samples")
-    return "<br>".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,16 @@ from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.statistics import Estimate
 from swapmeet.plots import fit as fits
 from swapmeet.plots.measured import EQUAL, Measurements, Place, Setting, interval
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture, Table
+from swapmeet.plots.pictures import LeftOut, Picture, Table
 from swapmeet.plots.style import (
-    PLOTLY_DASHES,
-    PLOTLY_MARKERS,
     bytes_scale,
     dress,
     line_style,
-    log_ticks,
     new_figure,
     seconds_scale,
     wrapped,
 )
-from swapmeet.units import digits, duration, mean_text, size_text
+from swapmeet.units import digits, mean_text, size_text
 
 KIND = "latency"
 
@@ -73,7 +70,6 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
                 KIND,
                 f"latency-{setting.stem}-P{ranks}{words}",
                 lambda made=made: draw(made()),  # type: ignore[misc]
-                lambda made=made: [interactive(data, made())],  # type: ignore[misc]
                 lambda made=made: [found] if (found := table(made())) else [],  # type: ignore[misc]
             )
 
@@ -252,106 +248,3 @@ def _note(latency: Latency) -> str:
 
 
 # plotly
-
-
-def interactive(data: Measurements, latency: Latency) -> Interactive:
-    """One figure; the bands and the fits are hidden and shown with their line."""
-    specs = [line.spec for line in latency.lines]
-    traces: list[dict[str, Any]] = []
-    for line in latency.lines:
-        colour, style, marker = line_style(line.spec, specs)
-        xs: list[Any] = [
-            wrapped(latency.categories[int(x)], 30).replace("\n", "<br>") if latency.categories else x
-            for x, _, _ in line.points
-        ]
-        bounds = [interval(found) or (found.value, found.value) for _, _, found in line.points]
-        if not latency.categories:
-            traces.append(_band(line.spec, xs, bounds, colour))
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "x": xs,
-                "y": [found.value for _, _, found in line.points],
-                "name": wrapped(line.spec, 40).replace("\n", "<br>"),
-                "legendgroup": line.spec,
-                "error_y": error_bars(found for _, _, found in line.points),
-                "line": {"color": colour, "dash": PLOTLY_DASHES[style], "width": 2},
-                "marker": {"color": colour, "symbol": PLOTLY_MARKERS[marker], "size": 7},
-                "hovertext": [hover(data, place, line.spec, found) for _, place, found in line.points],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
-        )
-        if line.fit is not None:
-            ends = [line.fit.from_bytes, line.fit.to_bytes]
-            traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": ends,
-                    "y": [line.fit.microseconds(size) * 1e-6 for size in ends],
-                    "legendgroup": line.spec,
-                    "showlegend": False,
-                    "line": {"color": colour, "dash": "dot", "width": 1},
-                    "hovertemplate": f"{line.spec}<br>{constants_text(line)}<extra></extra>",
-                }
-            )
-    sizes = sorted({x for line in latency.lines for x, _, _ in line.points})
-    times = [found.value for line in latency.lines for _, _, found in line.points]
-    layout: dict[str, Any] = {
-        "xaxis": {"type": "category", "automargin": True}
-        if latency.categories
-        else {
-            "type": "log",
-            "title": {"text": "size of a block"},
-            "tickvals": sizes[:: -(-len(sizes) // 11)],
-            "ticktext": [latency.size(size) for size in sizes[:: -(-len(sizes) // 11)]],
-        },
-        "yaxis": {
-            "type": "log",
-            "title": {"text": "median time of a call"},
-            **log_ticks(min(times), max(times)),
-        },
-        "height": 460 + 22 * len(specs),
-    }
-    return Interactive(latency.title, traces, layout)
-
-
-def _band(spec: str, xs: Sequence[Any], bounds: Sequence[tuple[float, float]], colour: str) -> dict[str, Any]:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [*xs, *reversed(xs)],
-        "y": [high for _, high in bounds] + [low for low, _ in reversed(bounds)],
-        "fill": "toself",
-        "fillcolor": f"rgba({red},{green},{blue},0.2)",
-        "line": {"width": 0, "color": colour},
-        "legendgroup": spec,
-        "showlegend": False,
-        "hoverinfo": "skip",
-    }
-
-
-def error_bars(estimates: Iterable[Estimate]) -> dict[str, Any]:
-    """The intervals as plotly has them beside a line's points."""
-    pairs = [(found.value, interval(found) or (found.value, found.value)) for found in estimates]
-    above, below = [high - value for value, (_, high) in pairs], [value - low for value, (low, _) in pairs]
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1, "width": 2}
-
-
-def hover(data: Measurements, place: Place, spec: str, found: Estimate) -> str:
-    """What is known of a point: spec, sizes, median, interval, number of samples."""
-    bounds = interval(found)
-    span = (
-        "too few samples for an interval" if bounds is None else f"95 %: {duration(bounds[0])} to {duration(bounds[1])}"
-    )
-    return "<br>".join(
-        (
-            f"<b>{spec}</b>",
-            f"{data.size_label(place.cell)}, P = {place.cell.ranks:,}",
-            f"median {duration(found.value)}",
-            span,
-            f"{found.samples:,} samples, launches: {found.launches}",
-        )
-    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from swapmeet.plots.measured import Measurements, Place, Setting
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture
+from swapmeet.plots.pictures import LeftOut, Picture
 from swapmeet.plots.style import dress, seconds_scale, wrapped
 from swapmeet.units import duration
 
@@ -69,7 +69,6 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
             KIND,
             f"phases-{setting.stem}-P{ranks}",
             lambda made=made: draw(made()),  # type: ignore[misc]
-            lambda made=made: [interactive(one) for one in made()],  # type: ignore[misc]
         )
 
 
@@ -160,39 +159,3 @@ def _draw_bars(axes: Any, one: Breakdown, specs: Sequence[str], phases: Sequence
     dress(axes)
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
-
-
-def interactive(one: Breakdown) -> Interactive:
-    """One figure."""
-    phases = _phases([one])
-    names = [wrapped(bar.spec, 30).replace("\n", "<br>") for bar in one.bars]
-    traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": phase,
-            "y": names,
-            "x": [bar.seconds.get(phase, 0.0) for bar in one.bars],
-            "marker": {"color": colour(phase, phases)},
-            "hovertext": [_hover(one, bar, phase) for bar in one.bars],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        }
-        for phase in phases
-    ]
-    layout = {
-        "barmode": "stack",
-        "xaxis": {"ticksuffix": "s", "exponentformat": "SI", "title": {"text": "mean time of a call"}},
-        "yaxis": {"type": "category", "autorange": "reversed", "automargin": True},
-        "legend": {"traceorder": "normal"},
-        "height": 190 + len(one.bars) * max(34, 18 * max(1 + name.count("<br>") for name in names)),
-    }
-    return Interactive(f"{one.place.setting.title}, P = {one.place.cell.ranks:,}, {one.label}", traces, layout)
-
-
-def _hover(one: Breakdown, bar: Bar, phase: str) -> str:
-    seconds = bar.seconds.get(phase, 0.0)
-    return (
-        f"<b>{bar.spec}</b><br>{one.label}, P = {bar.ranks:,}<br>"
-        f"{phase}: {duration(seconds)} of {duration(bar.total)} ({seconds / (bar.total or 1):.0%})<br>"
-        f"{bar.calls:,} calls, launches: {bar.launches}"
-    )

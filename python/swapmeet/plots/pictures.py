@@ -1,4 +1,4 @@
-"""What a picture is: something that can be drawn by matplotlib and shown in the HTML report."""
+"""What a picture is: something that is drawn once, for files and for the HTML report."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Interactive:
-    """A figure of the report, as plotly reads it."""
-
-    label: str  #: what it is of, for the list to choose from
-    traces: Sequence[dict[str, Any]]
-    layout: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Picture:
     """One picture of one kind, drawn when it is asked for."""
 
     kind: str
     name: str  #: of its file, without a suffix
     draw: Callable[[], Any]  #: makes a matplotlib figure
-    interactive: Callable[[], Sequence[Interactive]]
-    tables: Callable[[], Sequence[Table]] = field(default=lambda: ())  #: numbers that belong to it
+    tables: Callable[[], Sequence[Table]] = field(default=lambda: ())  #: numbers that belong to it in the report
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,14 @@ from swapmeet.bench import statistics
 from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.statistics import Estimate
 from swapmeet.model import root
-from swapmeet.plots.latency import error_bars, hover
 from swapmeet.plots.measured import Measurements, Place, Setting, interval
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture
+from swapmeet.plots.pictures import LeftOut, Picture
 from swapmeet.plots.style import (
     NATIVE_COLOUR,
-    PLOTLY_DASHES,
     STYLES,
     WIDE_SPREAD,
     dress,
-    log_ticks,
     seconds_scale,
     thinned,
     wrapped,
@@ -78,7 +75,6 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
                 KIND,
                 f"radix-{setting.stem}-P{ranks}",
                 lambda made=made: draw(made()),  # type: ignore[misc]
-                lambda made=made: [interactive(data, sweep) for sweep in made()],  # type: ignore[misc]
             )
 
 
@@ -268,71 +264,3 @@ def _draw_sweep(axes: Any, sweep: Sweep, look: dict[str, tuple[str, Any]]) -> No
     else:
         axes.margins(y=0.15)
         seconds_scale(axes, "y", logarithmic=True)
-
-
-def interactive(data: Measurements, sweep: Sweep) -> Interactive:
-    """One figure."""
-    cell = sweep.place.cell
-    traces: list[dict[str, Any]] = []
-    for i, curve in enumerate(sweep.curves):
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": curve.name,
-                "x": [radix for radix, _, _ in curve.points],
-                "y": [found.value for _, _, found in curve.points],
-                "error_y": error_bars(found for _, _, found in curve.points),
-                "line": {"color": CURVE_COLOURS[i % 4], "dash": PLOTLY_DASHES[STYLES[i // 4 % 4]]},
-                "hovertext": [hover(data, sweep.place, spec, found) for _, spec, found in curve.points],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
-        )
-    best = min((curve.best() for curve in sweep.curves), key=lambda point: point[2].value)
-    traces.append(_marks([best], "best radix", "circle-open", BEST, 18))
-    rooted = [point for curve in sweep.curves for point in curve.points if point[0] == sweep.root]
-    if rooted:
-        traces.append(_marks(rooted, f"r = √P = {sweep.root}", "diamond-open", ROOT, 13))
-    radices = sorted({radix for curve in sweep.curves for radix, _, _ in curve.points})
-    if sweep.native is not None:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": NATIVE,
-                "x": [radices[0], radices[-1]],
-                "y": [sweep.native.value] * 2,
-                "line": {"color": NATIVE_COLOUR, "width": 1.5},
-                "hovertext": [hover(data, sweep.place, NATIVE, sweep.native)] * 2,
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
-        )
-    values = [found.value for curve in sweep.curves for _, _, found in curve.points]
-    wide = max(values) / min(values) > WIDE_SPREAD
-    values += [sweep.native.value] if sweep.native is not None else []
-    scale: dict[str, Any] = {"rangemode": "tozero", "ticksuffix": "s", "exponentformat": "SI"}
-    if wide:
-        scale = {"type": "log", **log_ticks(min(values), max(values))}
-    ticks = thinned(radices, 12)
-    layout: dict[str, Any] = {
-        "title": {"text": wrapped(summary(sweep), 70).replace("\n", "<br>"), "font": {"size": 13}},
-        "xaxis": {"type": "log", "tickvals": ticks, "ticktext": [str(r) for r in ticks], "title": {"text": "radix r"}},
-        "yaxis": scale | {"title": {"text": "median time of a call"}},
-        "height": 460,
-    }
-    title = f"{sweep.place.setting.title}, P = {cell.ranks:,}, {sweep.label}"
-    return Interactive(title, traces, layout)
-
-
-def _marks(
-    points: Sequence[tuple[int, str, Estimate]], name: str, symbol: str, colour: str, size: int
-) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [radix for radix, _, _ in points],
-        "y": [found.value for _, _, found in points],
-        "marker": {"symbol": symbol, "color": colour, "size": size, "line": {"width": 2, "color": colour}},
-        "hoverinfo": "skip",
-    }

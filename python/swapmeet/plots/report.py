@@ -1,21 +1,22 @@
-"""One HTML file with all pictures, which needs no network: plotly.js and all data are inside."""
+"""One HTML file with all pictures and medians, which needs no network."""
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
 from swapmeet.bench import statistics
 from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.results import Results
-from swapmeet.output import json_in_page
 from swapmeet.plots.measured import Measurements, interval
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture, Table
+from swapmeet.plots.pictures import LeftOut, Picture, Table
+from swapmeet.plots.style import as_svg
 from swapmeet.units import digits, duration
 
 HEADINGS = {
@@ -35,7 +36,7 @@ HEADINGS = {
     "phases": ("Where the time goes", "Means over ranks and launches."),
     "samples": (
         "All samples",
-        "The share of samples up to a time: steep is steady; a curve left of another is faster.",
+        "Each sample, and how many lie where: narrow is steady; further left is faster.",
     ),
 }
 
@@ -56,22 +57,22 @@ def report(
     progress
         Called after each picture.
     """
-    sections, figures = [], {}
+    sections = []
     for kind, (heading, meaning) in HEADINGS.items():
-        choices: list[Interactive] = []
+        images: dict[str, str] = {}
         tables: list[Table] = []
         for picture in pictures:
             if picture.kind == kind:
-                choices += picture.interactive()
+                figure = picture.draw()
+                title = figure.get_suptitle() or picture.name
+                images[title] = _image(title, as_svg(figure))
                 tables += picture.tables()
                 progress()
-        if choices:
-            figures[kind] = [{"data": one.traces, "layout": one.layout} for one in choices]
-            sections.append(_section(kind, heading, meaning, [one.label for one in choices], tables))
+        if images:
+            sections.append(_section(kind, heading, meaning, images, tables))
     folder = resources.files("swapmeet.plots")
-    plotly, template, style, script = (
-        _plotly(),
-        *(folder.joinpath(name).read_text(encoding="utf-8") for name in ("report.html", "report.css", "report.js")),
+    template, style, script = (
+        folder.joinpath(name).read_text(encoding="utf-8") for name in ("report.html", "report.css", "report.js")
     )
     parts = {
         "title": html.escape("Swapmeet: " + ", ".join(results.path.name for results in data.files)),
@@ -80,33 +81,28 @@ def report(
         "sections": "".join(sections),
         "left_out": _listed("Left out", [f"{one.kind}: {one.why}" for one in left_out]),
         "medians": _html_table(medians(data), "medians"),
-        "figures": json_in_page(figures),
-        "plotly": plotly,
         "script": script,
     }
     return re.sub(r"<!--(\w+)-->", lambda match: parts[match[1]], template)
 
 
-def _plotly() -> str:
-    from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
-
-    source: str = get_plotlyjs()
-    return source.replace("</script", "<\\/script")
+def _image(title: str, svg: bytes) -> str:
+    content = base64.b64encode(svg).decode()
+    return f'<img loading=lazy alt="{html.escape(title)}" src="data:image/svg+xml;base64,{content}">'
 
 
-def _section(kind: str, heading: str, meaning: str, labels: Sequence[str], tables: Sequence[Table]) -> str:
-    options = "".join(f'<option value="{i}">{html.escape(label)}</option>' for i, label in enumerate(labels))
+def _section(kind: str, heading: str, meaning: str, images: Mapping[str, str], tables: Sequence[Table]) -> str:
+    options = "".join(f"<option>{html.escape(title)}</option>" for title in images)
     below = "".join(
         f"<details><summary>{html.escape(one.caption)}</summary>{_html_table(one)}</details>" for one in tables
     )
-    alone = " hidden" if len(labels) == 1 else ""
-    what = f"<p class=only>{html.escape(labels[0])}</p>" if alone else ""
+    alone = " hidden" if len(images) == 1 else ""
     return (
-        f'<section id="{kind}"><h2>{html.escape(heading)}</h2><p>{html.escape(meaning)}</p>{what}'
+        f'<section id="{kind}"><h2>{html.escape(heading)}</h2><p>{html.escape(meaning)}</p>'
         f'<p class=chooser{alone}><button type=button data-step="-1" aria-label="previous">‹</button>'
         f'<select aria-label="which">{options}</select>'
         f'<button type=button data-step="1" aria-label="next">›</button></p>'
-        f'<div class=figure id="{kind}-figure"></div>{below}</section>'
+        f"<div class=figure>{''.join(images.values())}</div>{below}</section>"
     )
 
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from swapmeet.bench.statistics import SMALLEST, Estimate
 from swapmeet.plots.measured import Measurements, Place, Setting, interval
 from swapmeet.plots.panels import Panels
-from swapmeet.plots.pictures import Interactive, LeftOut, Picture
-from swapmeet.plots.style import PLOTLY_DASHES, WIDE_SPREAD, dress, line_style, log_ticks, seconds_scale, wrapped
-from swapmeet.units import duration
+from swapmeet.plots.pictures import LeftOut, Picture
+from swapmeet.plots.style import WIDE_SPREAD, dress, line_style, seconds_scale, wrapped
 
 KIND = "samples"
 LEAST_OF_VIOLIN = 8  #: fewer samples are drawn as points
@@ -48,7 +47,6 @@ def pictures(data: Measurements) -> Iterator[Picture | LeftOut]:
                 KIND,
                 f"samples-{setting.stem}-P{ranks}",
                 lambda made=made: draw(made()),  # type: ignore[misc]
-                lambda made=made: [interactive(group) for group in made()],  # type: ignore[misc]
             )
 
 
@@ -173,40 +171,3 @@ def _median(axes: Any, found: Estimate | None, y: int) -> None:
     low, high = interval(found) or (found.value, found.value)
     axes.plot([low, high], [y, y], color="black", linewidth=1.6, solid_capstyle="butt", zorder=4)
     axes.plot(found.value, y, "|", color="black", markersize=11, markeredgewidth=1.6, zorder=4)
-
-
-def interactive(group: Group) -> Interactive:
-    """One figure: the share of samples up to each time."""
-    specs = list(group.samples)
-    traces = []
-    for spec, values in group.samples.items():
-        shade, style, _ = line_style(spec, specs)
-        shares = np.linspace(0, 1, min(STEPS, len(values)) + 1)[1:]
-        times = np.quantile(values, shares, method="inverted_cdf")
-        found = group.medians.get(spec)
-        bounds = interval(found) if found else None
-        span = f" [{duration(bounds[0])}, {duration(bounds[1])}]" if bounds else ""
-        known = f"median {duration(found.value)}{span}, {found.samples:,} samples" if found else ""
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": wrapped(spec, 40).replace("\n", "<br>"),
-                "x": [float(f"{time:.5g}") for time in times],
-                "y": [float(f"{share:.4g}") for share in shares],
-                "line": {"shape": "hv", "color": shade, "dash": PLOTLY_DASHES[style]},
-                "hovertemplate": f"<b>{spec}</b><br>{group.label}<br>"
-                f"%{{y:.0%}} within %{{x:.4s}}s<br>{known}<extra></extra>",
-            }
-        )
-    smallest = min(float(values[0]) for values in group.samples.values())
-    largest = max(float(values[-1]) for values in group.samples.values())
-    scale: dict[str, Any] = {"ticksuffix": "s", "exponentformat": "SI"}
-    if smallest > 0 and largest / smallest > 3:
-        scale = {"type": "log", **log_ticks(smallest, largest)}
-    layout = {
-        "xaxis": scale | {"title": {"text": "time of a call (slowest rank)"}},
-        "yaxis": {"tickformat": ".0%", "range": [0, 1.02], "title": {"text": "share of samples up to this time"}},
-        "height": 420 + 22 * len(specs),
-    }
-    return Interactive(f"{group.place.setting.title}, P = {group.place.cell.ranks:,}, {group.label}", traces, layout)

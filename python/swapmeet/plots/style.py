@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.units import short_duration
@@ -20,26 +21,6 @@ NATIVE_COLOUR = COLOURS[-1]  #: kept for the host MPI
 WIDE_SPREAD = 16  #: largest over smallest value; from there on a scale is logarithmic
 DOTS_PER_INCH = 160
 MOST_DOTS = 10_000  #: along the longer side of a PNG; larger pictures get fewer per inch
-
-#: (plotly's name, matplotlib's) of what distinguishes lines of the same colour
-PLOTLY_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
-PLOTLY_MARKERS = dict(
-    zip(
-        MARKERS,
-        (
-            "circle",
-            "square",
-            "triangle-up",
-            "diamond",
-            "triangle-down",
-            "cross",
-            "x",
-            "triangle-left",
-            "triangle-right",
-        ),
-        strict=True,
-    )
-)
 
 
 def line_style(spec: str, specs: Sequence[str]) -> tuple[str, str, str]:
@@ -114,14 +95,6 @@ def bytes_scale(axes: Any, values: Sequence[float], text: Callable[[float], str]
     axes.tick_params(axis="x", rotation=45 if len(values) > 6 else 0)
 
 
-def log_ticks(low: float, high: float) -> dict[str, list[Any]]:
-    """Ticks of a logarithmic axis of seconds, for plotly: its own label 2 and 5 without a unit."""
-    digits = (1, 2, 5) if high / low < 300 else (1,)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [digit * 10.0**power for power in powers for digit in digits]
-    return {"tickvals": values, "ticktext": [tick_duration(value) for value in values]}
-
-
 def thinned(values: Sequence[float], most: int) -> list[float]:
     """At most about so many of ascending positive values, the first among them, in like ratios."""
     kept: list[float] = []
@@ -146,17 +119,28 @@ def save(figure: Any, file: Path, option: str) -> None:
     SwapmeetError
         If the file cannot be written.
     """
-    longest = max(figure.get_size_inches())
     draft = file.with_name(f".draft-{file.name}")  # a full disk is not to cost the picture that was there
-    for text in figure.findobj(_is_text):
-        text.set_parse_math(False)  # a spec may hold a $
     try:
-        undated = {"Date": None} if file.suffix == ".svg" else None  # the same data, the same file
-        figure.savefig(draft, dpi=min(DOTS_PER_INCH, MOST_DOTS / longest), metadata=undated)
+        _write(figure, draft, file.suffix)
         draft.replace(file)
     except OSError as problem:
         draft.unlink(missing_ok=True)
         raise SwapmeetError(f'{option} "{file}": {problem.strerror or problem}') from None
+
+
+def as_svg(figure: Any) -> bytes:
+    """The same picture as `save` writes, for a page."""
+    content = io.BytesIO()
+    _write(figure, content, ".svg")
+    return content.getvalue()
+
+
+def _write(figure: Any, to: Path | BinaryIO, suffix: str) -> None:
+    for text in figure.findobj(_is_text):
+        text.set_parse_math(False)  # a spec may hold a $
+    undated = {"Date": None} if suffix == ".svg" else None  # the same data, the same file
+    dots = min(DOTS_PER_INCH, MOST_DOTS / max(figure.get_size_inches()))
+    figure.savefig(to, format=suffix[1:], dpi=dots, metadata=undated)
 
 
 def _is_text(artist: Any) -> bool:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from swapmeet.profiling.recording import (
     CALL,
     COLLECTIVES,
-    OF_NEIGHBOURS,
     EXCHANGE,
     NS,
+    OF_NEIGHBOURS,
     TIME,
     WEIGHT,
     Calls,

@@ -55,6 +55,7 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
     run, ranks = recording.run_seconds, max(1, len(recording.files))
     for row in rows:
         sizes = "/".join(size_text(row.quantile(q)) for q in (0, 0.5, 1)) if row.sizes else "not described"
+        sent = size_text(row.bytes / ranks) if row.sizes else "–"
         imbalance = "–"
         if row.rank_imbalance is not None and row.block_imbalance is not None:
             imbalance = f"{row.rank_imbalance:.2f} / {row.block_imbalance:.2f}"
@@ -66,7 +67,7 @@ def summary_table(rows: list[Row], recording: Recording) -> Table:
         spent = row.rank_seconds / ranks
         table.add_row(
             escape(str(row.kind)), f"MPI_{row.kind.collective.capitalize()}", str(row.communicators), str(row.calls),
-            sizes, size_text(row.bytes / ranks) if row.sizes else "–", imbalance, short_duration(spent), share(spent, run), waiting,
+            sizes, sent, imbalance, short_duration(spent), share(spent, run), waiting,
         )  # fmt: skip
     return table
 

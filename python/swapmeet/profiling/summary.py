@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from swapmeet.profiling.exchanges import Distinct, Found, common_calls
 from swapmeet.profiling.recording import (
     COLLECTIVES,
-    OF_NEIGHBOURS,
     EXCHANGE,
+    OF_NEIGHBOURS,
     START,
     TIME,
     WEIGHT,

@@ -70,10 +70,6 @@ Spec bruck(Dimensions dimensions, std::vector<Radices> radices, std::int32_t win
   return spec;
 }
 
-/// Blocks of unequal size above this do not travel through other ranks, by the automatic choice
-/// (docs/measurements/cluster.md).
-constexpr std::int64_t most_forwarded_bytes = 1024;
-
 }  // namespace
 
 CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class) {
@@ -86,8 +82,8 @@ std::int64_t typical_bytes(std::int32_t size_class) {
   return std::int64_t{1} << (size_class == unknown_class ? unknown : size_class);
 }
 
-PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model)
-    : kind_(kind), means_(means), machine_(machine), model_(model),
+PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool measured)
+    : kind_(kind), means_(means), machine_(machine), model_(model), measured_(measured),
       per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
   for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
                            direct(1, Completion::all, Transport::mpi)})
@@ -98,9 +94,19 @@ PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machi
 }
 
 void PricedFamily::add(Spec spec) {
-  if (of_unequal_blocks(kind_.collective) && forwards(spec)) spec.direct_bytes = most_forwarded_bytes;
   Point point{std::move(spec), {}};
-  if (count(point.spec, point.work)) points_.push_back(std::move(point));
+  if (!count(point.spec, point.work)) return;
+  if (of_unequal_blocks(kind_.collective) && forwards(point.spec)) point.spec.direct_bytes = most_forwarded(point.work);
+  points_.push_back(std::move(point));
+}
+
+/// Blocks of unequal size above this do not travel through other ranks (docs/measurements/cluster.md): larger ones where this job
+/// has measured that messages cost more.
+std::int64_t PricedFamily::most_forwarded(const Work& work) const {
+  constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
+  std::int64_t bytes = least;
+  while (measured_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
+  return bytes;
 }
 
 void PricedFamily::add_direct() {

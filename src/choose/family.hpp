@@ -17,8 +17,8 @@ CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_cl
 /// a price is O(points). The same on every rank.
 class PricedFamily {
  public:
-  /// `kind.size_class` does not matter.
-  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model);
+  /// `kind.size_class` does not matter. `measured`: the network of `machine` was, by this job.
+  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool measured);
 
   /// What may be chosen besides the host MPI.
   std::size_t size() const { return points_.size(); }
@@ -35,6 +35,7 @@ class PricedFamily {
     Work work;
   };
   void add(Spec spec);
+  std::int64_t most_forwarded(const Work& work) const;
   void add_direct();
   void add_bruck();
   void add_nodes();
@@ -46,6 +47,7 @@ class PricedFamily {
   Means means_;
   Machine machine_;
   Model model_;
+  bool measured_;
   std::int32_t per_node_;
   Shape shape_;
   Nodes nodes_;

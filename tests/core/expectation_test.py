@@ -167,6 +167,19 @@ def test_a_late_network_is_slow_with_bytes_until_they_are_measured() -> None:
     assert _core.candidates(ALLTOALL, 64, 1 << 16, nodes="8", knowledge=known)[0].price_s == price_s(90, -1, 0.08)
 
 
+def test_larger_blocks_of_unequal_size_are_forwarded_where_messages_were_measured_to_cost_more() -> None:
+    def direct(*network: float, ranks_per_core: float = 1) -> set[str]:
+        known = _core.Knowledge()
+        if network:
+            known.describe(_core.MeasuredNetwork(*network))
+        known.ranks_per_core = ranks_per_core
+        found = _core.candidates(_core.Collective.alltoallv, 16, 64, nodes="4", knowledge=known)
+        return {dict(one.spec.parameters)["direct"] for one in found if one.spec.family in ("bruck", "leaders")}
+
+    assert direct() == direct(1.8, 0.5, 0.08) == {"1KiB"}
+    assert direct(520, -1, 0.007, ranks_per_core=8) == {"16KiB"}
+
+
 def test_a_rank_that_sends_for_its_node_is_slow_with_bytes_where_ranks_share_cores() -> None:
     leader, all_send = _core.parse_spec("leaders(per-node=1)"), _core.parse_spec("leaders(per-node=all)")
 

@@ -28,7 +28,8 @@ template <class Count>
   if (comm == MPI_COMM_NULL ||
       mistake_in(EqualSide<Count>{send, send_count, send_type}, EqualSide<Count>{receive, receive_count, receive_type}))
     return false;
-  Communicator* const communicator = known ? known : serving(comm);
+  const FirstCall first{send, send_count, send_type, receive, receive_count, receive_type};
+  Communicator* const communicator = known ? known : serving(comm, &first);
   if (!communicator) return false;
   const bool in_place = send == MPI_IN_PLACE;
   Repeat& repeat = communicator->repeat();

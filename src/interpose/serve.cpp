@@ -1,5 +1,6 @@
 #include "interpose/serve.hpp"
 
+#include <cstring>
 #include <numeric>
 
 #include "interpose/on_host.hpp"
@@ -124,6 +125,14 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   return *decision;
 }
 
+/// Whether the call is over, for its blocks arrived while the ranks met. Not if an algorithm of `ours` is to exchange them.
+[[gnu::noinline, gnu::cold]] bool arrived(const Call& call, Communicator& communicator, bool ours) {
+  const std::vector<char> blocks = communicator.take_carried();
+  if (ours) return false;
+  std::memcpy(call.receive.address(0), blocks.data(), blocks.size());
+  return true;
+}
+
 void note(const Call& call, Communicator& communicator, Passed& passed) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
@@ -206,8 +215,9 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.exchange != nullptr;
+  const bool over = communicator.carried() && arrived(call, communicator, ours);
   if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
-    const bool done = ours && run(call, communicator, decision, error);
+    const bool done = over || (ours && run(call, communicator, decision, error));
     if (done || !ours) remember(call, communicator, decision, trying);
     return done;
   }
@@ -223,7 +233,8 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   }
   if (!ours || !run(call, communicator, decision, error)) {
     if (observed) communicator.call_goes_to_host();
-    return false;
+    if (over) passed.done();
+    return over;
   }
   passed.done();
   if (decision.sized && passed.decision)

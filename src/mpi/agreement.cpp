@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "mpi/faults.hpp"
+#include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {
@@ -33,6 +34,13 @@ int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_
   const int count = static_cast<int>(bytes);
   return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
     return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
+  });
+}
+
+int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
+  const int count = static_cast<int>(bytes);
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
+    return together(native().alltoall, native().ialltoall, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
   });
 }
 

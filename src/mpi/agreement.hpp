@@ -48,6 +48,10 @@ int gather(const Item& mine, std::vector<Item>& all, MPI_Comm comm) {
   return gather_bytes(&mine, sizeof mine, all.data(), ranks, comm);
 }
 
+/// Gives each rank of `comm` its own `bytes` bytes of `mine`, in the order of ranks, and leaves in `all` what they have for this
+/// one. Collective. A call that fails is made again, unless its results are there nonetheless.
+int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm);
+
 /// Gives every rank what `root` has. Collective. A call that fails is made again.
 int broadcast(void* data, int bytes, int root, MPI_Comm comm);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -65,6 +66,26 @@ std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const CensusRecord> 
   return ranks;
 }
 
+/// As gather(), and with `carried`.
+int gather_carrying(CensusRecord mine, CarriedBlocks& carried, std::vector<CensusRecord>& all, MPI_Comm comm) {
+  const std::size_t ranks = all.size(), bytes = carried.bytes, each = sizeof mine + bytes;
+  std::vector<char> out(ranks * each), in(ranks * each);
+  mine.has_blocks = carried.blocks.size() == ranks * bytes;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    std::memcpy(&out[i * each], &mine, sizeof mine);
+    if (mine.has_blocks) std::memcpy(&out[i * each + sizeof mine], &carried.blocks[i * bytes], bytes);
+  }
+  const int error = exchange_bytes(out.data(), each, in.data(), static_cast<int>(ranks), comm);
+  carried.blocks.resize(ranks * bytes);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    std::memcpy(&all[i], &in[i * each], sizeof mine);
+    std::memcpy(&carried.blocks[i * bytes], &in[i * each + sizeof mine], bytes);
+  }
+  const auto has = [](const CensusRecord& rank) { return rank.has_blocks != 0; };
+  if (error || !std::ranges::all_of(all, has)) carried.blocks.clear();
+  return error;
+}
+
 }  // namespace
 
 std::uint64_t host_number() {
@@ -79,7 +100,7 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-Census take_census(const CensusRecord& mine, MPI_Comm comm) {
+Census take_census(const CensusRecord& mine, MPI_Comm comm, CarriedBlocks* carried) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   Census census;
@@ -90,8 +111,9 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm) {
     census.recalled = of_first[1];
     return census;
   }
-  std::vector<CensusRecord> all;
-  if (const int error = gather(mine, all, comm)) return census.fault = is_fault(error), census;
+  std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
+  if (const int error = carried ? gather_carrying(mine, *carried, all, comm) : gather(mine, all, comm))
+    return census.fault = is_fault(error), census;
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
   census.recalled = all.front().recalled;

@@ -1,5 +1,5 @@
 /// What the ranks of a communicator tell one another before anything else: one MPI_Allgather of a record of each rank,
-/// from which every rank knows all that it must know of the others.
+/// from which every rank knows all that it must know of the others; or an MPI_Alltoall, with blocks that are to be exchanged.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct CensusRecord {
   std::uint64_t kernel = 0;             ///< of it: of all containers of a machine
   std::uint32_t launched = 1;           ///< ranks on the host, as far as the launcher says
   std::uint32_t cores = UINT32_MAX;     ///< of the kernel
-  std::uint32_t locked = 0;             ///< as progress_is_locked()
+  std::uint16_t locked = 0;             ///< as progress_is_locked()
+  std::uint16_t has_blocks = 0;         ///< as CarriedBlocks
   std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
   std::uint16_t starts_on_host = 0;     ///< whether non-blocking and persistent calls are the host MPI's
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
@@ -38,8 +39,14 @@ struct Census {
   std::vector<JoinOffer> offers{};
 };
 
-/// Collective over `comm`.
-Census take_census(const CensusRecord& mine, MPI_Comm comm);
+/// Small equal blocks, of the call that waits for the census, which carries them: the host MPI is then not called for them.
+struct CarriedBlocks {
+  std::size_t bytes = 0;     ///< of a block, the same on all ranks
+  std::vector<char> blocks;  ///< one for each rank; then, one of each; nothing: this rank cannot say, or some could not
+};
+
+/// Collective over `comm`. With `carried`: on at most most_told_to_all ranks.
+Census take_census(const CensusRecord& mine, MPI_Comm comm, CarriedBlocks* carried = nullptr);
 
 /// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
 /// kernel: the same for all that may want the same cores.

@@ -29,7 +29,8 @@ const Spec& Decision::spec() const {
   return exchange ? exchange->spec() : native;
 }
 
-Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, MPI_Comm ours)
+Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, MPI_Comm ours,
+                           const FirstCall* first)
     : options_(options), user_(user), ours_(ours), tags_(most_tag()) {
   begin_to_serve();
   if (options.phases) observe();
@@ -56,7 +57,7 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
   // so on every rank: each sees ranks of another job
   if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0)
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  else if (meeting == Meeting::now) meet();
+  else if (meeting == Meeting::now) meet(first);
   if (!refusal_.empty()) trace_nothing();
 }
 

@@ -81,11 +81,25 @@ inline constexpr const char* too_much_memory = "more working memory than SWAPMEE
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
 inline std::atomic<int> waiting_to_meet{0};
 
+struct CarriedBlocks;
+
+/// An MPI_Alltoall that meets a communicator for the first time, perhaps: counts in elements.
+struct FirstCall {
+  const void* send;  ///< or MPI_IN_PLACE
+  std::int64_t send_count;
+  MPI_Datatype send_type;
+  const void* receive;
+  std::int64_t receive_count;
+  MPI_Datatype receive_type;
+};
+
 class Communicator {
  public:
   /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
   /// `ours`: MPI_COMM_NULL, or `user` too, which is not the application's then, but ours, and is freed at the end.
-  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, MPI_Comm ours = MPI_COMM_NULL);
+  /// `first`: the call for which the ranks meet now, if it is such a one; small blocks of it are carried along.
+  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, MPI_Comm ours = MPI_COMM_NULL,
+               const FirstCall* first = nullptr);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -180,6 +194,9 @@ class Communicator {
   }
   /// Whether all that ranks must know of one another at first is known, or is of no use.
   bool met() const { return met_ || !refusal_.empty(); }
+  /// Whether blocks of the call that comes have arrived while the ranks met, one of each rank; then they are to be taken.
+  bool carried() const { return !carried_.empty(); }
+  std::vector<char> take_carried() { return std::exchange(carried_, {}); }
   /// Whether nothing was left for later.
   bool ready() const { return met() && arrival_ == MPI_REQUEST_NULL; }
   /// Whether duplicates of its communicator can exchange by it as well (duplicates.hpp). The same on all ranks. Local.
@@ -308,7 +325,8 @@ class Communicator {
   Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
 
   /// What all ranks must know of one another before anything else. Collective.
-  void meet();
+  void meet(const FirstCall* first = nullptr);
+  std::optional<CarriedBlocks> to_carry(const FirstCall& first);
   bool met_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
   void withdraw();
@@ -370,6 +388,7 @@ class Communicator {
   MPI_Comm ours_;
   std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy setup_policy_;
+  std::vector<char> carried_;
   std::string recalled_;              ///< on the first rank: of earlier runs
   std::size_t recalled_bytes_ = 0;    ///< of it, known to all; 0: nothing is to be used any more
   std::int64_t nodes_ = INT64_MAX;    ///< nobody knows

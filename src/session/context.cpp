@@ -240,13 +240,13 @@ bool may_have_attributes(MPI_Comm comm) {
 }
 
 /// communicator_of() and serving() without memory.
-Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared) {
+Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared, const FirstCall* first) {
   if (!may_have_attributes(comm)) return nullptr;
   attach_to_mpi();
   if (Communicator* const known = kept_for(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
-  auto made = std::make_unique<Communicator>(comm, all.options, meeting);
+  auto made = std::make_unique<Communicator>(comm, all.options, meeting, MPI_COMM_NULL, first);
   if (all.options.recording() && made->met()) made->record(all.recorder);
   if (!shared || !lend_to_duplicates(comm, *made)) {
     if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
@@ -258,9 +258,9 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared)
   return made.release();
 }
 
-Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared) {
+Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared, const FirstCall* first = nullptr) {
   const std::uint64_t deaths_before = deaths.load(std::memory_order_acquire);
-  Communicator* const communicator = look_up(comm, context(), meeting, shared);
+  Communicator* const communicator = look_up(comm, context(), meeting, shared, first);
   recent().note(comm, communicator, deaths_before);
   return communicator;
 }
@@ -315,9 +315,9 @@ Communicator* communicator_of(MPI_Comm comm, Meeting meeting) {
   return find_or_make(comm, meeting, false);
 }
 
-Communicator* serving(MPI_Comm comm) {
+Communicator* serving(MPI_Comm comm, const FirstCall* first) {
   if (Communicator* const known = recent().find(comm)) return known;
-  return find_or_make(comm, Meeting::now, true);
+  return find_or_make(comm, Meeting::now, true, first);
 }
 
 Communicator* kept_for(MPI_Comm comm) {

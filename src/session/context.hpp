@@ -23,6 +23,7 @@
 namespace swapmeet {
 
 class Communicator;
+struct FirstCall;
 class UnderWay;
 
 /// Communicators deleted so far in this process.
@@ -127,7 +128,7 @@ enum class Meeting : std::uint8_t { now, later };
 Communicator* communicator_of(MPI_Comm comm, Meeting meeting = Meeting::now);
 
 /// The same for a blocking call: it may be what all duplicates of a communicator share.
-Communicator* serving(MPI_Comm comm);
+Communicator* serving(MPI_Comm comm, const FirstCall* first = nullptr);
 
 /// What we keep for `comm` alone already; nullptr: nothing. Local.
 Communicator* kept_for(MPI_Comm comm);

@@ -14,10 +14,11 @@ namespace swapmeet {
 
 namespace {
 
-/// Makes a collective call that leaves something in `result`, of which nothing is there before.
+/// Makes a collective call on `comm` that leaves something in `result`, of which nothing is there before.
 template <class Call>
-int attempt(char* result, std::size_t bytes, Call call) {
+int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   constexpr char nothing = 0x5a;
+  const ErrorsReturn quiet(comm);
   std::memset(result, nothing, bytes);
   int error = MPI_SUCCESS;
   for (int i = 0; i < most_attempts; ++i) {
@@ -30,9 +31,21 @@ int attempt(char* result, std::size_t bytes, Call call) {
 
 }  // namespace
 
+ErrorsReturn::ErrorsReturn(MPI_Comm comm) : comm_(comm) {
+  if (Coroutine::here()) return;
+  if (PMPI_Comm_get_errhandler(comm, &handler_) != MPI_SUCCESS) handler_ = MPI_ERRHANDLER_NULL;
+  else PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+ErrorsReturn::~ErrorsReturn() {
+  if (handler_ == MPI_ERRHANDLER_NULL) return;
+  PMPI_Comm_set_errhandler(comm_, handler_);
+  PMPI_Errhandler_free(&handler_);
+}
+
 int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm, [&] {
     return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
   });
 }
@@ -70,7 +83,7 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
     }
     if (!error) std::memcpy(result, all.data(), bytes);
   } else {
-    error = attempt(result, bytes, [&] {
+    error = attempt(result, bytes, comm, [&] {
       return together(PMPI_Allreduce, PMPI_Iallreduce, mine.data(), values, count, type, operation, comm);
     });
   }
@@ -94,6 +107,7 @@ bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm) 
 }
 
 int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
+  const ErrorsReturn quiet(comm);
   // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -128,9 +142,8 @@ int most_tag() {
 MPI_Comm same_ranks(MPI_Comm user) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS || PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS)
-    return MPI_COMM_NULL;
+  const ErrorsReturn quiet(user);
+  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
   int ranks = 0, in_group = 0, rank = 0;
   PMPI_Comm_size(user, &ranks);
   PMPI_Comm_rank(user, &rank);
@@ -139,11 +152,8 @@ MPI_Comm same_ranks(MPI_Comm user) {
   const auto make = [&] {
     return in_group == ranks ? PMPI_Comm_create(user, group, &comm) : PMPI_Comm_split(user, 0, rank, &comm);
   };
-  PMPI_Comm_set_errhandler(user, MPI_ERRORS_RETURN);
   for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
     if (is_fault(make())) comm = MPI_COMM_NULL;                           // what is there is half made
-  PMPI_Comm_set_errhandler(user, handler);
-  PMPI_Errhandler_free(&handler);
   PMPI_Group_free(&group);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;

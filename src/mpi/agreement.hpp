@@ -25,6 +25,20 @@ int together(Waiting waiting, Starting starting, Arguments... arguments) {
   return error ? error : finish_suspended(request);
 }
 
+/// As long as it lives, errors of `comm` return: what fails is ours, and the application's error handler is called once, with
+/// the call's error. Not in a coroutine, which agrees on a communicator of ours. Local.
+class ErrorsReturn {
+ public:
+  explicit ErrorsReturn(MPI_Comm comm);
+  ~ErrorsReturn();
+  ErrorsReturn(const ErrorsReturn&) = delete;
+  ErrorsReturn& operator=(const ErrorsReturn&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
 /// Everything that several ranks settle is settled by these, so that a coroutine never waits. Collective.
 ///
 /// An allreduce of `values` in place. A call that fails is made again, unless its results are there nonetheless: what

@@ -113,6 +113,7 @@ std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm) {
     name_type(sent.type(i), one.type);
   }
   std::string problem, first;
+  const ErrorsReturn quiet(comm);
   if (native().alltoall(out.data(), sizeof(Sending), MPI_BYTE, in.data(), sizeof(Sending), MPI_BYTE, comm) ==
       MPI_SUCCESS)
     for (int i = 0; i < ranks && problem.empty(); ++i) {

@@ -143,6 +143,7 @@ def per_rank(wheel: str, assignments: dict[int, str], argv: list[str | Path]) ->
         {0: "SWAPMEET_ALGORITHM=spread-out", 1: "SWAPMEET_ALGORITHM='direct(window=2)'"},
         {1: "SWAPMEET_SCRATCH_LIMIT=1"},
         {1: "SWAPMEET_NODES=4+"},
+        {1: "SWAPMEET_CHECK=1"},
     ],
     ids=str,
 )

@@ -287,8 +287,9 @@ def test_one_rank_with_one_buffer_for_both_sides(launch, compiled, wheel: str, a
             "SWAPMEET_RECORD": "{folder}/%r.jsonl",
             "SWAPMEET_PHASES": "1",
         },
+        {"SWAPMEET_CHECK": "1"},
     ],
-    ids=["auto", "pairwise", "watched"],
+    ids=["auto", "pairwise", "watched", "checked"],
 )
 def test_spawned_ranks_without_the_library(
     launch, compiled, preloaded, tmp_path: Path, wheel: str, variables: dict[str, str]

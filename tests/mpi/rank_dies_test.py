@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,19 +32,26 @@ HOST_CRASH = ("ompi_comm_revoke_local", "MPI_Comm_create")
 
 
 def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str]) -> None:
+    lines, done = survivors([compiled("openmpi", "rank_dies"), *arguments], tmp_path, nodes, spec)
+    assert lines == ["survived: right"] * (RANKS - 1), (spec, nodes, arguments, done.stdout, done.stderr[-2000:])
+
+
+def survivors(
+    argv: list[str | Path], tmp_path: Path, nodes: str, spec: str, **variables: str
+) -> tuple[list[str], subprocess.CompletedProcess[str]]:
+    """What survivors add to the file that is the program's last argument."""
     mpi = mpis.find("openmpi")
     told = tmp_path / "told"
-    variables = {"SWAPMEET_NODES": nodes, **launching.library_variables(spec)}
-    argv = [compiled("openmpi", "rank_dies"), *arguments, told]
+    variables = {"SWAPMEET_NODES": nodes, **launching.library_variables(spec), **variables}
     launcher = f"{mpi.mpiexec} --with-ft ulfm -n {{ranks}}"
-    words = launching.command(mpi, RANKS, argv, library(mpi), variables, launcher)
+    words = launching.command(mpi, RANKS, [*argv, told], library(mpi), variables, launcher)
     for _ in range(4):
         told.unlink(missing_ok=True)
         done = launching.run(mpi, RANKS, words, timeout_s=scaled(60))
         lines = told.read_text().splitlines() if told.exists() else []
         if not all(name in done.stderr for name in HOST_CRASH):
             break
-    assert lines == ["survived: right"] * (RANKS - 1), (spec, nodes, arguments, done.stdout, done.stderr[-2000:])
+    return lines, done
 
 
 def drawn(seed: int) -> tuple[str, str, list[str]]:
@@ -60,3 +68,12 @@ def drawn(seed: int) -> tuple[str, str, list[str]]:
 @pytest.mark.parametrize("seed", [*range(20), *(pytest.param(i, marks=pytest.mark.long) for i in range(20, NIGHT))])
 def test_survivors_shrink_the_communicator_and_go_on(compiled, tmp_path: Path, seed: int) -> None:
     check(compiled, tmp_path, *drawn(seed))
+
+
+@pytest.mark.parametrize("what", ["count", "throw"])
+@pytest.mark.parametrize(("nodes", "calls"), [("1", 0), ("1", 3), ("2", 6), ("2", 40)])
+def test_the_error_handler_is_called_once(compiled, tmp_path: Path, what: str, nodes: str, calls: int) -> None:
+    """Also where a death is first seen by what ranks agree on: in set-up, and in trials."""
+    argv = [compiled("openmpi", "fault_handlers.cpp", "-lstdc++"), what, str(calls)]
+    lines, done = survivors(argv, tmp_path, nodes, "auto", SWAPMEET_TRIALS="1000000")
+    assert lines == ["once"] * (RANKS - 1), (lines, done.stdout, done.stderr[-2000:])

@@ -52,7 +52,7 @@ int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_
 
 int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), [&] {
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm, [&] {
     return together(native().alltoall, native().ialltoall, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
   });
 }

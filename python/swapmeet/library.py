@@ -28,6 +28,7 @@ CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled on
 COMPONENT = "swapmeet_component"  #: a target that exists where it can be built
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
 CORE_FOLDER = "core"
+TOOLS = ("cmake", "ninja")
 COMPILED = ("benchmarks", "cmake", "include", "src", "tests")  #: folders of what is compiled
 NOT_COMPILED = ("", ".jsonl", ".py", ".pyc")
 STAMP = "swapmeet-build.txt"  #: what a build folder was configured for
@@ -153,9 +154,10 @@ def build(mpi: Mpi, *targets: str) -> Path:
 def _built_before(mpi: Mpi | None, targets: Sequence[str]) -> Path | None:
     """The build folder, if all of that is there and up to date: then neither CMake nor a folder to write to is needed.
 
-    Of a source that this user may not change: what the owner of a clone has built there serves, too. None: it is built.
+    What the owner of a clone has built serves those who may only read it, too. None: CMake is asked, as always in a
+    clone that may be written to, for it knows also of settings; unless there is none.
     """
-    if not _in_cache():
+    if not _in_cache() and all(map(_path_of_tool, TOOLS)):
         return None
     name, made_of = _folder_name(mpi) if mpi else CORE_FOLDER, _made_of(_identity(mpi and _built_for(mpi)))
     return next((base / name for base in _trusted() if _up_to_date(base / name, made_of, targets)), None)
@@ -166,7 +168,7 @@ def _trusted() -> Iterator[Path]:
     if not _is_package():
         yield source_tree() / "build"
     with contextlib.suppress(SwapmeetError):  # without a home
-        if problem_of(cache_folder()) is None:
+        if _in_cache() and problem_of(cache_folder()) is None:
             yield _builds()
 
 
@@ -279,8 +281,12 @@ def _described_by(mpi: Mpi, folder: Path) -> Path:
     return script
 
 
+def _path_of_tool(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path=os.path.join(sys.prefix, "bin"))
+
+
 def _tool(name: str) -> str:
-    path = shutil.which(name) or shutil.which(name, path=os.path.join(sys.prefix, "bin"))
+    path = _path_of_tool(name)
     if path is None:
         raise SwapmeetError(f"{name} is neither on PATH nor in {sys.prefix}/bin: `pip install {name}`")
     return path

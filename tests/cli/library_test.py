@@ -135,6 +135,19 @@ def test_what_is_in_the_cache_needs_neither_cmake_nor_a_folder_to_write_to(
     assert library.build.__wrapped__(SIMGRID, "swapmeet") == folder
 
 
+def test_what_is_in_a_clone_serves_where_there_is_no_cmake(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = library.build.__wrapped__(SIMGRID, "swapmeet")
+    ran: list[str] = []
+    monkeypatch.setattr(library, "_run", lambda words, log, of: ran.append(words[-1]))
+    assert library.build.__wrapped__(SIMGRID, "swapmeet") == folder and ran  # for settings may have changed
+    del ran[:]
+    monkeypatch.setattr(library, "_path_of_tool", lambda name: None)
+    assert library.build.__wrapped__(SIMGRID, "swapmeet") == folder and not ran
+    other_source(folder)
+    with pytest.raises(SwapmeetError, match="cmake is neither on PATH nor in"):
+        library.build.__wrapped__(SIMGRID, "swapmeet")
+
+
 def test_a_package_of_another_version_is_compiled_whole(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its files may be older than what was compiled of the one before."""
     read_only(monkeypatch)

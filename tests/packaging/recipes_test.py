@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +17,7 @@ import pytest
 
 import swapmeet
 from swapmeet import _core
+from swapmeet import mpi as mpis
 
 ROOT = Path(__file__).parents[2]
 SPACK = ROOT / "packaging" / "spack" / "package.py"
@@ -133,6 +136,57 @@ def test_conda_has_a_library_for_each_mpi() -> None:
     builds = {(str(one.package.name), str(one.build.string).split("_h")[0]) for one in rendered}
     assert {build for name, build in builds if name == "libswapmeet"} == {"mpi_mpich", "mpi_openmpi"}
     assert len({build for name, build in builds if name == "swapmeet"}) == 2
+
+
+#: What stands for conda-forge's packages: the system's compilers, and the MPIs of `make build`.
+ACTIVATION = {
+    "gcc_linux-64": "export CC=cc CMAKE_ARGS='-DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX='$PREFIX",
+    "gxx_linux-64": "export CXX=c++",
+    "openmpi": "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+}
+VERSIONS_THERE = {"sysroot_linux-64": "2.28", "cmake": "3.31", "ninja": "1.12"}
+
+
+@pytest.fixture
+def channel(tmp_path: Path) -> Path:
+    """A channel with what the recipe of the library asks for."""
+    rattler_build = pytest.importorskip("rattler_build", reason="make .venv/.extra-packages")
+    if platform.machine() != "x86_64" or not shutil.which("ninja"):
+        pytest.skip("the channel is made for x86_64, and takes the system's cmake and ninja")
+    packages = tmp_path / "channel" / "linux-64"
+    packages.mkdir(parents=True)
+    (tmp_path / "channel" / "noarch").mkdir()
+    (tmp_path / "channel" / "noarch" / "repodata.json").write_text('{"packages": {}, "packages.conda": {}}')
+    versions = {**dict.fromkeys(ACTIVATION, "14"), **VERSIONS_THERE}
+    for name in ("mpich", "openmpi"):
+        mpi = mpis.find(name)
+        versions[name] = mpi.version
+        shutil.copytree(mpi.mpicc.parents[1], tmp_path / name, symlinks=True)
+    for name, version in versions.items():
+        script = tmp_path / name / "etc" / "conda" / "activate.d" / f"{name}.sh"
+        script.parent.mkdir(parents=True)
+        script.write_text(ACTIVATION.get(name, "") + "\n")
+        words = (name, version, "linux-64", "stub_0", packages)
+        rattler_build.assemble_package(*words, files_dir=tmp_path / name, compression_level=1)
+    return tmp_path / "channel"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_rattler_build_makes_and_tests_the_library(channel: Path, mpi: str) -> None:
+    import rattler_build
+
+    folder = ROOT / "packaging" / "conda"
+    rendered = rattler_build.Stage0Recipe.from_file(folder / "recipe.yaml").render(
+        rattler_build.VariantConfig.from_file(folder / "variants.yaml")
+    )
+    variant = next(one for one in rendered if str(one.recipe.build.string).startswith(f"mpi_{mpi}_"))
+    settings = rattler_build.ToolConfiguration(test_strategy="native")
+    built = variant.run_build(settings, output_dir=channel, channels=[channel.as_uri()])
+    assert [Path(path).name.split("_h")[0] for path in built.packages] == [
+        f"libswapmeet-{swapmeet.__version__}-mpi_{mpi}"
+    ]
 
 
 @pytest.mark.slow

@@ -89,6 +89,10 @@ def in_c(mpi: Mpi, folder: Path) -> Iterator[Program]:
         mpi, [*words, *(f"-Wl,-rpath,{one.parent}" for one in (ours, mpi.libmpi))], folder / f"{mpi.name}-both.so"
     )
     yield Program("C, by a handle", named(mpi), (by_handle, needs_both), ("both",), mpi)
+    julia = shutil.which("julia")
+    if julia and mpi.abi != "standard":
+        words = (julia, "--startup-file=no", PROGRAMS / "by_handle.jl", needs_both, mpi.abi)
+        yield Program("Julia's `ccall`, by a handle", named(mpi), words, ("both",), mpi)
 
 
 def in_fortran(mpi: Mpi, folder: Path) -> Iterator[Program]:

@@ -39,7 +39,7 @@ class Swapmeet(CMakePackage):
         depends_on("cmake@3.22:", type="run")  # the command builds libraries for other MPIs
         depends_on("ninja", type="run")
 
-    conflicts("%gcc@:10", msg="Swapmeet takes C++20: GCC 11 or newer")
+    conflicts("%gcc@:9", msg="Swapmeet takes C++20: GCC 10 or newer")
     conflicts("%clang@:15", msg="Swapmeet takes C++20: Clang 16 or newer")
 
     @property

@@ -10,6 +10,9 @@ INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 
 def main() -> None:
     """Run it. Ctrl-C ends it without a traceback from the beginning on, and its parts take a while to load."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell's >&-: nobody reads it
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
         from swapmeet.cli import app
     except KeyboardInterrupt:

@@ -27,6 +27,11 @@ TAIL_LINES = 30  #: of the log, shown when a build fails
 CORE = ("swapmeet_core", "swapmeet_workload")  #: what knows no MPI, compiled once for all
 COMPONENT = "swapmeet_component"  #: a target that exists where it can be built
 SYSTEM_NAME = re.compile(r"[a-z0-9]+-system")
+CORE_FOLDER = "core"
+TOOLS = ("cmake", "ninja")
+COMPILED = ("benchmarks", "cmake", "include", "src", "tests")  #: folders of what is compiled
+NOT_COMPILED = ("", ".jsonl", ".py", ".pyc")
+STAMP = "swapmeet-build.txt"  #: what a build folder was configured for
 
 
 def library(mpi: Mpi) -> Path:
@@ -49,9 +54,9 @@ def front() -> Path:
     SwapmeetError
         As `library`; or on a processor for which there is none.
     """
-    folder = _builds() / "core"
+    folder = _builds() / CORE_FOLDER
     with _locked(folder):
-        _make(folder, ["swapmeet_front"], [], "", "every MPI")
+        _make(folder, ["swapmeet_front"], [], _identity(None), "every MPI")
     return folder / "front" / "libswapmeet.so"
 
 
@@ -108,13 +113,16 @@ def _is_package() -> bool:
 
 def build_folder(mpi: Mpi) -> Path:
     """Where the library for `mpi` is built: in a clone that can be written to, else in the user's cache."""
-    source = source_tree()
+    return _builds() / _folder_name(mpi)
+
+
+def _folder_name(mpi: Mpi) -> str:
     mpi = _built_for(mpi)
-    key = mpi.name
-    if not SYSTEM_NAME.fullmatch(key) and not mpi.mpicc.is_relative_to(source):  # names say too little there
-        readable = key if os.sep not in key else f"{mpi.kind}-{mpi.version}"
-        key = f"{readable}-{hashlib.sha256(str(mpi.mpicc).encode()).hexdigest()[:8]}"
-    return _builds() / key
+    name = mpi.name
+    if SYSTEM_NAME.fullmatch(name) or mpi.mpicc.is_relative_to(source_tree()):
+        return name
+    readable = name if os.sep not in name else f"{mpi.kind}-{mpi.version}"  # names are not enough there
+    return f"{readable}-{hashlib.sha256(str(mpi.mpicc).encode()).hexdigest()[:8]}"
 
 
 def _in_cache() -> bool:
@@ -131,15 +139,70 @@ def _builds() -> Path:
 @functools.cache
 def build(mpi: Mpi, *targets: str) -> Path:
     """Build targets for `mpi`, and what they need; quick if nothing has changed. Returns the build folder."""
+    if folder := _built_before(mpi, targets):
+        return folder
     folder = build_folder(mpi)
     mpi = _built_for(mpi)
     with _telling(mpi):
         core = _core()
         with _locked(folder):
             words = [f"-DSWAPMEET_MPICC={_described_by(mpi, folder)}", f"-DSWAPMEET_CORE={core}"]
-            identity = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n"
-            _make(folder, targets, words, identity, mpi.name)
+            _make(folder, targets, words, _identity(mpi), mpi.name)
     return folder
+
+
+def _built_before(mpi: Mpi | None, targets: Sequence[str]) -> Path | None:
+    """The build folder, if all of that is there and up to date: then neither CMake nor a folder to write to is needed.
+
+    What the owner of a clone has built serves those who may only read it, too. None: CMake is asked, as always in a
+    clone that may be written to, for it knows also of settings; unless there is none.
+    """
+    if not _in_cache() and all(map(_path_of_tool, TOOLS)):
+        return None
+    name, made_of = _folder_name(mpi) if mpi else CORE_FOLDER, _made_of(_identity(mpi and _built_for(mpi)))
+    return next((base / name for base in _trusted() if _up_to_date(base / name, made_of, targets)), None)
+
+
+def _trusted() -> Iterator[Path]:
+    """Where what was built is nobody's but this user's, or the owner's of the source."""
+    if not _is_package():
+        yield source_tree() / "build"
+    with contextlib.suppress(SwapmeetError):  # without a home
+        if _in_cache() and problem_of(cache_folder()) is None:
+            yield _builds()
+
+
+def _up_to_date(folder: Path, made_of: str, targets: Sequence[str]) -> bool:
+    try:
+        return all(_mark(folder, target).read_text() == made_of for target in targets)
+    except OSError:
+        return False
+
+
+def _mark(folder: Path, target: str) -> Path:
+    """The file that tells of what a target was made."""
+    return folder / f"{target}.built"
+
+
+def _made_of(identity: str) -> str:
+    """Of what targets are made: times of files mean nothing, for a package manager keeps those of its builder."""
+    return f"{identity}{_source_digest()}\n"
+
+
+@functools.cache
+def _source_digest() -> str:
+    tree = source_tree()
+    files = [path for part in COMPILED for path in (tree / part).rglob("*") if path.suffix not in NOT_COMPILED]
+    digest = hashlib.sha256()
+    for path in sorted([tree / "CMakeLists.txt", *files]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _identity(mpi: Mpi | None) -> str:
+    """What a build folder is configured for: an MPI, or none."""
+    described = f"{mpi.mpicc}\n{mpi.kind} {mpi.version}\n{mpi.libmpi}\n" if mpi else ""
+    return f"{described}{source_tree()}\n"
 
 
 def _core() -> Path:
@@ -147,9 +210,11 @@ def _core() -> Path:
     brought = PACKAGE / "lib"
     if _is_package() and (brought / f"lib{CORE[0]}.a").exists() and _can_link(brought / "compiler.txt"):
         return brought
-    folder = _builds() / "core"
+    if before := _built_before(None, CORE):
+        return before
+    folder = _builds() / CORE_FOLDER
     with _locked(folder):
-        _make(folder, CORE, [], "", "all MPIs")
+        _make(folder, CORE, [], _identity(None), "all MPIs")
     return folder
 
 
@@ -170,17 +235,21 @@ def _numbers(version: str) -> list[int]:
 
 
 def _make(folder: Path, targets: Sequence[str], options: Sequence[str], identity: str, of: str) -> None:
-    stamp = folder / "swapmeet-build.txt"
-    identity += f"{source_tree()}\n"
-    if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != identity:
+    stamp, made_of = folder / STAMP, _made_of(identity)
+    configured_for = made_of if _in_cache() else identity  # what is edited is compiled, that and no more
+    if not (folder / "build.ninja").exists() or not stamp.exists() or stamp.read_text() != configured_for:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
         shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
         _require_compiler()
         words = [_tool("cmake"), "-S", str(source_tree()), "-B", str(folder), "-G", "Ninja"]
         words += ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}", *options]
         _run(words, folder / "configure.log", of)
-        stamp.write_text(identity)
+        if stamp.exists():  # what was compiled for something else may be newer than its source
+            _run([_tool("cmake"), "--build", str(folder), "--target", "clean"], folder / "build.log", of)
+        stamp.write_text(configured_for)
     _run([_tool("cmake"), "--build", str(folder), "--target", *targets], folder / "build.log", of)
+    for target in targets:
+        _mark(folder, target).write_text(made_of)
 
 
 def _require_compiler() -> None:
@@ -212,8 +281,12 @@ def _described_by(mpi: Mpi, folder: Path) -> Path:
     return script
 
 
+def _path_of_tool(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path=os.path.join(sys.prefix, "bin"))
+
+
 def _tool(name: str) -> str:
-    path = shutil.which(name) or shutil.which(name, path=os.path.join(sys.prefix, "bin"))
+    path = _path_of_tool(name)
     if path is None:
         raise SwapmeetError(f"{name} is neither on PATH nor in {sys.prefix}/bin: `pip install {name}`")
     return path
@@ -248,9 +321,10 @@ def _locked(folder: Path) -> Iterator[None]:
         own_cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        lock_file = open(folder / "build.lock", "w")  # noqa: SIM115
     except OSError as problem:
         raise SwapmeetError(f"cannot build in {folder}: {problem.strerror}") from None
-    with open(folder / "build.lock", "w") as lock:
+    with lock_file as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -264,6 +338,8 @@ def built(mpi: Mpi) -> Path | None:
     """The library for `mpi` if one is installed, or was built before, up to date or not, and by this user."""
     if path := installed(mpi.abi, search=_is_package()):
         return path
+    if folder := _built_before(mpi, ["swapmeet"]):
+        return folder / "lib" / NAME
     try:
         path = build_folder(mpi) / "lib" / NAME
         others = _in_cache() and problem_of(cache_folder())

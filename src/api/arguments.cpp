@@ -3,15 +3,15 @@
 namespace swapmeet {
 
 std::string to_text(const Mistake& mistake) {
-  using enum Mistake::What;
+  using What = Mistake::What;
   const std::string side = mistake.received ? "receive" : "send", block = std::to_string(mistake.block);
   switch (mistake.what) {
-    case none: break;
-    case receive_in_place: return "the receive buffer is MPI_IN_PLACE";
-    case no_array: return "an array of the " + side + " side is NULL";
-    case negative_count: return side + " count " + block + " is negative";
-    case no_type: return side + " type " + block + " is MPI_DATATYPE_NULL";
-    case same_buffer: return "the buffers are the same; give MPI_IN_PLACE";
+    case What::none: break;
+    case What::receive_in_place: return "the receive buffer is MPI_IN_PLACE";
+    case What::no_array: return "an array of the " + side + " side is NULL";
+    case What::negative_count: return side + " count " + block + " is negative";
+    case What::no_type: return side + " type " + block + " is MPI_DATATYPE_NULL";
+    case What::same_buffer: return "the buffers are the same; give MPI_IN_PLACE";
   }
   return "";
 }

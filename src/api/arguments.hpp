@@ -45,28 +45,28 @@ inline bool refused_as_aliased(const void* send, const void* receive, bool same_
 /// Inline: it is on the way of every such call.
 template <class Count>
 [[gnu::always_inline]] inline Mistake mistake_in(const EqualSide<Count>& send, const EqualSide<Count>& receive) {
-  using enum Mistake::What;
-  if (receive.base == MPI_IN_PLACE) return {receive_in_place, true};
-  if (receive.count < 0) return {negative_count, true};
-  if (receive.type == MPI_DATATYPE_NULL) return {no_type, true};
+  using What = Mistake::What;
+  if (receive.base == MPI_IN_PLACE) return {What::receive_in_place, true};
+  if (receive.count < 0) return {What::negative_count, true};
+  if (receive.type == MPI_DATATYPE_NULL) return {What::no_type, true};
   if (send.base == MPI_IN_PLACE) return {};
-  if (send.count < 0) return {negative_count};
-  if (send.type == MPI_DATATYPE_NULL) return {no_type};
+  if (send.count < 0) return {What::negative_count};
+  if (send.type == MPI_DATATYPE_NULL) return {What::no_type};
   if (refused_as_aliased(send.base, receive.base, send.count == receive.count && send.count > 0,
                          send.type == receive.type))
-    return {same_buffer};
+    return {What::same_buffer};
   return {};
 }
 
 /// MPI_DATATYPE_NULL is a type like any other where nothing of it is sent or received: `each` block has its own type.
 template <class Count, class Displacement>
 Mistake mistake_in(const UnequalSide<Count, Displacement>& side, bool received, bool each, Rank ranks) {
-  using enum Mistake::What;
-  if (!side.counts || !side.displacements || !side.types) return {no_array, received};
-  if (!each && side.types[0] == MPI_DATATYPE_NULL) return {no_type, received};
+  using What = Mistake::What;
+  if (!side.counts || !side.displacements || !side.types) return {What::no_array, received};
+  if (!each && side.types[0] == MPI_DATATYPE_NULL) return {What::no_type, received};
   for (Rank i = 0; i < ranks; ++i) {
-    if (side.counts[i] < 0) return {negative_count, received, i};
-    if (each && side.counts[i] > 0 && side.types[i] == MPI_DATATYPE_NULL) return {no_type, received, i};
+    if (side.counts[i] < 0) return {What::negative_count, received, i};
+    if (each && side.counts[i] > 0 && side.types[i] == MPI_DATATYPE_NULL) return {What::no_type, received, i};
   }
   return {};
 }

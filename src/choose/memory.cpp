@@ -3,15 +3,16 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <iterator>
+#include <locale>
 #include <map>
 #include <span>
+#include <sstream>
 #include <tuple>
 
 #include "options/line.hpp"
@@ -34,28 +35,24 @@ constexpr std::int64_t year_2000_s = 946684800, year_9999_s = 253402300799;
 
 /// The same in every locale.
 std::string number_text(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6);
-  return {text, end};
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  stream << value;
+  return stream.str();
 }
 
 std::string date_text(std::int64_t date) {
-  using namespace std::chrono;
-  const sys_seconds when{seconds(date)};
-  const sys_days day = floor<days>(when);
-  const year_month_day of_year{day};
-  const hh_mm_ss time{when - day};
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(of_year.year()),
-                static_cast<unsigned>(of_year.month()), static_cast<unsigned>(of_year.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()));
+  const std::time_t when = date;
+  std::tm parts{};
+  gmtime_r(&when, &parts);
+  char text[96];
+  std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02dZ", parts.tm_year + 1900, parts.tm_mon + 1,
+                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
   return text;
 }
 
 /// "2026-01-02T03:04:05Z". False: it is none.
 bool read_date(std::string_view text, std::int64_t& date) {
-  using namespace std::chrono;
   constexpr std::string_view form = "0000-00-00T00:00:00Z";
   int part[6];
   if (text.size() != form.size()) return false;
@@ -65,10 +62,11 @@ bool read_date(std::string_view text, std::int64_t& date) {
   for (int i = 0; i < 6; ++i)
     if (!read_number(text.substr(static_cast<std::size_t>(begins[i]), i == 0 ? 4 : 2), 0, most[i], part[i]))
       return false;
-  const year_month_day day(year(part[0]), month(static_cast<unsigned>(part[1])),
-                           std::chrono::day(static_cast<unsigned>(part[2])));
-  if (!day.ok()) return false;
-  date = (sys_days(day).time_since_epoch() + hours(part[3]) + minutes(part[4]) + seconds(part[5])).count();
+  std::tm day{};
+  day.tm_year = part[0] - 1900, day.tm_mon = part[1] - 1, day.tm_mday = part[2];
+  const std::time_t begins_at = timegm(&day);
+  if (day.tm_mon != part[1] - 1 || day.tm_mday != part[2]) return false;  // such as February 30
+  date = begins_at + (part[3] * 60 + part[4]) * 60 + part[5];
   return true;
 }
 

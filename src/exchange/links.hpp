@@ -343,7 +343,7 @@ class Links {
     const int tag = tags_.of(kind, call_->number, number);
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
     const auto once = [](auto... all)
-                          __attribute__((always_inline)) -> int { return is_send ? isend(all...) : irecv(all...); };
+                          __attribute__((always_inline)) { return is_send ? isend(all...) : irecv(all...); };
     const int error =
         again_unless([this](int why) { return refuses(why); }, once, part, peer, tag, call_->comm, request);
     if constexpr (is_send)
@@ -380,8 +380,8 @@ class Links {
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(Kind::last));
     MPI_Status status;
     const int error = again_unless([this](int why) { return truncated(why) || refuses(why); },
-                                   [](auto... all) __attribute__((always_inline)) -> int { return sendrecv(all...); },
-                                   out, to, in, from, tag(Kind::last), call_->comm, &status);
+                                   [](auto... all) __attribute__((always_inline)) { return sendrecv(all...); }, out, to,
+                                   in, from, tag(Kind::last), call_->comm, &status);
     watch_.done(&in);
     watch_.done(&out);
     if (error) [[unlikely]] {

@@ -50,24 +50,33 @@ Worker::Worker(MPI_Comm user, int number) {
              "). Set it to native.");
   }
   again(PMPI_Iallreduce, MPI_IN_PLACE, &meeting_, 2, MPI_INT, MPI_MAX, user, &arrival_);
-  awaited_ = true;
-  awaited_.notify_one();
+  set(awaited_);
 }
 
 Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Worker::set(bool& state) {
+  const std::lock_guard lock(mutex_);
+  state = true;
+  wake_.notify_all();
+}
+
+void Worker::wait_for(const bool& state) {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return state; });
+}
+
 template <class Pause>
 void Worker::wait_for_arrival(Pause pause) {
   if (wait_by_polls(arrival_, MPI_STATUS_IGNORE, patience, pause)) meeting_.lacks_thread = 1;
-  arrived_ = true;
-  arrived_.notify_all();
+  set(arrived_);
 }
 
 bool Worker::wait_for_others() {
   if (!thread_.joinable()) wait_for_arrival(sched_yield);
-  arrived_.wait(false);
+  wait_for(arrived_);
   return !meeting_.lacks_thread;
 }
 
@@ -77,7 +86,7 @@ int Worker::begin(Exchange exchange, MPI_Request* request) {
   started_.push_back(std::move(exchange));
   const int error = again(PMPI_Irecv, nullptr, 0, MPI_BYTE, 0, tag_, workers().bell, request);
   if (error) started_.pop_back();
-  else wake_.notify_one();
+  else wake_.notify_all();
   return error;
 }
 
@@ -89,7 +98,7 @@ int Worker::plan(Exchange exchange, MPI_Request* request) {
 int Worker::start() {
   const std::lock_guard lock(mutex_);
   started_.push_back(planned_);
-  wake_.notify_one();
+  wake_.notify_all();
   return MPI_SUCCESS;
 }
 
@@ -100,9 +109,7 @@ void Worker::close() {
     PMPI_Errhandler_free(&handler_);
     ended_ = true;
   }
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  wake_.notify_one();
+  set(closed_);
 }
 
 Worker::Exchange Worker::next() {
@@ -129,7 +136,7 @@ int Worker::work() {
 // it is not to be asked before the threads of all ranks are there; none of which then waits for the application.
 std::unique_ptr<Communicator> Worker::meet() {
   MPI_Comm comm = MPI_COMM_NULL;
-  awaited_.wait(false);
+  wait_for(awaited_);
   wait_for_arrival([] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
   const bool all_there = !meeting_.lacks_thread;
   if (!all_there || again(PMPI_Comm_create_group, workers().job, group_, meeting_.number, &comm) != MPI_SUCCESS)

@@ -50,6 +50,8 @@ class Worker final : public Persistent {
 
  private:
   int work();
+  void set(bool& state);
+  void wait_for(const bool& state);
   template <class Pause>
   void wait_for_arrival(Pause pause);
   /// Waits for the other ranks, and makes the communicator. nullptr: MPI has none left.
@@ -65,13 +67,13 @@ class Worker final : public Persistent {
     int lacks_thread = 0;
   } meeting_;
   MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of all ranks
-  std::atomic<bool> awaited_{false};        ///< it is there
-  std::atomic<bool> arrived_{false};
   MPI_Group group_ = MPI_GROUP_NULL;
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
   Exchange planned_;
-  std::mutex mutex_;  ///< guards what follows
-  std::condition_variable wake_;
+  std::mutex mutex_;              ///< guards what follows
+  std::condition_variable wake_;  ///< signalled at each change
+  bool awaited_ = false;          ///< arrival_ is there
+  bool arrived_ = false;
   std::deque<Exchange> started_;
   bool closed_ = false;
   std::atomic<bool> ended_{false};

@@ -12,7 +12,7 @@
 #endif
 
 /// Of functions that begin on one stack and end on another, as the sanitizers see it.
-#define SWAPMEET_CHANGES_STACKS [[gnu::no_sanitize("thread", "address")]]
+#define SWAPMEET_CHANGES_STACKS __attribute__((no_sanitize("thread", "address")))
 
 namespace swapmeet {
 

@@ -129,9 +129,11 @@ std::string read_heap(std::string_view text, Options& options) {
 }
 
 std::string read_nonblocking(std::string_view text, Options& options) {
-  using enum Options::Nonblocking;
+  using Nonblocking = Options::Nonblocking;
   if (text != "auto" && text != "native" && text != "thread") return "must be auto, native or thread";
-  options.nonblocking = text == "auto" ? in_progress : text == "thread" ? threads : host;
+  options.nonblocking = text == "auto"     ? Nonblocking::in_progress
+                        : text == "thread" ? Nonblocking::threads
+                                           : Nonblocking::host;
   return "";
 }
 

@@ -1,7 +1,9 @@
 #include "schedule/names.hpp"
 
 #include <algorithm>
+#include <locale>
 #include <numeric>
+#include <sstream>
 
 namespace swapmeet {
 
@@ -23,6 +25,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool read_decimal(std::string_view text, double& value) {
+  if (text.empty() || text.front() == '+' || text.find_first_not_of("0123456789.eE+-") != text.npos) return false;
+  std::istringstream stream{std::string(text)};
+  stream.imbue(std::locale::classic());
+  double number = 0;
+  if (!(stream >> number) || stream.peek() != std::istringstream::traits_type::eof()) return false;
+  value = number;
+  return true;
+}
 
 std::string in_quotes(std::string_view text, std::size_t most) {
   if (text.size() > most) {

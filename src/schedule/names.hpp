@@ -25,13 +25,21 @@ std::optional<Enum> named(std::string_view name, const std::array<std::string_vi
   return std::nullopt;
 }
 
+/// Sets `value` if all of `text` is a decimal number, such as 0.5 or 1e6, in any locale. GCC 10's std::from_chars has none.
+bool read_decimal(std::string_view text, double& value);
+
 /// Whether all of `text` is a number of least..most; sets `value` if it is.
 template <class Number>
 bool read_number(std::string_view text, std::type_identity_t<Number> least, std::type_identity_t<Number> most,
                  Number& value, auto... base) {
   Number number{};
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), number, base...);
-  if (error != std::errc() || end != text.end() || !(number >= least && number <= most)) return false;
+  if constexpr (std::is_same_v<Number, double>) {
+    if (!read_decimal(text, number)) return false;
+  } else {
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), number, base...);
+    if (error != std::errc() || end != text.end()) return false;
+  }
+  if (!(number >= least && number <= most)) return false;
   value = number;
   return true;
 }

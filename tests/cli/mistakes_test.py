@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,3 +173,12 @@ def test_no_compiler_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("CXX", "no-such-compiler -O2")
     with pytest.raises(SwapmeetError, match='^CXX="no-such-compiler -O2" is no program: '):
         library._make(tmp_path, ["x"], [], "", "all MPIs")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_what_is_printed_where_nobody_reads_it_is_lost(closed: str) -> None:
+    """Without a traceback: `swapmeet run -- app >&-` in a script of a daemon."""
+    words = ["sh", "-c", f"exec {sys.executable} -m swapmeet algorithms {closed}"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == closed.startswith("2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import stat
@@ -58,6 +59,24 @@ def test_what_one_run_measures_the_next_knows(state: Path) -> None:
     (file,) = state.iterdir()
     assert str(file) == store().file and stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("date", "seconds"),
+    [
+        ("2028-02-29T23:59:60Z", 1835481600),
+        ("9999-12-31T23:59:59Z", 253402300799),
+        ("2026-02-29T00:00:00Z", None),
+        ("2026-00-10T00:00:00Z", None),
+        ("2026-01-00T00:00:00Z", None),
+        ("2026-04-31T00:00:00Z", None),
+    ],
+)
+def test_dates_are_those_of_the_calendar(state: Path, date: str, seconds: int | None) -> None:
+    run(took())
+    (file,) = state.iterdir()
+    file.write_text(re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", date, file.read_text()))
+    assert [one.date for one in store().recall(64)] == ([seconds] if seconds else [])
 
 
 @pytest.mark.parametrize("other", [{"library": "0.1.1"}, {"mpi": "openmpi 5.0.1"}, {"mpi": "mpich 5.0.11"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from swapmeet import mpi as mpis
 from swapmeet.library import library
+
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.fixture
@@ -27,6 +30,18 @@ def test_a_library_that_needs_both_serves(launch, compiled, both: Path, wheel: s
     done = launch(ranks, [compiled(wheel, "by_handle", "-ldl"), both], mpi=wheel, env=env, preload=False)
     assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
     assert done.stderr.count(f"swapmeet: Alltoall on {ranks} ranks") == 1
+
+
+def test_julia_is_served(launch, both: Path, wheel: str) -> None:
+    """By `ccall`, as MPI.jl does."""
+    julia = shutil.which("julia")
+    if not julia:
+        pytest.skip("there is no julia")
+    env = {"SWAPMEET_EXPLAIN": "1", "SWAPMEET_ALGORITHM": "pairwise"}
+    words = [julia, "--startup-file=no", PROGRAMS / "by_handle.jl", both, wheel]
+    done = launch(3, words, mpi=wheel, env=env, preload=False)
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
+    assert done.stderr.count("swapmeet: Alltoall on 3 ranks") == 1
 
 
 def test_preloading_does_not(launch, compiled, wheel: str) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from swapmeet import (
     __version__,
     catalogue,
     conformance,
+    progress,
     show,
     site,
     verification,
@@ -145,8 +145,13 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="No bars and no notes on standard error: results, warnings and errors."),
+    ] = False,
 ) -> None:
     """All-to-all collectives of MPI, as fast as the machine allows."""
+    progress.SETTINGS.quiet = quiet
 
 
 app.command(context_settings=PASSING)(run)
@@ -206,8 +211,8 @@ def verify(
         require_nodes(point, nodes, values)
     reports = []
     for point in points:
-        with _progress(str(point), values) as progress:
-            reports.append(verification.verify(point, values, progress, nodes))
+        with _progress(str(point), values) as advance:
+            reports.append(verification.verify(point, values, advance, nodes))
         if not as_json:
             print("\n".join(reports[-1].lines()), flush=True)
     if as_json:
@@ -227,15 +232,14 @@ def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progre
         TextColumn("P = {task.fields[ranks]}"),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True)
     before = dict(zip(values, itertools.accumulate((p * p for p in values), initial=0), strict=False))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=sum(p * p for p in values), ranks="")
+    with progress.bar(*columns) as shown:
+        task = shown.add_task(title, total=sum(p * p for p in values), ranks="")
 
-        def progress(ranks: int, fraction: float) -> None:
-            bar.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
+        def advance(ranks: int, fraction: float) -> None:
+            shown.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
 
-        yield progress
+        yield advance
 
 
 app.add_typer(cluster, name="cluster")
@@ -382,7 +386,7 @@ def conformance_command(
     outcomes = []
     for outcome in conformance.run(mpis.find(mpi), wanted, values, native, arguments or [], limit_s):
         outcomes.append(outcome)
-        print(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}", file=sys.stderr, flush=True)
+        progress.note(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}")
         if outcome.details:
             print(outcome.details, file=sys.stderr, flush=True)
     if as_json:

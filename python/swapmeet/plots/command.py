@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from swapmeet import progress
 from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json
@@ -229,8 +229,6 @@ def _write_report(
 @contextmanager
 def _progress(title: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal, nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)
+    with progress.bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as shown:
+        task = shown.add_task(title, total=total)
+        yield lambda: shown.advance(task)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet import progress
 from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import tables_console
@@ -104,7 +104,7 @@ def tune(
         try:
             measuring.measure(plan, sources)
         except KeyboardInterrupt:
-            print(f"swapmeet: go on by the same command with --into {name}", file=sys.stderr)
+            progress.note(f"go on by the same command with --into {name}")
             raise
     for path in exports.write(sources, target):
         for line in exports.advice(path):

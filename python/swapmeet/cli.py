@@ -102,17 +102,31 @@ def _reporting() -> Iterator[None]:
         print(f"swapmeet: {problem}", file=sys.stderr)
         raise typer.Exit(BAD_INPUT) from None
     except Exception as problem:
-        name = getattr(problem, "option_name", "")  # of the parser's "no such option", whose class is not public
-        if name in RENAMED:
-            print(f"swapmeet: {name} is called {RENAMED[name]} now", file=sys.stderr)
-            raise typer.Exit(BAD_INPUT) from None
-        raise
+        line = _usage_error(problem)
+        if line is None:
+            raise
+        print(f"swapmeet: {line}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
     except BrokenPipeError:  # `swapmeet show ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def _usage_error(problem: Any) -> str | None:
+    """One line for what the parser refuses, with the next step; None: it is something else, or the help."""
+    name = getattr(problem, "option_name", "")  # of "no such option", whose class is not public
+    if name in RENAMED:
+        return f"{name} is called {RENAMED[name]} now"
+    context, text = getattr(problem, "ctx", None), getattr(problem, "format_message", None)
+    if context is None or text is None or type(problem).__name__ == "NoArgsIsHelpError":
+        return None
+    where = context.command_path.partition(" ")[2]
+    what = " ".join(text().split()).rstrip(".")
+    help_of = f"swapmeet {where}".rstrip()
+    return f"{where}{': ' if where else ''}{what[:1].lower()}{what[1:]}; `{help_of} -h` lists what there is"
 
 
 app = App(

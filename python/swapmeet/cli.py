@@ -62,11 +62,14 @@ RENAMED = {
     "--size": "--sizes",
     "--limit": "--time-limit",
     "--timeout": "--time-limit",
+    "--seconds": "--budget",
+    "--seeds": "--seed",
+    "--weights": "--workload",
 }
 #: The parts of the help, in its order.
 PARTS = {
-    "Use": "run env doctor explain tuning info lib options algorithms",
-    "Measure": "bench tune calibrate profile compare plot",
+    "Use": "run env doctor explain info lib options algorithms",
+    "Measure": "bench tune tuning calibrate profile compare plot",
     "Study": "show draw verify model topology simulate goal limits validate regret reproduce cluster conformance",
 }
 

@@ -52,7 +52,8 @@ def plot(
         str | None, typer.Option(*RANKS, metavar="RANKS", help="Only these numbers of ranks, as in 4:16,64.")
     ] = None,
     sizes: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'.")
+        list[str] | None,
+        typer.Option("-S", "--sizes", metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -73,6 +73,8 @@ def tune(
     All candidates get a first look; then what is unclear and matters is launched again. From then on the library
     follows the tuning file (docs/tuning.md).
     """
+    if not measured and ranks and parse_ranks(ranks)[0] < 2:
+        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     try:
         from swapmeet.tuning import exporting, file, measuring, pruning
     except ImportError as problem:
@@ -81,8 +83,6 @@ def tune(
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
-    if not measured and ranks and parse_ranks(ranks)[0] < 2:
-        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     for path in filter(None, (place, *exports.paths)):
         file.require_place(path)
     sources = list(measured or [])

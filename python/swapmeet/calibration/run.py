@@ -152,7 +152,7 @@ def report(found: Calibrated) -> None:
     for place, number in found.numbers.items():
         form = "{:.0f}" if place.endswith("_bytes") else "{:.4g}"
         listing.add_row(place, *map(form.format, (number.value, number.low, number.high)), number.source)
-    crowd = Table("way", "ranks of a node", "GB/s", "messages/us")
+    crowd = Table("way", "ranks of a node", "GB/s", "messages/µs")
     for row in found.evidence["by_ranks_of_a_node"]:
         crowd.add_row(*map(str, row.values()))
     console = tables_console()

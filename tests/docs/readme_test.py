@@ -75,7 +75,7 @@ def test_two_cores(begin: str, column: str, pattern: str) -> None:
 
 def test_several_nodes() -> None:
     first, second = (of_benchmarks("clusters.md", column, ".*") for column in (SMALL, SECOND))
-    assert f"{first} in the first run, {second} in the second" in line("the same, by OSU's benchmark")
+    assert f"{first} in the first run, {second} in the second" in line("several nodes (virtual clusters of 4 and 8)")
     small, large = (of_benchmarks("clusters-large.md", column, ".*") for column in (SMALL, LARGE))
     text = line("several nodes, larger blocks")
     assert f"up to 4 KiB {small}, above {large}" in text

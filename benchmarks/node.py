@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swapmeet.bench.cells import NATIVE, Cell, size
+from swapmeet.bench.machine import measured_on
 from swapmeet.bench.reading import read
 from swapmeet.bench.records import Results
 from swapmeet.bench.statistics import Estimate, geometric_mean, median, ratio
@@ -54,9 +55,7 @@ def means(results: Results) -> Iterator[list[str]]:
 
 def contents(results: Results) -> str:
     """Both tables, and where the numbers come from."""
-    machine, commit = results.header["machine"], results.header["commit"]
-    where = f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}, commit {commit}"
-    head = f"{where}, {results.header['created'][:10]}. Geometric means of the speed-up of rows over the host MPI:"
+    head = f"{measured_on(results.header)}. Geometric means of the speed-up of rows over the host MPI:"
     summary = markdown(["MPI", "P", "all blocks", f"up to {SMALL >> 10} KiB", "larger"], means(results))
     return "\n\n".join([head, "\n".join(summary), "\n".join(markdown(COLUMNS, rows(results)))])
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from swapmeet import _core, machines
 from swapmeet.bench.cells import Cell
+from swapmeet.bench.machine import measured_on
 from swapmeet.bench.results import Results, read
 from swapmeet.tables import between, markdown
 
@@ -64,7 +65,8 @@ def rows(results: Results) -> list[list[str]]:
 def main() -> None:
     """Put the table where the page has its place for it."""
     heads = ["machine", "workload", "skew", "`auto`, µs", "fastest, µs", "bound, µs", "equal blocks, µs", "the fastest"]
-    text = "\n".join(markdown(heads, rows(read(DOCS / "skew.jsonl"))))
+    results = read(DOCS / "skew.jsonl")
+    text = "\n".join([f"Simulated on {measured_on(results.header)}.", "", *markdown(heads, rows(results))])
     path = DOCS / "skew.md"
     path.write_text(between(path.read_text(), BEGIN, END, f"\n\n{text}\n\n"))
 

@@ -108,7 +108,7 @@ def measure_loops(page: str, options: argparse.Namespace, file: Path) -> None:
 def measure_varying(options: argparse.Namespace, file: Path) -> None:
     """All cells of varying.md."""
     words = [sys.executable, "-m", "swapmeet", "bench", *SPECS.split(), "--mpi", options.mpi or MPIS["varying"], "-n"]
-    words += [",".join(map(str, options.ranks or RANKS["varying"])), "--seeds", "1", "--launches", str(options.turns)]
+    words += [",".join(map(str, options.ranks or RANKS["varying"])), "--seed", "1", "--launches", str(options.turns)]
     words += [word for workload in options.workloads or WORKLOADS.split() for word in ("--workload", workload)]
     words += ["--least", "6", "--most", str(options.rounds), "--budget", options.budget, "-o", str(file)]
     if subprocess.run(words).returncode:

@@ -25,7 +25,7 @@ from pathlib import Path
 from swapmeet import SwapmeetError, application, launch, site
 from swapmeet import mpi as mpis
 from swapmeet.bench.cells import NATIVE
-from swapmeet.bench.machine import header
+from swapmeet.bench.machine import header, measured_on
 from swapmeet.library import library
 from swapmeet.mpi import Mpi
 from swapmeet.structs import Row, read_lines
@@ -180,9 +180,9 @@ def table(path: Path) -> str:
         rows.setdefault((row["program"], row["made_for"], row["mpi"]), {})[row["preloaded"]] = row
     head = ["program", "compiled for", "run on", *WAYS.values()]
     lines = [[*key, *(cell(ways.get(way)) for way in WAYS)] for key, ways in rows.items()]
-    machine = about["machine"]
-    where = f"{machine['cores']} cores of {machine['processor']}, commit {about['commit']}, {about['created'][:10]}"
-    return "\n".join([*markdown(head, lines), "", f"{RANKS} ranks, `SWAPMEET_ALGORITHM=pairwise`; {where}."])
+    return "\n".join(
+        [*markdown(head, lines), "", f"{RANKS} ranks, `SWAPMEET_ALGORITHM=pairwise`; {measured_on(about)}."]
+    )
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 import scale
 
 from swapmeet import launch, mpi
-from swapmeet.bench.machine import header
+from swapmeet.bench.machine import header, measured_on
 from swapmeet.library import library, source_tree
 from swapmeet.structs import read_lines
 from swapmeet.tables import between, markdown
@@ -75,7 +75,10 @@ def microseconds(time: float) -> str:
 def table(path: Path) -> str:
     """Medians in microseconds, and the speed-up over BASE, in Markdown."""
     medians: dict[tuple[str, int, int, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for line in read_lines(path):
+    lines = list(read_lines(path))
+    commits = " and ".join(dict.fromkeys(line["commit"] for line in lines))
+    where = measured_on({**lines[-1], "commit": commits})
+    for line in lines:
         cell = medians[line["mpi"], line["ranks"], line["messages"], line["bytes"]]
         for method, times in line["times_us"].items():
             cell[method].append(statistics.median(times))
@@ -88,7 +91,7 @@ def table(path: Path) -> str:
             time = statistics.median(cell[method])
             cells.append(f"{microseconds(time)} ({base / time:.2f})")
         rows.append([name, str(ranks), str(messages), str(size), *cells])
-    return "\n".join(markdown(["MPI", "P", "messages", "bytes", *heads], rows))
+    return "\n".join([f"{where}.", "", *markdown(["MPI", "P", "messages", "bytes", *heads], rows)])
 
 
 def page(options: argparse.Namespace) -> None:

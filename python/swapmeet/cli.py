@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from swapmeet import (
     __version__,
     catalogue,
     conformance,
+    progress,
     show,
     site,
     verification,
@@ -62,11 +62,14 @@ RENAMED = {
     "--size": "--sizes",
     "--limit": "--time-limit",
     "--timeout": "--time-limit",
+    "--seconds": "--budget",
+    "--seeds": "--seed",
+    "--weights": "--workload",
 }
 #: The parts of the help, in its order.
 PARTS = {
-    "Use": "run env doctor explain tuning info lib options algorithms",
-    "Measure": "bench tune calibrate profile compare plot",
+    "Use": "run env doctor explain info lib options algorithms",
+    "Measure": "bench tune tuning calibrate profile compare plot",
     "Study": "show draw verify model topology simulate goal limits validate regret reproduce cluster conformance",
 }
 
@@ -102,17 +105,31 @@ def _reporting() -> Iterator[None]:
         print(f"swapmeet: {problem}", file=sys.stderr)
         raise typer.Exit(BAD_INPUT) from None
     except Exception as problem:
-        name = getattr(problem, "option_name", "")  # of the parser's "no such option", whose class is not public
-        if name in RENAMED:
-            print(f"swapmeet: {name} is called {RENAMED[name]} now", file=sys.stderr)
-            raise typer.Exit(BAD_INPUT) from None
-        raise
+        line = _usage_error(problem)
+        if line is None:
+            raise
+        print(f"swapmeet: {line}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
     except BrokenPipeError:  # `swapmeet show ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def _usage_error(problem: Any) -> str | None:
+    """One line for what the parser refuses, with the next step; None: it is something else, or the help."""
+    name = getattr(problem, "option_name", "")  # of "no such option", whose class is not public
+    if name in RENAMED:
+        return f"{name} is called {RENAMED[name]} now"
+    context, text = getattr(problem, "ctx", None), getattr(problem, "format_message", None)
+    if context is None or text is None or type(problem).__name__ == "NoArgsIsHelpError":
+        return None
+    where = context.command_path.partition(" ")[2]
+    what = " ".join(text().split()).rstrip(".")
+    help_of = f"swapmeet {where}".rstrip()
+    return f"{where}{': ' if where else ''}{what[:1].lower()}{what[1:]}; `{help_of} -h` lists what there is"
 
 
 app = App(
@@ -145,8 +162,13 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="No bars and no notes on standard error: results, warnings and errors."),
+    ] = False,
 ) -> None:
     """All-to-all collectives of MPI, as fast as the machine allows."""
+    progress.SETTINGS.quiet = quiet
 
 
 app.command(context_settings=PASSING)(run)
@@ -206,8 +228,8 @@ def verify(
         require_nodes(point, nodes, values)
     reports = []
     for point in points:
-        with _progress(str(point), values) as progress:
-            reports.append(verification.verify(point, values, progress, nodes))
+        with _progress(str(point), values) as advance:
+            reports.append(verification.verify(point, values, advance, nodes))
         if not as_json:
             print("\n".join(reports[-1].lines()), flush=True)
     if as_json:
@@ -227,15 +249,14 @@ def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progre
         TextColumn("P = {task.fields[ranks]}"),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True)
     before = dict(zip(values, itertools.accumulate((p * p for p in values), initial=0), strict=False))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=sum(p * p for p in values), ranks="")
+    with progress.bar(*columns) as shown:
+        task = shown.add_task(title, total=sum(p * p for p in values), ranks="")
 
-        def progress(ranks: int, fraction: float) -> None:
-            bar.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
+        def advance(ranks: int, fraction: float) -> None:
+            shown.update(task, completed=before[ranks] + fraction * ranks * ranks, ranks=ranks)
 
-        yield progress
+        yield advance
 
 
 app.add_typer(cluster, name="cluster")
@@ -382,7 +403,7 @@ def conformance_command(
     outcomes = []
     for outcome in conformance.run(mpis.find(mpi), wanted, values, native, arguments or [], limit_s):
         outcomes.append(outcome)
-        print(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}", file=sys.stderr, flush=True)
+        progress.note(f"{outcome.algorithm}, P = {outcome.ranks}: {outcome.summary}")
         if outcome.details:
             print(outcome.details, file=sys.stderr, flush=True)
     if as_json:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from swapmeet import progress
 from swapmeet.cache import cache_folder, own_cache_folder, problem_of
 from swapmeet.errors import SwapmeetError
 from swapmeet.installed import NAME, installed
@@ -305,8 +306,8 @@ def _run(words: Sequence[str], log: Path, of: str) -> None:
 @contextlib.contextmanager
 def _telling(mpi: Mpi) -> Iterator[None]:
     """Tell what is going on, unless it is over soon."""
-    words = f"swapmeet: building libswapmeet for {mpi.name}, which may take minutes"
-    timer = threading.Timer(TELL_AFTER_S, print, [words], {"file": sys.stderr, "flush": True})
+    words = f"building libswapmeet for {mpi.name}, which may take minutes"
+    timer = threading.Timer(TELL_AFTER_S, progress.note, [words])
     timer.start()
     try:
         yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from swapmeet import progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.units import long_duration
@@ -138,7 +138,7 @@ def _all(figure: Figure, simulator: Simulator | None, jobs: int | None) -> list[
     def told(job: Job, outcome: Outcome) -> None:
         word = outcome.problem or f"{1e3 * outcome.longest:.4g} ms"
         cell = f"{figure.key}: P = {job.cell.ranks}, {job.cell.sizes}, {job.spec}"
-        print(f"swapmeet: {cell}: {word}", file=sys.stderr, flush=True)
+        progress.note(f"{cell}: {word}")
 
     return running.rows_of(figure, simulator, jobs or len(os.sched_getaffinity(0)), told)
 

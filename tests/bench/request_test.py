@@ -45,7 +45,7 @@ def test_workloads_are_of_an_alltoallv() -> None:
         ({"datatype": "float"}, "expected byte, double, strided"),
         ({"workloads": ["uniform"]}, "--workload"),
         ({"workloads": ["uniform:max=8"], "collective": "alltoall"}, "alltoallv"),
-        ({"workloads": ["uniform:max=8"], "seeds": "x"}, "--seeds"),
+        ({"workloads": ["uniform:max=8"], "seeds": "x"}, "--seed"),
         ({"samples": 5, "most": 7}, "-i"),
         ({"samples": 0}, "-i 0"),
         ({"launches": 0}, "--launches 0"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli.command import refused, swapmeet
+from cli.json_test import answer
 
 from swapmeet import machines
 
@@ -23,6 +24,11 @@ def test_one_node(tmp_path: Path) -> None:
     for place in ("within.latency_us", "within.byte_ns", "node.memory_byte_ns", "pack.byte_ns", "shared.latency_us"):
         assert 0 < machine.numbers[place].value < 1e5, place
     assert json.loads(file.read_text())["measured"]["held_out"]["exchanges"] > 3
+    words = ["calibrate", "--mpi", "openmpi", "-n", "2", "--launches", "1", "--budget", "1s", "-o", str(file)]
+    found, status = answer(words)
+    assert (status, found["description"]) == (0, str(file))
+    assert {"within.latency_us", "pack.byte_ns"} <= {one["number"] for one in found["numbers"]}
+    assert all(one["expected_us"] > 0 for one in found["predictions"])
     priced = swapmeet("model", "pairwise", "-P", "64", "-S", "512", "--machine", str(file))
     assert priced.returncode == 0 and "max-rate" in priced.stdout
 

@@ -188,6 +188,14 @@ def test_bench(results: tuple[Path, Path]) -> None:
     assert ours["verdict"] in ("faster", "slower", "tie", "unclear")
 
 
+def test_tune(results: tuple[Path, Path], tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    found, status = answer(["tune", "--from", str(results[1]), "-o", str(rules)])
+    assert (status, found["tuning_file"], found["results"]) == (0, str(rules), [str(results[1])])
+    assert found["rules"][0]["collective"] == "alltoall" and found["rules"][0]["ranks"][0] == 4
+    assert rules.read_text().count("\nrule: ") == len(found["rules"])
+
+
 def test_compare(results: tuple[Path, Path]) -> None:
     found, status = answer(["compare", *map(str, results)])
     assert (found["changed_for_worse"], status) == (False, 0)

@@ -54,6 +54,47 @@ def test_a_missing_file_is_found_missing_before_anything_is_made(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+REFUSED = [
+    (["nonsense"], "no such command 'nonsense'; `swapmeet -h` lists what there is"),
+    (["show", "tra", "-P", "4", "--blocks", "8"], "show: no such option: --blocks"),
+    (["goal", "tra", "-P", "4"], "goal: missing option '-S' / '--sizes'; `swapmeet goal -h` lists what there is"),
+    (["tuning", "merge"], "tuning merge: missing argument 'FILE...'"),
+]
+
+
+@pytest.mark.parametrize("words, hint", REFUSED, ids=lambda part: " ".join(part) if isinstance(part, list) else "")
+def test_what_the_parser_refuses_is_one_line_with_the_next_step(words: list[str], hint: str) -> None:
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("swapmeet: ") and hint in line and " -h` lists" in line
+
+
+def test_quiet_leaves_notes_out(tmp_path: Path) -> None:
+    words = ["simulate", "--estimate", "tra", "-n", "8", "-S", "8", "-o"]
+    assert "has all samples" in CliRunner().invoke(app, [*words, str(tmp_path / "one.jsonl")]).stderr
+    done = CliRunner().invoke(app, ["--quiet", *words, str(tmp_path / "other.jsonl")])
+    assert (done.exit_code, done.stderr) == (0, "") and "tra" in done.stdout
+
+
+HEAVY = [
+    ["plot", "missing.jsonl"],
+    ["tune", "--from", "missing.jsonl"],
+    ["calibrate", "-P", "1"],
+    ["limits", "-o", "there", "--machine", "nowhere"],
+]
+
+
+@pytest.mark.parametrize("words", HEAVY, ids=" ".join)
+def test_a_mistake_is_reported_before_slow_libraries_are_imported(words: list[str], tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom swapmeet.cli import app\n"
+        "try: app()\nfinally: print(*{'scipy', 'matplotlib', 'sklearn'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "\n"), done.stderr
+
+
 FORGOTTEN = [
     (["run", "-n", "2", "--stats", "--", "./app"], "--stats"),
     (["run", "--stats", "-n", "2", "--", "./app"], "--stats"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import typer.core
 import typer.main
@@ -19,6 +21,9 @@ OLD = [
     ("reproduce", "--limit", "10m"),
     ("conformance", "--timeout", "60"),
     ("cluster", "run", "--limit", "3s", "--", "true"),
+    ("bench", "--seeds", "0"),
+    ("topology", "torus(2)", "--seconds", "3"),
+    ("topology", "torus(2)", "--weights", "sizes"),
 ]
 
 
@@ -39,6 +44,22 @@ def test_every_command_is_in_one_part_of_the_help() -> None:
     assert sorted(listed) == sorted(group.commands)
     text = swapmeet("--help").stdout
     assert all(f"\n{part}:" in text for part in PARTS) and all(f"\n  {name} " in text for name in listed)
+
+
+def test_an_option_has_the_same_letter_in_every_command() -> None:
+    letters: dict[str, dict[str, set[str]]] = {}
+
+    def gather(command: Any, path: str) -> None:
+        for name, one in getattr(command, "commands", {}).items():
+            gather(one, f"{path} {name}")
+        for option in (one for one in command.params if one.param_type_name == "option"):
+            for name in (name for name in option.opts if name.startswith("--")):
+                short = " ".join(sorted(name for name in option.opts if not name.startswith("--")))
+                letters.setdefault(name, {}).setdefault(short, set()).add(path)
+
+    gather(typer.main.get_command(app), "swapmeet")
+    assert letters["--ranks-per-node"].keys() == {"-Q"}
+    assert not {name: by for name, by in letters.items() if len(by) > 1}
 
 
 @pytest.mark.parametrize("option", ["-P", "--ranks", "-n"])

@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
 from swapmeet import reproduce_command
-from swapmeet.reproduction import judging, page, registry, running, store
+from swapmeet.reproduction import drawing, judging, page, registry, running, store
 from swapmeet.reproduction.figure import (
     CONFIRMED,
     EXCEEDED,
@@ -185,3 +185,14 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
 def test_without_simgrid_it_says_what_to_install(tmp_path: Path) -> None:
     environment = {"PATH": str(tmp_path)}
     assert "apt-get install libsimgrid-dev" in refused("reproduce", "fft:fig1", "-o", str(tmp_path), env=environment)
+
+
+def test_a_compact_picture_keeps_the_colour_of_a_thin_line(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    picture = image.new("RGB", (256, 256))
+    picture.putdata([(x, 255 - y // 2, (x + y) // 2) for y in range(256) for x in range(256)])
+    picture.paste((213, 94, 0), (0, 100, 256, 102))
+    picture.save(tmp_path / "picture.png")
+    drawing.compact(tmp_path / "picture.png")
+    with image.open(tmp_path / "picture.png") as few:
+        assert few.mode == "P" and few.convert("RGB").getpixel((50, 101)) == (213, 94, 0)

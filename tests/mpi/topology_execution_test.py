@@ -110,7 +110,7 @@ def test_two_layers_that_have_no_order_are_left_to_the_mpi(exchange, wheel: str)
 
 
 def test_a_table_of_sizes_is_an_order(exchange, wheel: str, tmp_path: Path) -> None:
-    """What `swapmeet topology --weights` writes."""
+    """What `swapmeet topology --workload` writes."""
     placed = _core.PlacedNetwork(_core.named_network(NETWORK), placement="random:3", ranks=6)
     (tmp_path / "table").write_text(str(placed.slots(moves=100, sizes=_core.workload_sizes("uniform:max=1KiB", 0, 6))))
     warnings, served, _ = exchange(wheel, f"direct(order=topology({tmp_path}/table),window=2,complete=any)")

@@ -185,7 +185,7 @@ def here(*words: str, status: int = 0) -> str:
 def test_orders_are_compared_by_bytes(tmp_path: Path) -> None:
     words = [
         "dragonfly(a=4,p=2,h=1)",
-        "--weights",
+        "--workload",
         "uniform:max=1KiB",
         "--moves",
         "4000",
@@ -213,9 +213,9 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
         (line,) = here("torus(dims=3)", *words, status=2).splitlines()
         return line
 
-    assert "the sizes are of 2 ranks, but 3 are placed: say -P 2" in refused("--weights", str(file), "-P", "3")
-    assert "is no file, and no workload" in refused("--weights", "much")
-    assert "--weights with --check-slots" in refused("--weights", str(file), "--check-slots", "x")
-    assert "with sizes only direct exchanges" in refused("--weights", str(file), "--spec", "tra")
+    assert "the sizes are of 2 ranks, but 3 are placed: say -P 2" in refused("--workload", str(file), "-P", "3")
+    assert "is no file, and no workload" in refused("--workload", "much")
+    assert "--workload with --check-slots" in refused("--workload", str(file), "--check-slots", "x")
+    assert "with sizes only direct exchanges" in refused("--workload", str(file), "--spec", "tra")
     file.write_bytes(b"\xff")
-    assert "it is not text" in refused("--weights", str(file))
+    assert "it is not text" in refused("--workload", str(file))

@@ -79,7 +79,7 @@ def test_the_oldest_of_what_python_needs_will_do(tmp_path: Path) -> None:
     command = "from swapmeet.cli import app; app()"
     assert "┃" in printed(command, "show", "pairwise", "-P", "2")
     assert "its value is missing" in printed(command, "tuning", "merge", "-o", "--")
-    assert "Missing argument" in printed(command, "run")
+    assert "missing argument" in printed(command, "run")
 
 
 Calls = list[tuple[str, tuple[Any, ...]]]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -130,14 +130,7 @@ def test_a_folder_that_cannot_be_written_to(results: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("missing", ["matplotlib", "scipy", "numpy"])
 def test_a_missing_library_names_the_extra(results: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name == missing:
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SwapmeetError, match=rf"plot needs {missing}: `pip install 'swapmeet\[plot\]'`"):
         plot([results])
 

@@ -7,6 +7,7 @@ import os
 import platform
 import resource
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,13 @@ def header(options: dict[str, Any]) -> dict[str, Any]:
         },
         "options": options,
     }
+
+
+def measured_on(line: Mapping[str, Any]) -> str:
+    """Where and when, for a page: processor, kernel, commit and day of a campaign line."""
+    machine = line["machine"]
+    where = f"{machine['cores']} cores of {machine['processor']}, Linux {machine['kernel']}"
+    return f"{where}, commit {line['commit']}, {line['created'][:10]}"
 
 
 def available_bytes() -> int:

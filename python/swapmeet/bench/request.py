@@ -124,7 +124,7 @@ class Request:
         datatypes = _words(self.datatype or "byte", DATATYPES, "--datatype")
         if workloads and "alltoallv" not in collectives:
             raise SwapmeetError("--workload is for MPI_Alltoallv: give --collective alltoallv")
-        seeds = _numbers(self.seeds or "0", "--seeds")
+        seeds = _numbers(self.seeds or "0", "--seed")
         found = []
         if not workloads or self.sizes is not None or self.doubling is not None:
             found += [(name, size, 0, kind) for name in collectives for kind in datatypes for size in self._sizes()]

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from swapmeet import progress
 from swapmeet.bench import compare as comparing
 from swapmeet.bench import machine, osu, summary, table
 from swapmeet.bench.campaign import WRONG, Campaign, Watch
@@ -35,7 +35,7 @@ def measure(request: Request, file: Path, resume: bool, columns: osu.Columns | N
     except KeyboardInterrupt:
         with suppress(SwapmeetError):  # there may be nothing yet
             report(file, columns, form)
-        print(f"swapmeet: go on by `swapmeet bench --resume {file}`", file=sys.stderr)
+        progress.note(f"go on by `swapmeet bench --resume {file}`")
         raise
     return report(file, columns, form)
 
@@ -67,7 +67,7 @@ def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1
     with Writer(file, machine.header(request.given()), resume) as writer, _progress() as watch:
         if budget_share:
             named = "" if request.mpi else ", the default; --mpi names others"
-            print(f"swapmeet: measuring {', '.join(map(str, settings.targets))}{named}", file=sys.stderr, flush=True)
+            progress.note(f"measuring {', '.join(map(str, settings.targets))}{named}")
         Campaign(settings, writer, watch).run()
     if new and not read(file).cells():
         problems = read(file).problems
@@ -132,7 +132,7 @@ def report(
         print(*osu.text(results, columns), sep="\n", flush=True)
     else:
         tables_console(markup=True).print(*table.tables(results), sep="\n")
-    print(f"swapmeet: {file} has all samples: `swapmeet plot {file}`", file=sys.stderr, flush=True)
+    progress.note(f"{file} has all samples: `swapmeet plot {file}`")
     return not any(problem.message.startswith(WRONG) for problem in results.problems)
 
 
@@ -160,7 +160,6 @@ class _Bar:
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -169,5 +168,5 @@ def _progress() -> Iterator[Watch]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress.bar(*columns) as bar:
         yield _Bar(bar)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ import typer
 from swapmeet import mpi as mpis
 from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import AsJson, print_json
+from swapmeet.units import parse_duration
 
 MOST_RANKS = 1 << 16
 
@@ -27,22 +30,29 @@ def calibrate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where the description goes.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure what messages and copies cost here, and write it down for `swapmeet model --machine` and `swapmeet tune`.
 
     Prints how well the model predicts all-to-alls that the description was not fitted to (docs/calibration.md).
     """
     target = mpis.find(mpi) if mpi else mpis.default()
-    try:
-        from swapmeet.calibration import run
-        from swapmeet.calibration.description import standard_place
-        from swapmeet.units import parse_duration
-    except ImportError as problem:
-        raise SwapmeetError(f"swapmeet calibrate needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     wanted = max(2, len(os.sched_getaffinity(0))) if ranks is None else ranks
     if not 2 <= wanted <= MOST_RANKS:
         raise SwapmeetError(f"-P {wanted}: expected 2 to {MOST_RANKS}")
     if not 1 <= launches <= 1000:
         raise SwapmeetError(f"--launches {launches}: expected 1 to 1000")
     seconds = parse_duration(budget, "--budget")
-    run.calibrate(target, wanted, seconds, launches, launcher, output or standard_place(target.kind))
+    missing = next((name for name in ("numpy", "scipy") if find_spec(name) is None), None)
+    if missing:
+        raise SwapmeetError(f"swapmeet calibrate needs {missing}: `pip install 'swapmeet[bench]'`")
+    from swapmeet.calibration import run
+    from swapmeet.calibration.description import standard_place
+
+    place = output or standard_place(target.kind)
+    found = run.calibrate(target, wanted, seconds, launches, launcher, place)
+    if as_json:
+        print_json("calibrate", description=place, **run.record(found))
+    else:
+        run.report(found)
+        print(f"swapmeet: `swapmeet model SPEC -P 1024 -S 512 --machine {place}` reads it")

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize  # type: ignore[import-untyped]
 
 from swapmeet import _core
 from swapmeet.calibration.description import document, node_map
@@ -74,6 +73,8 @@ def _named(
 
 def solve(columns: Sequence[Sequence[float]], times: Sequence[float]) -> tuple[NDArray[np.float64], float]:
     """The factors, none negative, of columns that add up to the times, and the squares left; errors are relative."""
+    from scipy import optimize  # type: ignore[import-untyped]  # importing it takes half a second
+
     matrix, wanted = np.array(columns, dtype=float).T, np.array(times)
     factors, left = optimize.nnls(matrix / wanted[:, None], np.ones(len(wanted)))
     return factors, float(left) ** 2

@@ -38,8 +38,18 @@ class Run:
     held_out: list[dict[held_out.Exchange, list[float]]] = field(default_factory=list)
 
 
-def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None, output: Path) -> None:
-    """Measure, write the description, and say how good it is."""
+@dataclass(frozen=True)
+class Calibrated:
+    """What a description is made of, and how good it is."""
+
+    run: Run
+    numbers: Mapping[str, Number]  #: by their place in the description
+    predictions: Sequence[held_out.Prediction]
+    evidence: Mapping[str, Any]
+
+
+def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None, output: Path) -> Calibrated:
+    """Measure, and write the description."""
     if launcher is not None:
         launcher_words(launcher, ranks, target)
     require_place(output)
@@ -47,7 +57,7 @@ def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: 
     run = measure(target, ranks, seconds, launches, launcher)
     numbers = fit.numbers(fit.Rounds(run.taken), ranks, run.nodes)
     if not numbers:
-        reasons = "; ".join(dict.fromkeys(reason for taken in run.taken for reason in taken.refused.values()))
+        reasons = "; ".join(dict.fromkeys(_refused(run).values()))
         raise SwapmeetError(f"no messages could be measured: {reasons}")
     nodes = node_map(ranks, run.nodes)
     name = f"{target.kind} {target.version}, {_core.machine_signature()}"
@@ -60,8 +70,7 @@ def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: 
     page = document(name, note, measured, numbers)
     machines.parse(page, str(output))
     write(output, page)
-    _report(run, numbers, found, evidence)
-    print(f"swapmeet: `swapmeet model SPEC -P 1024 -S 512 --machine {output}` reads it")
+    return Calibrated(run, numbers, found, evidence)
 
 
 def measure(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None) -> Run:
@@ -112,26 +121,49 @@ def _evidence(run: Run, ranks: int, found: Sequence[held_out.Prediction]) -> dic
     }
 
 
-def _report(
-    run: Run, numbers: Mapping[str, Number], found: Sequence[held_out.Prediction], evidence: Mapping[str, Any]
-) -> None:
+def _refused(run: Run) -> dict[str, str]:
+    """What is not measured, and why."""
+    return dict(item for taken in run.taken for item in taken.refused.items())
+
+
+def record(found: Calibrated) -> dict[str, object]:
+    """The fields of `--json`."""
+    numbers = [
+        {"number": place, "value": one.value, "low": one.low, "high": one.high, "measured_by": one.source}
+        for place, one in found.numbers.items()
+    ]
+    predictions = [
+        {
+            "spec": one.exchange.spec,
+            "block_bytes": one.exchange.bytes,
+            "measured_us": 1e6 * one.measured,
+            "expected_us": 1e6 * one.expected,
+        }
+        for one in found.predictions
+    ]
+    refused = [{"what": what, "why": why} for what, why in _refused(found.run).items()]
+    return {"numbers": numbers, "not_measured": refused, "predictions": predictions}
+
+
+def report(found: Calibrated) -> None:
+    """Print it for people."""
     listing = Table("number", *right("value", "from", "to"))
     listing.add_column("measured by")
-    for place, number in numbers.items():
+    for place, number in found.numbers.items():
         form = "{:.0f}" if place.endswith("_bytes") else "{:.4g}"
         listing.add_row(place, *map(form.format, (number.value, number.low, number.high)), number.source)
-    crowd = Table("way", "ranks of a node", "GB/s", "messages/us")
-    for row in evidence["by_ranks_of_a_node"]:
+    crowd = Table("way", "ranks of a node", "GB/s", "messages/µs")
+    for row in found.evidence["by_ranks_of_a_node"]:
         crowd.add_row(*map(str, row.values()))
     console = tables_console()
     console.print(listing, crowd, sep="\n")
-    for what, reason in dict.fromkeys(item for taken in run.taken for item in taken.refused.items()):
+    for what, reason in _refused(found.run).items():
         print(f"swapmeet: {what} is not measured: {reason}")
-    if not found:
+    if not found.predictions:
         print("swapmeet: no time was left for all-to-alls: how well the model predicts is not known")
         return
-    console.print(held_out.table(found))
-    summary = evidence["held_out"]
+    console.print(held_out.table(found.predictions))
+    summary = found.evidence["held_out"]
     print(
         f"Of {summary['exchanges']} all-to-alls that the description is not made of, the model is off by "
         f"{summary['median']:.0%} in the median and {summary['worst']:.0%} at worst; "

@@ -43,7 +43,13 @@ def run(
     argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
     nodes: Annotated[int | None, typer.Option(min=1, help="Number of hosts. Default: 2.")] = None,
     ranks_per_node: Annotated[
-        str | None, typer.Option(metavar="N,...", help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.")
+        str | None,
+        typer.Option(
+            "-Q",
+            "--ranks-per-node",
+            metavar="N,...",
+            help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.",
+        ),
     ] = None,
     ranks: Annotated[
         int | None, typer.Option(*RANKS, min=1, help="Or their total, spread over the nodes evenly.")

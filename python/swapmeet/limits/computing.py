@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swapmeet import machines, prices
+from swapmeet import machines, prices, progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.limits.bounding import Bounds, simulated_costs
 from swapmeet.simulation import peers
@@ -81,7 +80,7 @@ def looks(spec: str, where: Platform) -> float:
 def estimated(wanted: Iterable[Platform], sizes: Sequence[int] = SIZES) -> Iterator[Row]:
     """A row for each cell of each platform."""
     for where in wanted:
-        print(f"swapmeet: {where.name}, P = {where.ranks}", file=sys.stderr)
+        progress.note(f"{where.name}, P = {where.ranks}")
         bounds, times, copies = Bounds(where), {}, {}
         free = costs_of(where)
         for copying in (free.copying, free.datatype):

@@ -15,6 +15,7 @@ from swapmeet.network import comparing, picture, reading, weights
 from swapmeet.output import JSON, TABLE, AsJson, tables_console
 from swapmeet.plots.model import require_plotting
 from swapmeet.specs import parse_spec, require_schedule
+from swapmeet.units import parse_duration
 
 STALE = 1  #: exit status
 
@@ -68,7 +69,9 @@ def topology(
     check: Annotated[
         Path | None, typer.Option("--check-slots", metavar="FILE", help="Whether FILE was written for this.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0, max=1e6, help="For improvement of the order, at most.")] = 10,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="For improvement of the order, at most, as in 10s or 2m.")
+    ] = "10s",
     moves: Annotated[int, typer.Option(min=0, max=2**62, help="Of improvement, at most.")] = 20_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the improvement, and of a workload.")] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the network in our text form.")] = False,
@@ -88,6 +91,7 @@ def topology(
 ) -> None:
     """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
     form = output.form(as_json, csv)
+    seconds = parse_duration(budget, "--budget")
     if as_json and text:
         raise SwapmeetError("--text and --json are two forms of the same: leave one out")
     if bound and (csv or sizes or check):
@@ -159,7 +163,7 @@ def _by_bytes(
     write: Path | None,
     form: str,
 ) -> None:
-    """`swapmeet topology --weights`."""
+    """`swapmeet topology --workload`."""
     rows = [comparing.measure(placed, spec, name, sizes) for spec, name in orders]
     equal = comparing.compute(placed, *effort)
     rows.append(comparing.weighted(placed, equal, sizes, comparing.CONFLICT_FREE))

@@ -9,7 +9,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.texts import MIB, text_of
 from swapmeet.units import parse_bytes
 
-OPTION = "--weights"
+OPTION = "--workload"
 MOST_BYTES = 1024 * MIB  #: of a recording or a matrix
 
 Sizes = list[list[int]]  #: (P, P), bytes from each rank to each

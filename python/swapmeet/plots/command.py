@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from swapmeet import progress
 from swapmeet.arguments import RANKS
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import AsJson, print_json
@@ -52,7 +53,8 @@ def plot(
         str | None, typer.Option(*RANKS, metavar="RANKS", help="Only these numbers of ranks, as in 4:16,64.")
     ] = None,
     sizes: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'.")
+        list[str] | None,
+        typer.Option("-S", "--sizes", metavar="GLOB", help="Only these sizes: bytes such as 64, or 'uniform*'."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -121,9 +123,7 @@ def require_libraries() -> None:
     """
     missing = []
     for name in ("matplotlib", "numpy", "scipy"):
-        try:
-            __import__(name)
-        except ImportError:
+        if find_spec(name) is None:  # importing them takes half a second
             missing.append(name)
     if missing:
         raise SwapmeetError(f"plot needs {' and '.join(missing)}: `pip install 'swapmeet[plot]'`")
@@ -229,8 +229,6 @@ def _write_report(
 @contextmanager
 def _progress(title: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal, nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)
+    with progress.bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as shown:
+        task = shown.add_task(title, total=total)
+        yield lambda: shown.advance(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,8 @@ def require_plotting(file: Path, option: str = "--plot") -> None:
         raise SwapmeetError(f'{option} "{file}": the name must end in {", ".join(SUFFIXES)}')
     if not file.parent.is_dir():
         raise SwapmeetError(f'{option} "{file}": there is no folder {file.parent}')
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise SwapmeetError(f"{option} needs matplotlib: `pip install 'swapmeet[plot]'`") from None
+    if find_spec("matplotlib") is None:  # importing it takes a third of a second
+        raise SwapmeetError(f"{option} needs matplotlib: `pip install 'swapmeet[plot]'`")
 
 
 def plot_radices(curves: Mapping[str, Curve], block_bytes: int | None, file: Path) -> None:

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from swapmeet import application, launch
+from swapmeet import application, launch, progress
 from swapmeet import mpi as mpis
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.errors import SwapmeetError
@@ -188,9 +188,7 @@ class _Bar:
 
 @contextmanager
 def _progress() -> Iterator[_Bar]:
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress.bar(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
         yield _Bar(bar)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from swapmeet import __version__
+from swapmeet import __version__, progress
 from swapmeet.bench import machine
 from swapmeet.bench.candidates import require_candidates
 from swapmeet.bench.cells import NATIVE, name
@@ -107,7 +107,7 @@ def measure(
         how = {"simulated": runner.target.version}
     else:
         jobs = todo = [job for job in jobs if job.spec != NATIVE]
-        print(f"swapmeet: {_counted(len(jobs), 'estimate')}", file=sys.stderr)
+        progress.note(_counted(len(jobs), "estimate"))
         how = {"estimated": __version__}
     if file is None:
         return True
@@ -138,10 +138,9 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
     total = sum(each) / chosen.jobs
     total = max(total, max(each, default=0))
     most = sum(sorted((one.bytes for one in estimates), reverse=True)[: chosen.jobs])
-    print(
-        f"swapmeet: {_counted(len(todo), 'simulation')}, {jobs - len(todo)} more are known: "
-        f"about {long_duration(total)} by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB",
-        file=sys.stderr,
+    progress.note(
+        f"{_counted(len(todo), 'simulation')}, {jobs - len(todo)} more are known: "
+        f"about {long_duration(total)} by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB"
     )
     for job, seconds in zip(todo, each, strict=True):
         if seconds > limit_s:
@@ -160,26 +159,19 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-class _progress:  # noqa: N801
-    """Tells of each simulation that is done: a bar on a terminal, problems everywhere."""
+@contextmanager
+def _progress(todo: int) -> Iterator[Callable[[Job, Outcome], None]]:
+    """A bar of the simulations that are done, on a terminal; problems everywhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with progress.bar(*columns) as shown:
+        task = shown.add_task("simulating", total=todo)
 
-    def __init__(self, todo: int) -> None:
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._bar.add_task("simulating", total=todo)
+        def done(job: Job, outcome: Outcome) -> None:
+            shown.update(task, advance=1, description=f"{name(job.cell)}, {job.spec}")
+            if outcome.problem:
+                print(f"swapmeet: {name(job.cell)}: {job.spec}: {outcome.problem}", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> _progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, job: Job, outcome: Outcome) -> None:
-        self._bar.update(self._task, advance=1, description=f"{name(job.cell)}, {job.spec}")
-        if outcome.problem:
-            print(f"swapmeet: {name(job.cell)}: {job.spec}: {outcome.problem}", file=sys.stderr, flush=True)
+        yield done
 
 
 def application(chosen: Chosen, words: Sequence[str], specs: Sequence[str], form: str = TABLE) -> None:

@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from scipy import special  # type: ignore[import-untyped]
-
 from swapmeet.bench.candidates import AUTO
 from swapmeet.bench.cells import NATIVE, Cell
 from swapmeet.bench.records import Results
@@ -95,5 +93,5 @@ def stakes(known: Mapping[str, Estimate]) -> dict[str, float]:
         spread = math.hypot(error, own_error)
         score = (own - mean) / spread if spread > 0 else 0.0
         density = math.exp(-score * score / 2) / math.sqrt(2 * math.pi)
-        found[spec] = spread * (density + score * float(special.ndtr(score)))
+        found[spec] = spread * (density + score * math.erfc(-score / math.sqrt(2)) / 2)
     return found

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swapmeet import mpi as mpis
+from swapmeet import progress
 from swapmeet.arguments import RANKS, Launcher
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import tables_console
+from swapmeet.output import AsJson, print_json, tables_console
 from swapmeet.specs import parse_ranks
 
 SIZES = "8,64,512,2KiB,8KiB,32KiB,128KiB,512KiB"
@@ -67,12 +67,15 @@ def tune(
             "-o", "--output", metavar="FILE", help="The tuning file; default: where the library looks for it."
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find out what is fastest on this machine, and write it down for the library.
 
     All candidates get a first look; then what is unclear and matters is launched again. From then on the library
     follows the tuning file (docs/tuning.md).
     """
+    if not measured and ranks and parse_ranks(ranks)[0] < 2:
+        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     try:
         from swapmeet.tuning import exporting, file, measuring, pruning
     except ImportError as problem:
@@ -81,8 +84,6 @@ def tune(
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
-    if not measured and ranks and parse_ranks(ranks)[0] < 2:
-        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
     for path in filter(None, (place, *exports.paths)):
         file.require_place(path)
     sources = list(measured or [])
@@ -104,17 +105,23 @@ def tune(
         try:
             measuring.measure(plan, sources)
         except KeyboardInterrupt:
-            print(f"swapmeet: go on by the same command with --into {name}", file=sys.stderr)
+            progress.note(f"go on by the same command with --into {name}")
             raise
-    for path in exports.write(sources, target):
+    exported = list(exports.write(sources, target))
+    left_out = list(exporting.left_out(sources, target)) if exports else []
+    found = measuring.fitted(sources, target) if place is not None else None
+    if place is not None and found is not None:
+        file.write(place, found.page)
+    if as_json:
+        rules = {"mpi": found.mpi, "machine": found.machine, "rules": found.rules} if found else {}
+        print_json("tune", results=sources, tuning_file=place, exported=exported, left_out=left_out, **rules)
+        return
+    for path in exported:
         for line in exports.advice(path):
             print(f"swapmeet: {line}")
-    for line in exporting.left_out(sources, target) if exports else ():
+    for line in left_out:
         print(f"swapmeet: left out, {line}")
-    if place is None:
-        return
-    page, table = measuring.fitted(sources, target)
-    file.write(place, page)
-    tables_console(markup=True).print(table)
-    when = "where SWAPMEET_TUNING_FILE names it" if output else "from now on (SWAPMEET_TUNING_FILE=none: not)"
-    print(f"swapmeet: the library follows {place} {when}")
+    if found is not None:
+        tables_console(markup=True).print(measuring.table(found))
+        when = "where SWAPMEET_TUNING_FILE names it" if output else "from now on (SWAPMEET_TUNING_FILE=none: not)"
+        print(f"swapmeet: the library follows {place} {when}")

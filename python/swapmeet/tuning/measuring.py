@@ -20,6 +20,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine
 from swapmeet.mpi import Mpi
 from swapmeet.tuning import active, file, fit, pruning
+from swapmeet.tuning.rule import Rule
 from swapmeet.units import parse_duration
 
 #: What may be fastest somewhere.
@@ -128,8 +129,18 @@ def measured_with(files: Sequence[Path]) -> Mpi | None:
     return next((one for one in mpis.found()[0] if {f"{one.kind} {one.version}"} == names), None)
 
 
-def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
-    """The text of the tuning file, and its rules for people.
+@dataclass(frozen=True)
+class Fitted:
+    """What results make."""
+
+    mpi: str  #: as in "openmpi 5.0.11"
+    machine: str  #: as _core.machine_signature() returns it
+    rules: Sequence[Rule]
+    page: str  #: the text of the tuning file
+
+
+def fitted(files: Sequence[Path], target: Mpi) -> Fitted:
+    """The rules of results.
 
     Raises
     ------
@@ -154,12 +165,16 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
             f"{', '.join(map(str, files))}: nothing is measured there of {mpi}, but of {held}: choose another by "
             "--mpi, or results of a single simulated machine"
         )
-    page = file.text(rules, mpi, _core.machine_signature(), [path.name for path in files], f"{datetime.date.today()}")
-    table = Table(
-        "call", "ranks", "nodes", "block", "use", "because it is", title=f"{mpi}, {_core.machine_signature()}"
-    )
-    for rule in rules:
-        table.add_row(
+    machine = _core.machine_signature()
+    page = file.text(rules, mpi, machine, [path.name for path in files], f"{datetime.date.today()}")
+    return Fitted(mpi, machine, rules, page)
+
+
+def table(found: Fitted) -> Table:
+    """The rules for people."""
+    listing = Table("call", "ranks", "nodes", "block", "use", "because it is", title=f"{found.mpi}, {found.machine}")
+    for rule in found.rules:
+        listing.add_row(
             rule.collective,
             file.range_text(*rule.ranks),
             "any" if rule.nodes is None else file.range_text(*rule.nodes),
@@ -167,4 +182,4 @@ def fitted(files: Sequence[Path], target: Mpi) -> tuple[str, Table]:
             rule.spec,
             rule.evidence,
         )
-    return page, table
+    return listing

@@ -91,6 +91,7 @@ def test_blocking_calls_that_repeat_prepare_for_others(started) -> None:
     assert any("Ialltoall on 2 ranks" in line and "intra=rows" in line for line in told.splitlines())
 
 
+@pytest.mark.unsanitized("the count in the status of Open MPI's own request is what memory held")
 def test_the_status_is_that_of_the_host_mpi(launch, compiled, wheel: str) -> None:
     argv = [compiled(wheel, "progress"), "status"]
     raw, ours = (launch(2, argv, mpi=wheel, preload=preload, timeout=60).stdout for preload in (False, True))

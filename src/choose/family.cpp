@@ -82,8 +82,8 @@ std::int64_t typical_bytes(std::int32_t size_class) {
   return std::int64_t{1} << (size_class == unknown_class ? unknown : size_class);
 }
 
-PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool measured)
-    : kind_(kind), means_(means), machine_(machine), model_(model), measured_(measured),
+PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded)
+    : kind_(kind), means_(means), machine_(machine), model_(model), crowded_(crowded),
       per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
   for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
                            direct(1, Completion::all, Transport::mpi)})
@@ -100,12 +100,12 @@ void PricedFamily::add(Spec spec) {
   points_.push_back(std::move(point));
 }
 
-/// Blocks of unequal size above this do not travel through other ranks (docs/measurements/cluster.md): larger ones where this job
-/// has measured that messages cost more.
+/// Blocks of unequal size above this do not travel through other ranks (docs/measurements/cluster.md): larger ones where ranks
+/// share cores, and messages cost so much.
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
-  while (measured_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
+  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
   return bytes;
 }
 

@@ -17,8 +17,9 @@ CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_cl
 /// a price is O(points). The same on every rank.
 class PricedFamily {
  public:
-  /// `kind.size_class` does not matter. `measured`: the network of `machine` was, by this job.
-  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool measured);
+  /// `kind.size_class` does not matter. `crowded`: ranks share cores, and this job has measured the
+  /// network.
+  PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded);
 
   /// What may be chosen besides the host MPI.
   std::size_t size() const { return points_.size(); }
@@ -47,7 +48,7 @@ class PricedFamily {
   Means means_;
   Machine machine_;
   Model model_;
-  bool measured_;
+  bool crowded_;
   std::int32_t per_node_;
   Shape shape_;
   Nodes nodes_;

@@ -88,7 +88,7 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
   const std::int32_t size_class = unequal ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
   CallKind kind = kind_of(collective, shape, size_class);
   const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
-                            knowledge.network.known());
+                            knowledge.network.known() && knowledge.ranks_per_core > 1);
   std::vector<Spec> unproved;
   std::vector<Expectation> expected;
   const auto best_of = [&](std::int32_t of_class) -> const Expectation& {
@@ -148,7 +148,7 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   constexpr std::size_t least = 3, most = 8;
   const CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
   const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
-                            knowledge.network.known());
+                            knowledge.network.known() && knowledge.ranks_per_core > 1);
   std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
   std::vector<Expectation> kept{expected.front()};
   std::stable_sort(expected.begin() + 1, expected.end(), [](const Expectation& one, const Expectation& other) {

@@ -1,7 +1,7 @@
 """What direct.md, bruck.md and varying.md show: speed-ups over a hand-written loop, or over the host MPI.
 
 Each page's data are a results file of the form of `swapmeet bench` (docs/results.md) beside it. Of a hand-written loop
-the spec is LOOP with its argument, as in "loop pairwise". Pages without such a file have theirs in FORMER.
+the spec is LOOP with its argument, as in "loop pairwise".
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from swapmeet.bench.cells import NATIVE
 from swapmeet.bench.reading import read
 from swapmeet.bench.records import Results
 from swapmeet.bench.statistics import Estimate, median, ratio
-from swapmeet.structs import read_lines
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 PAGES = ("direct", "bruck", "varying")
 LOOP = "loop "
-FORMER = "beside.jsonl"  #: speed-ups of one run of 2026-11-22, whose samples were not kept
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,6 @@ def load(page: str, folder: Path = DOCS) -> Page:
         If the file cannot be read.
     """
     file = folder / f"{page}.jsonl"
-    if not file.exists():
-        return _former(page, folder / FORMER)
     results = read(file)
     machine, blocks = results.header["machine"], len({launch.block for launch in results.launches})
     return Page(
@@ -102,15 +98,3 @@ def cells(results: Results) -> Iterator[Cell]:
             if spec not in bases and beside:
                 base = median([run.longest for run in beside]).value
                 yield Cell(cell.mpi, cell.ranks, cell.sizes, spec, ratio(beside, ours), base)
-
-
-def _former(page: str, file: Path) -> Page:
-    lines = [line for line in read_lines(file) if line["page"] == page]
-    found = []
-    for line in lines:
-        where = (line["mpi"], line["ranks"], line["size"], line["spec"])
-        base = 1e-6 * line["base_us"][0] if line["base_us"] else 0.0
-        found.append(Cell(*where, Estimate(*line["speedup"], samples=0, launches=1), base))
-    machine = lines[0]["machine"]
-    about = (machine["processor"], machine["cores"], lines[0]["created"], lines[0]["commit"])
-    return Page(found, *about, "one run, whose ratios were kept, not its samples")

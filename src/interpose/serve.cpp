@@ -125,14 +125,6 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
   return *decision;
 }
 
-/// Whether the call is over, for its blocks arrived while the ranks met. Not if an algorithm of `ours` is to exchange them.
-[[gnu::noinline, gnu::cold]] bool arrived(const Call& call, Communicator& communicator, bool ours) {
-  const std::vector<char> blocks = communicator.take_carried();
-  if (ours) return false;
-  std::memcpy(call.receive.address(0), blocks.data(), blocks.size());
-  return true;
-}
-
 void note(const Call& call, Communicator& communicator, Passed& passed) {
   const Blocks& sent = call.in_place ? call.receive : call.send;
   const bool derived = !sent.contiguous() || !call.receive.contiguous();
@@ -203,6 +195,9 @@ bool serve_again(const void* send, void* receive, Communicator& communicator, in
 bool serve(const Call& call, Communicator& communicator, Passed& passed, int& error) {
   communicator.called_on(call.comm);
   communicator.be_ready();
+  std::vector<char> arrived;  // while the ranks met for this call, which must not be left for another
+  if (communicator.carried()) [[unlikely]]
+    arrived = communicator.take_carried();
   const bool all_with_all = !of_neighbours(call.collective);
   if (communicator.options().check && all_with_all) [[unlikely]]
     if (!communicator.suits({call.collective, call.in_place, call.send, call.receive}))
@@ -215,7 +210,9 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   OnlineTuning* trying = nullptr;
   Decision& decision = decide(call, communicator, trying, passed.trial);
   const bool ours = decision.exchange != nullptr;
-  const bool over = communicator.carried() && arrived(call, communicator, ours);
+  const bool over = !ours && !arrived.empty();
+  if (over) [[unlikely]]
+    std::memcpy(call.receive.address(0), arrived.data(), arrived.size());
   if (!communicator.options().statistics && !communicator.recorded() && !observed && !passed.trial) [[likely]] {
     const bool done = over || (ours && run(call, communicator, decision, error));
     if (done || !ours) remember(call, communicator, decision, trying);

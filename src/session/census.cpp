@@ -66,23 +66,19 @@ std::map<std::uint64_t, std::int64_t> count_ranks(std::span<const CensusRecord> 
   return ranks;
 }
 
-/// As gather(), and with `carried`.
-int gather_carrying(CensusRecord mine, CarriedBlocks& carried, std::vector<CensusRecord>& all, MPI_Comm comm) {
-  const std::size_t ranks = all.size(), bytes = carried.bytes, each = sizeof mine + bytes;
-  std::vector<char> out(ranks * each), in(ranks * each);
-  mine.has_blocks = carried.blocks.size() == ranks * bytes;
-  for (std::size_t i = 0; i < ranks; ++i) {
-    std::memcpy(&out[i * each], &mine, sizeof mine);
-    if (mine.has_blocks) std::memcpy(&out[i * each + sizeof mine], &carried.blocks[i * bytes], bytes);
+/// Gives each rank its record, and its block if there are any; and leaves in both what the others have.
+int exchange(const CensusRecord& mine, std::vector<CensusRecord>& all, std::vector<char>& blocks, MPI_Comm comm) {
+  const std::size_t ranks = all.size(), bytes = blocks.size() / ranks;
+  std::vector<CensusRecord> out(ranks, mine);
+  for (std::size_t i = 0; i < ranks && bytes > 0; ++i) {
+    out[i].block_bytes = static_cast<std::int16_t>(bytes);
+    std::memcpy(out[i].block.data(), &blocks[i * bytes], bytes);
   }
-  const int error = exchange_bytes(out.data(), each, in.data(), static_cast<int>(ranks), comm);
-  carried.blocks.resize(ranks * bytes);
-  for (std::size_t i = 0; i < ranks; ++i) {
-    std::memcpy(&all[i], &in[i * each], sizeof mine);
-    std::memcpy(&carried.blocks[i * bytes], &in[i * each + sizeof mine], bytes);
-  }
-  const auto has = [](const CensusRecord& rank) { return rank.has_blocks != 0; };
-  if (error || !std::ranges::all_of(all, has)) carried.blocks.clear();
+  const int error = exchange_bytes(out.data(), sizeof mine, all.data(), static_cast<int>(ranks), comm);
+  const auto alike = [&](const CensusRecord& rank) { return rank.block_bytes == static_cast<std::int16_t>(bytes); };
+  if (error || !std::ranges::all_of(all, alike)) blocks.clear();
+  for (std::size_t i = 0; !blocks.empty() && i < ranks; ++i)
+    std::memcpy(&blocks[i * bytes], all[i].block.data(), bytes);
   return error;
 }
 
@@ -100,7 +96,7 @@ std::uint64_t kernel_number() {
   return text.empty() ? host_number() : number_of(text);
 }
 
-Census take_census(const CensusRecord& mine, MPI_Comm comm, CarriedBlocks* carried) {
+Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   Census census;
@@ -112,8 +108,9 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, CarriedBlocks* carri
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
-  if (const int error = carried ? gather_carrying(mine, *carried, all, comm) : gather(mine, all, comm))
-    return census.fault = is_fault(error), census;
+  const int error =
+      !simulated && ranks <= most_carrying_ranks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
+  if (error) return census.fault = is_fault(error), census;
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
   census.recalled = all.front().recalled;

@@ -1,7 +1,9 @@
 /// What the ranks of a communicator tell one another before anything else: one MPI_Allgather of a record of each rank,
-/// from which every rank knows all that it must know of the others; or an MPI_Alltoall, with blocks that are to be exchanged.
+/// from which every rank knows all that it must know of the others. On few ranks an MPI_Alltoall, which carries small blocks of
+/// the call that waits for it: records are of one size whatever that call is, so ranks whose calls do not match meet as well.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,11 +22,12 @@ struct CensusRecord {
   std::uint32_t launched = 1;           ///< ranks on the host, as far as the launcher says
   std::uint32_t cores = UINT32_MAX;     ///< of the kernel
   std::uint16_t locked = 0;             ///< as progress_is_locked()
-  std::uint16_t has_blocks = 0;         ///< as CarriedBlocks
+  std::int16_t block_bytes = -1;        ///< of `block`; negative: there is none
   std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
   std::uint16_t starts_on_host = 0;     ///< whether non-blocking and persistent calls are the host MPI's
   std::uint64_t recalled = UINT64_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   JoinOffer offer{};
+  std::array<char, 64> block{};  ///< for the rank that gets the record
 };
 
 struct Census {
@@ -39,14 +42,12 @@ struct Census {
   std::vector<JoinOffer> offers{};
 };
 
-/// Small equal blocks, of the call that waits for the census, which carries them: the host MPI is then not called for them.
-struct CarriedBlocks {
-  std::size_t bytes = 0;     ///< of a block, the same on all ranks
-  std::vector<char> blocks;  ///< one for each rank; then, one of each; nothing: this rank cannot say, or some could not
-};
+/// On so many ranks records carry blocks.
+inline constexpr int most_carrying_ranks = 64;
 
-/// Collective over `comm`. With `carried`: on at most most_told_to_all ranks.
-Census take_census(const CensusRecord& mine, MPI_Comm comm, CarriedBlocks* carried = nullptr);
+/// Collective over `comm`. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
+/// each rank, or nothing: they were not exchanged.
+Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks);
 
 /// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
 /// kernel: the same for all that may want the same cores.

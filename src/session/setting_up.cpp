@@ -77,21 +77,19 @@ void Communicator::finish_setting_up() {
   if (options_.recording()) record(context().recorder);
 }
 
-/// The same for all ranks, but for the blocks themselves.
-std::optional<CarriedBlocks> Communicator::to_carry(const FirstCall& first) {
-  constexpr std::int64_t most_bytes = 128, most_ranks = 64;
-  if (simulated || shape_.ranks > most_ranks) return std::nullopt;
+/// The blocks of `first`, if they are small and lie as they are sent; else nothing.
+std::vector<char> Communicator::to_carry(const FirstCall& first) {
+  constexpr std::int64_t most_bytes = sizeof CensusRecord::block;
+  if (simulated || shape_.ranks > most_carrying_ranks || may_be_on_device()) return {};
   const bool in_place = first.send == MPI_IN_PLACE;
   const Datatype& in = datatypes_[first.receive_type];
   const Datatype& out = in_place ? in : datatypes_[first.send_type];
-  if (in.size > 0 && first.receive_count > most_bytes / in.size) return std::nullopt;
-  CarriedBlocks carried{static_cast<std::size_t>(first.receive_count * in.size), {}};
-  const bool alike = in_place || first.send_count * out.size == first.receive_count * in.size;
-  if (!alike || !in.predefined || !out.predefined || !in.contiguous || !out.contiguous || may_be_on_device())
-    return carried;
+  if (!in.predefined || !out.predefined || !in.contiguous || !out.contiguous || in.size == 0) return {};
+  if (first.receive_count > most_bytes / in.size) return {};
+  const std::int64_t bytes = first.receive_count * in.size;
+  if (!in_place && first.send_count * out.size != bytes) return {};
   const char* const blocks = static_cast<const char*>(in_place ? first.receive : first.send);
-  carried.blocks.assign(blocks, blocks + carried.bytes * static_cast<std::size_t>(shape_.ranks));
-  return carried;
+  return {blocks, blocks + bytes * shape_.ranks};
 }
 
 /// Collective.
@@ -114,9 +112,8 @@ void Communicator::meet(const FirstCall* first) {
   mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
   if (rank_ == 0) mine.recalled = recalled_.size();
   mine.offer = *offer_;
-  std::optional<CarriedBlocks> carried = first ? to_carry(*first) : std::nullopt;
-  Census census = take_census(mine, agreeing(), carried ? &*carried : nullptr);
-  if (carried) carried_ = std::move(carried->blocks);
+  if (first) carried_ = to_carry(*first);
+  Census census = take_census(mine, agreeing(), carried_);
   locked_ = census.locked;
   threaded_ = census.threaded;
   starts_on_host_ = census.starts_on_host;

@@ -87,20 +87,11 @@ std::uint64_t bytes_of(const Call& call) {
   return decision;
 }
 
-/// The largest block that is swapped in place through cells untried: above, some machines take less for a single copy out of
-/// memory that the host MPI puts aside, others twice as long (docs/measurements/node.md).
-constexpr std::int64_t most_in_place = 256 << 10;
-
 /// The decision for `call`, explained. Collective over call.comm on its first use. `trying`: what tries others, if
 /// anything does.
 Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
   Decision* decision = &communicator.decide(call.collective, block_bytes);
-  if (call.in_place && block_bytes > most_in_place && decision->plan && decision->plan->takes_place() &&
-      !communicator.options().algorithm) {
-    decision = &communicator.decline_at_first(call.collective, "in place, blocks of more than 256 KiB");
-    decision->noted = false;
-  }
   if (!decision->trying.empty()) [[unlikely]]
     trying = communicator.trying(call.collective, *decision, block_bytes);
   if (trying) [[unlikely]]

@@ -200,7 +200,8 @@ bool Communicator::was_measured(Collective collective, std::int64_t block_bytes)
 
 Decision& Communicator::postponed(Collective collective) {
   withdraw();  // it takes memory, and others may want it before
-  Decision& first = decline_at_first(collective, "one of the first calls: more are awaited before setting up");
+  Decision& first = decline(collective, "one of the first calls: more are awaited before setting up");
+  if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
   first.compared = false;
   return first;
 }
@@ -307,12 +308,6 @@ Decision& Communicator::decline(Collective collective, const std::string& reason
   decision->reason = reason;
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   return keep(collective, std::move(decision));
-}
-
-Decision& Communicator::decline_at_first(Collective collective, const std::string& reason) {
-  Decision& first = decline(collective, reason);
-  if (tries(collective, shape_, options_)) first.trying.resize(trial_classes);
-  return first;
 }
 
 Decision& Communicator::within_limits(Decision& decision, Collective collective, bool in_place,

@@ -256,8 +256,6 @@ class Communicator {
 
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
-  /// The same, until trials show that another algorithm takes less, if there are any.
-  Decision& decline_at_first(Collective collective, const std::string& reason);
 
   /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
   /// what it was given. Collective. False, on all ranks: one could not, or they differ.

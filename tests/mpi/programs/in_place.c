@@ -1,11 +1,13 @@
 /* MPI_IN_PLACE: blocks of many sizes, equal ones and others, by calls that block, that do not, and that persist. Prints
- * "in_place: right". */
+ * "in_place: right".
+ *
+ *   in_place [CALLS]  CALLS: so many MPI_Alltoall of large blocks besides */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 64 };
+enum { GUARD = 64, LARGEST = 12 };
 
 static int rank, ranks, wrong;
 
@@ -62,6 +64,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
     for (int way = 0; way < 6; ++way)
       for (int again = 0; again < 4; ++again) exchange(++round, sizes[i], way % 2, way / 2);
+  for (int calls = argc > 1 ? atoi(argv[1]) : 0; calls > 0; --calls) exchange(++round, sizes[LARGEST], 0, 0);
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf(all ? "in_place: %d bytes are wrong\n" : "in_place: right\n", all);
   MPI_Finalize();

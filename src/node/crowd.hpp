@@ -32,8 +32,15 @@ class Crowd {
     if (number > ranks_.load(std::memory_order_relaxed)) ranks_.store(number, std::memory_order_relaxed);
   }
   /// A thread of this process has been in a call that waits for a while; it goes on.
-  void waits() { waiting_.fetch_add(1, std::memory_order_relaxed); }
+  void waits() {
+    if (waiting_.fetch_add(1, std::memory_order_relaxed) > 0) [[unlikely]]
+      has_threads_.store(true, std::memory_order_relaxed);
+  }
   void goes_on() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+
+  /// Whether several threads of this process have waited at a time, each for an exchange of its ranks: a thread that one
+  /// waits for may be kept from its core by another, of another exchange, which does not see it.
+  bool has_threads() const { return has_threads_.load(std::memory_order_relaxed); }
 
   /// Of an exchange of so many ranks: whether the job has more threads than there are cores; and whether some of them,
   /// then, take no part in it.
@@ -49,6 +56,7 @@ class Crowd {
 
   std::int64_t cores_;
   std::atomic<std::int64_t> ranks_, waiting_ = 0;
+  std::atomic<bool> has_threads_ = false;
 };
 
 }  // namespace swapmeet

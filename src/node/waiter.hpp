@@ -85,6 +85,7 @@ class Waiter {
            (crowd_ && crowd_->has_unseen(ranks()));
   }
   bool for_long(bool polls) const {
+    if (polls && idle_ > little && crowd_ && crowd_->has_threads()) return true;
     if (idle_ <= several) return false;
     return crowd_ && crowd_->shares_cores(ranks()) ? idle_ % some == 0 : idle_ > many && polls;
   }
@@ -100,6 +101,7 @@ class Waiter {
 
   static constexpr std::uint32_t turns_between_polls = 64;
   static constexpr std::uint32_t some = 4, few = 16;
+  static constexpr std::uint32_t little = 128;    ///< where threads that nobody sees may be here: some microseconds
   static constexpr std::uint32_t several = 1000;  ///< where ranks share cores: they may have moved meanwhile
   /// Turns, some milliseconds: who is late for so long is stopped, or has no core at all.
   static constexpr std::uint32_t many = 100'000;

@@ -111,6 +111,11 @@ std::string name_of_start(Collective collective) {
   return name;
 }
 
+/// Whether the host MPI does less than a request of ours takes: MPICH completes an MPI_Ialltoall of nothing at once.
+bool is_nothing_to_host(Collective collective, std::int64_t block_bytes) {
+  return host_is_mpich && collective == Collective::alltoall && block_bytes == 0;
+}
+
 /// Of a request that cannot be cancelled, as those of collectives.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
@@ -186,7 +191,8 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
   if (UnderWay::has(*this) || !communicator_.ready()) return std::nullopt;  // else another thread may be deciding
-  if (communicator_.starts_on_host()) return communicator_.ours();
+  if (communicator_.starts_on_host() || is_nothing_to_host(collective, block_bytes))
+    return communicator_.expect_calls(), communicator_.ours();
   const Decision* const decision = communicator_.decided(collective, block_bytes);
   return decision && !decision->exchange ? std::optional(communicator_.ours()) : std::nullopt;
 }
@@ -223,7 +229,8 @@ int StartedQueue::start_first(One& one) {
     Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
   }
   if (!one.decision || preparing_) {
-    if (!preparing_ && communicator_.ready() && !communicator_.starts_on_host())
+    if (!preparing_ && communicator_.ready()) one.decision = declined(one);
+    if (!preparing_ && communicator_.ready() && !one.decision)
       one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!one.decision || one.decision->sized)
       if (const int error = prepare(one)) return error;
@@ -247,14 +254,22 @@ int StartedQueue::start_first(One& one) {
   return MPI_SUCCESS;
 }
 
+/// The decision to leave `one` to the host MPI for what all ranks know, once they have met; nullptr: it is to be decided.
+Decision* StartedQueue::declined(const One& one) {
+  const bool native = communicator_.starts_on_host();
+  if (!native && !is_nothing_to_host(one.collective(), one.block_bytes())) return nullptr;
+  communicator_.expect_calls();  // however far this rank was: those that must settle something expect them, too
+  return &communicator_.decline(one.collective(),
+                                native ? "a rank has SWAPMEET_NONBLOCKING=native" : "nothing to send");
+}
+
 /// What the ranks must settle before `one`.
 int StartedQueue::prepare(One& one) {
   const auto settle = [this, &one]() -> int {
     communicator_.finish_setting_up();
     communicator_.expect_calls();
-    one.decision = communicator_.starts_on_host()
-                       ? &communicator_.decline(one.collective(), "a rank has SWAPMEET_NONBLOCKING=native")
-                       : &communicator_.decide(one.collective(), one.block_bytes());
+    one.decision = declined(one);
+    if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
     const Request& request = one.execution.request();
     if (one.decision->sized &&
         !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,

@@ -59,6 +59,7 @@ class StartedQueue final : public Ongoing {
   // Each returns `unfinished`, or an error, with which the first is over.
   int advance_first();
   int start_first(One& one);
+  Decision* declined(const One& one);
   int prepare(One& one);
   void over(int error);
 

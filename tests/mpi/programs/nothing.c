@@ -1,0 +1,37 @@
+/* nothing: MPI_Ialltoall of no bytes, by no elements on some ranks and by elements of an empty type on others, between
+ * exchanges of data: first of all, between others, under way beside others. It prints "nothing: right". */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 200 };
+
+int main(int argc, char **argv) {
+  int me, ranks, wrong = 0, all = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int empties = argc > 1 ? atoi(argv[1]) : 0; /* elements of the empty type */
+  MPI_Datatype empty;
+  MPI_Type_contiguous(0, MPI_INT, &empty), MPI_Type_commit(&empty);
+  int *const sent = malloc((size_t)ranks * sizeof *sent), *const received = malloc((size_t)ranks * sizeof *received);
+  for (int round = 0; round < ROUNDS; ++round) {
+    MPI_Request requests[3];
+    const int turn = round + me, elements = turn % 2 ? empties : 0;
+    const MPI_Datatype type = elements ? empty : MPI_INT;
+    for (int i = 0; i < ranks; ++i) sent[i] = 1000 * round + 10 * me + i, received[i] = -1;
+    MPI_Ialltoall(sent, elements, type, received, elements, type, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ialltoall(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD, &requests[1]);
+    MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, received, elements, type, MPI_COMM_WORLD, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < ranks; ++i) wrong += received[i] != 1000 * round + 10 * i + me;
+    if (round % 7 == 0) MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Ialltoall(sent, elements, type, received, elements, type, MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    for (int i = 0; i < ranks; ++i) wrong += received[i] != 1000 * round + 10 * i + me;
+  }
+  free(sent), free(received), MPI_Type_free(&empty);
+  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (me == 0) printf(all ? "nothing: %d blocks are wrong\n" : "nothing: right\n", all);
+  MPI_Finalize();
+  return 0;
+}

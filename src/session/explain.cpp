@@ -38,4 +38,10 @@ void explain(std::string_view name, Collective collective, const Communicator& c
            decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
 }
 
+std::string name_of_start(Collective collective) {
+  std::string name = "I" + std::string(name_of(collective));
+  name[1] = static_cast<char>(name[1] - 'A' + 'a');
+  return name;
+}
+
 }  // namespace swapmeet

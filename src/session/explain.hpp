@@ -14,4 +14,7 @@ namespace swapmeet {
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how = "");
 
+/// "Ialltoall"
+std::string name_of_start(Collective collective);
+
 }  // namespace swapmeet

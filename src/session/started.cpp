@@ -104,13 +104,6 @@ void fill(MPI_Status* status) {
   status->MPI_TAG = MPI_ANY_TAG;
 }
 
-/// "Ialltoall"
-std::string name_of_start(Collective collective) {
-  std::string name = "I" + std::string(name_of(collective));
-  name[1] = static_cast<char>(name[1] - 'A' + 'a');
-  return name;
-}
-
 /// Whether the host MPI does less than a request of ours takes: MPICH completes an MPI_Ialltoall of nothing at once.
 bool is_nothing_to_host(Collective collective, std::int64_t block_bytes) {
   return host_is_mpich && collective == Collective::alltoall && block_bytes == 0;
@@ -133,7 +126,10 @@ StartedQueue::~StartedQueue() {
   context().under_way->forget();
 }
 
-void StartedQueue::decide_anew() { idle_->forget(false); }
+void StartedQueue::decide_anew() {
+  idle_->forget(false);
+  tunings_.clear();
+}
 
 int StartedQueue::start(Request what, MPI_Request* request) {
   return begin(std::make_unique<One>(std::move(what), idle_), request);
@@ -228,16 +224,8 @@ int StartedQueue::start_first(One& one) {
     post->call_begins(one.collective());
     Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
   }
-  if (!one.decision || preparing_) {
-    if (!preparing_ && communicator_.ready()) one.decision = declined(one);
-    if (!preparing_ && communicator_.ready() && !one.decision)
-      one.decision = communicator_.decided(one.collective(), one.block_bytes());
-    if (!one.decision || one.decision->sized)
-      if (const int error = prepare(one)) return error;
-    if (one.block_bytes() > one.decision->unchecked_bytes)
-      one.decision = &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send,
-                                                  one.block_bytes());
-  }
+  if (!one.decision || preparing_ || communicator_.nodes() > 1)
+    if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
             one.decision->exchange ? "; advanced in the host MPI's progress" : "");
@@ -254,6 +242,36 @@ int StartedQueue::start_first(One& one) {
   return MPI_SUCCESS;
 }
 
+/// What executes `one`.
+int StartedQueue::decide(One& one) {
+  if (!preparing_ && communicator_.ready()) {
+    if (!one.decision) one.decision = declined(one);
+    if (!one.decision) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (StartedTuning* const tuning = std::exchange(counted_, true) ? nullptr : tuning_of(one)) {
+      settles_ = tuning->begins(PMPI_Wtime()) ? tuning : nullptr;
+      if (!settles_) one.decision = &tuning->next();
+    }
+  }
+  if (preparing_ || settles_ || !one.decision || one.decision->sized)
+    if (const int error = prepare(one)) return error;
+  if (one.block_bytes() > one.decision->unchecked_bytes)
+    one.decision =
+        &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send, one.block_bytes());
+  return MPI_SUCCESS;
+}
+
+/// What tries another schedule for exchanges like `one`; nullptr: nothing does.
+StartedTuning* StartedQueue::tuning_of(const One& one) {
+  if (communicator_.nodes() <= 1 || !one.decision || !one.decision->exchange || of_neighbours(one.collective()))
+    return nullptr;
+  const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
+  std::unique_ptr<StartedTuning>& found = tunings_[{one.collective(), size}];
+  Decision* const usual = found ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
+  if (usual && !usual->trying.empty() && !is_single_step(usual->spec()))
+    found = std::make_unique<StartedTuning>(communicator_, one.collective(), *usual);
+  return found.get();
+}
+
 /// The decision to leave `one` to the host MPI for what all ranks know, once they have met; nullptr: it is to be decided.
 Decision* StartedQueue::declined(const One& one) {
   const bool native = communicator_.starts_on_host();
@@ -268,8 +286,13 @@ int StartedQueue::prepare(One& one) {
   const auto settle = [this, &one]() -> int {
     communicator_.finish_setting_up();
     communicator_.expect_calls();
-    one.decision = declined(one);
-    if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    if (settles_) {
+      settles_->settle();
+      one.decision = &std::exchange(settles_, nullptr)->next();
+    } else {
+      one.decision = declined(one);
+      if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    }
     const Request& request = one.execution.request();
     if (one.decision->sized &&
         !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
@@ -293,6 +316,7 @@ int StartedQueue::prepare(One& one) {
 void StartedQueue::over(int error) {
   One* const one = waiting_.front();
   waiting_.pop_front();
+  counted_ = false;
   if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
   if (communicator_.options().statistics && one->decision)

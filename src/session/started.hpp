@@ -8,13 +8,16 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "mpi/coroutine.hpp"
 #include "observe/observer.hpp"
 #include "session/execution.hpp"
+#include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
 
 namespace swapmeet {
@@ -59,6 +62,8 @@ class StartedQueue final : public Ongoing {
   // Each returns `unfinished`, or an error, with which the first is over.
   int advance_first();
   int start_first(One& one);
+  int decide(One& one);
+  StartedTuning* tuning_of(const One& one);
   Decision* declined(const One& one);
   int prepare(One& one);
   void over(int error);
@@ -66,9 +71,13 @@ class StartedQueue final : public Ongoing {
   Communicator& communicator_;
   std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
   std::optional<Coroutine> preparing_;
+  /// Of exchanges of a kind, with blocks of a class of sizes.
+  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<StartedTuning>> tunings_;
+  StartedTuning* settles_ = nullptr;  ///< with the exchange that is prepared
   std::shared_ptr<Idle> idle_;
-  Observer observer_;   ///< for the watchdog
-  bool begun_ = false;  ///< it knows of the first
+  Observer observer_;     ///< for the watchdog
+  bool begun_ = false;    ///< it knows of the first
+  bool counted_ = false;  ///< the first, by what tries others
 };
 
 }  // namespace swapmeet

@@ -66,6 +66,19 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
     started("started_again", 3, algorithm=spec)
 
 
+@pytest.mark.parametrize(("ranks", "nodes"), [(8, "2"), (8, "0,1,0,1,2,3,2,3"), (8, "4")])
+@pytest.mark.parametrize("kind", ["equal", "unequal"])
+@pytest.mark.parametrize("us", [0, -500])
+def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str, wheel: str) -> None:
+    """By how long the program takes from one exchange to the next, computing included."""
+    words = ["48", "300", str(us), *(["v"] if kind == "unequal" else [])]
+    _, told, algorithms = started("computing", ranks, *words, SWAPMEET_NODES=nodes, SWAPMEET_EXPLAIN="1")
+    assert "from one to the next the program takes" in told
+    assert len(algorithms) > 1
+    _, told, algorithms = started("computing", ranks, *words, SWAPMEET_NODES=nodes, SWAPMEET_TRIALS="0")
+    assert len(algorithms) == 1
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("empties", [0, 5])
 @pytest.mark.parametrize("spec", ["auto", "native", "pairwise", "tuna"])

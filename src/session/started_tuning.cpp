@@ -20,6 +20,9 @@ double median(std::vector<double> times_s) {
   return *middle;
 }
 
+/// The first messages between two ranks take longer.
+double least(const std::vector<double>& times_s) { return times_s.empty() ? 0 : std::ranges::min(times_s); }
+
 /// The one of a single step; within nodes by MPI, too, for what goes through shared memory is finished by the ranks themselves.
 Spec single_step() {
   Spec spec;
@@ -69,11 +72,12 @@ void StartedTuning::enter(std::size_t block) {
 
 /// On average over the ranks, which in the long run take the same time.
 void StartedTuning::judge() {
-  constexpr double hopeless = 1.5, better = 0.95;
-  std::array<double, 2> times_s = {median(times_s_[usual]), median(times_s_[single])};
+  constexpr double hopeless = 1.25, better = 0.95;
+  const bool first = block_ + 1 == first_judged;
+  std::array<double, 2> times_s = {median(times_s_[usual]), first ? least(times_s_[single]) : median(times_s_[single])};
   if (reduce(std::span(times_s), MPI_DOUBLE, MPI_SUM, communicator_.ours()) != MPI_SUCCESS) return pause();
   for (double& time_s : times_s) time_s /= communicator_.ranks();
-  if (block_ + 1 == first_judged && times_s[single] < hopeless * times_s[usual]) return enter(first_judged);
+  if (first && times_s[single] < hopeless * times_s[usual]) return enter(first_judged);
   chosen_ = times_s[single] < better * times_s[usual] ? single : usual;
   if (communicator_.options().explain && communicator_.rank() == 0) {
     const auto takes = [&](Arm arm) {

@@ -20,7 +20,7 @@ struct Spec;
 /// Whether nothing of an exchange by `spec` waits for another part of it on the same rank.
 bool is_single_step(const Spec& spec);
 
-/// All ranks make the same exchanges in the same order, so that all do the same. One that loses takes three exchanges of the
+/// All ranks make the same exchanges in the same order, so that all do the same. One that loses takes five exchanges of the
 /// first sixteen, and then of more and more.
 class StartedTuning {
  public:
@@ -43,7 +43,7 @@ class StartedTuning {
     int exchanges, uncounted;
   };
   static constexpr std::array<Block, 6> blocks = {
-      {{usual, 10, 4}, {single, 3, 1}, {usual, 9, 1}, {single, 9, 1}, {usual, 9, 1}, {single, 9, 1}}};
+      {{usual, 10, 4}, {single, 5, 2}, {usual, 16, 4}, {single, 16, 4}, {usual, 16, 4}, {single, 16, 4}}};
   static constexpr std::size_t first_judged = 2;  ///< blocks after which a loser is dropped
   static constexpr int first_pause = 1000;
 

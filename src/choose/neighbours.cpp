@@ -10,12 +10,14 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t numbers_of_phase = 4;  ///< messages and blocks within nodes, then between them
+constexpr std::size_t all_candidates = 3, numbers_of_candidate = 3 * numbers_of_phase;
+static_assert(std::tuple_size_v<NeighbourWork> == all_candidates * numbers_of_candidate);
 
-/// All ranks of a node share its messages to others.
-Spec by_leaders() {
-  Spec spec{.family = Family::leaders};
-  spec.leaders = 0;
-  spec.intra = Transport::automatic;
+/// What is priced: as the host MPI does it; all ranks of a node share its messages to others; one rank sends them all.
+Spec candidate(std::size_t number) {
+  Spec spec{.family = number == 0 ? Family::direct : Family::leaders};
+  if (number > 0) spec.intra = Transport::automatic;
+  spec.leaders = number == 1 ? 0 : 1;
   return spec;
 }
 
@@ -34,19 +36,21 @@ void count_phase(const SlotFlow& flow, const SlotFlow::Phase& phase, const Shape
   for (std::size_t i = 0; i < numbers_of_phase; ++i) numbers[i] = std::max(sent[i], received[i]);
 }
 
-/// Phases of so many numbers, as if all ranks of a node had as much to do as the one that has most.
-Work work_of(std::span<const double> numbers, const Nodes& nodes, bool shared) {
+/// Phases of so many numbers, as if all ranks of a node that send to others had as much to do as the one that has most.
+Work work_of(std::span<const double> numbers, const Nodes& nodes, const Spec& spec) {
+  const bool shared = spec.intra != Transport::mpi;
+  const std::int32_t senders = forwards(spec) && spec.leaders > 0 ? spec.leaders : nodes.largest();
   Work work;
   work.shared = shared;
   for (std::size_t i = 0; i < numbers.size(); i += numbers_of_phase) {
-    const auto traffic = [&](std::size_t first) {
-      const double messages = numbers[first], blocks = numbers[first + 1], ranks = nodes.largest();
+    const auto traffic = [&](std::size_t first, double ranks) {
+      const double messages = numbers[first], blocks = numbers[first + 1];
       return PhaseTraffic{static_cast<std::int64_t>(messages), static_cast<std::int64_t>(blocks), ranks * messages,
                           ranks * blocks};
     };
     PhaseWork phase;
-    phase.within = traffic(i);
-    phase.between = traffic(i + 2);
+    phase.within = traffic(i, nodes.largest());
+    phase.between = traffic(i + 2, senders);
     if (phase.messages() == 0) continue;
     const auto blocks = static_cast<double>(phase.within.blocks + phase.between.blocks);
     phase.by_size = {EqualMessages{phase.messages(), blocks / static_cast<double>(phase.messages())}};
@@ -78,34 +82,35 @@ Choice choose_for_neighbours(const Options& options, const Means& means, bool ho
 }
 
 NeighbourWork work_of(const Surroundings& all, Rank rank) {
-  NeighbourWork numbers{};
-  double* next = numbers.data();
-  for (const Spec& spec : {Spec{.family = Family::direct}, by_leaders()}) {
-    const SlotFlow flow = slot_flow(spec, all, rank);
+  NeighbourWork work{};
+  for (std::size_t i = 0; i < all_candidates; ++i) {
+    const SlotFlow flow = slot_flow(candidate(i), all, rank);
+    double* next = work.data() + i * numbers_of_candidate;
     for (const SlotFlow::Phase& phase : flow.phases) {
       count_phase(flow, phase, all.shape, next);
       next += numbers_of_phase;
     }
   }
-  return numbers;
+  return work;
 }
 
 Choice choose_between_nodes(const Shape& shape, const NeighbourWork& most, const Means& means,
                             const Knowledge& knowledge) {
   constexpr double by_model = 0.9;
-  constexpr std::int64_t least_bytes = 64, most_bytes = Direct::standard;
-  Spec spec = by_leaders();
-  if (std::string problem = unavailable(spec, means); !problem.empty()) return {Spec{}, std::move(problem)};
+  constexpr std::int64_t least_bytes = 64, most_bytes = 4 << 10;  // docs/measurements/neighbours-clusters.md
+  if (std::string problem = unavailable(candidate(1), means); !problem.empty()) return {Spec{}, std::move(problem)};
   const Nodes nodes(shape);
-  const std::span<const double> numbers(most);
-  const Work host = work_of(numbers.first(numbers_of_phase), nodes, false),
-             leaders = work_of(numbers.subspan(numbers_of_phase), nodes, true);
   const Machine machine = knowledge.as_found(static_cast<double>(shape.ranks) / nodes.count());
-  const auto wins = [&](std::int64_t bytes) {
-    return price(leaders, machine, knowledge.model, bytes).total() <
-           by_model * price(host, machine, knowledge.model, bytes).total();
+  std::array<Work, all_candidates> works;
+  for (std::size_t i = 0; i < all_candidates; ++i)
+    works[i] = work_of(std::span(most).subspan(i * numbers_of_candidate, numbers_of_candidate), nodes, candidate(i));
+  const auto time = [&](std::size_t i, std::int64_t bytes) {
+    return price(works[i], machine, knowledge.model, bytes).total();
   };
+  const std::size_t best = time(1, least_bytes) < time(2, least_bytes) ? 1 : 2;
+  const auto wins = [&](std::int64_t bytes) { return time(best, bytes) < by_model * time(0, bytes); };
   if (!wins(least_bytes)) return {Spec{}, "the host MPI is expected to be as fast: few messages can be combined"};
+  Spec spec = candidate(best);
   for (spec.direct_bytes = least_bytes; spec.direct_bytes < most_bytes && wins(2 * spec.direct_bytes);)
     spec.direct_bytes *= 2;
   return {spec, "the model: combined messages between nodes take less"};

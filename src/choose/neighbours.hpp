@@ -13,9 +13,9 @@ namespace swapmeet {
 /// shared memory (docs/measurements/neighbours.md).
 Choice choose_for_neighbours(const Options& options, const Means& means, bool host_is_slow);
 
-/// Messages of a rank and blocks in them, within its node and between nodes: of the direct exchange, then of both
-/// phases of that by all ranks as leaders.
-using NeighbourWork = std::array<double, 12>;
+/// Messages of a rank and blocks in them, within its node and between nodes, in each of three phases at most: of the direct
+/// exchange, of that by leaders who are all ranks, and of that by one leader of each node.
+using NeighbourWork = std::array<double, 36>;
 
 NeighbourWork work_of(const Surroundings& all, Rank rank);
 

@@ -69,18 +69,8 @@ auto for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all, std
   std::string problem = unsuitable_for_neighbours(spec);
   if (spec.family == Family::native) problem = "the host MPI has no schedule";
   if (!problem.empty()) throw std::invalid_argument(problem);
-  const auto ranks = static_cast<Rank>(all.size());
-  const Shape shape = shape_of(ranks, nodes);
-  for (Rank rank = 0; rank < ranks; ++rank)
-    if (const Neighbourhood& one = all[static_cast<std::size_t>(rank)]; one.ranks != ranks || one.rank != rank)
-      throw std::invalid_argument("there must be a neighbourhood of each rank, in order");
   std::vector<decltype(make(Surroundings{}, 0))> made;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    Surroundings surroundings{shape, {}};
-    for (const Neighbourhood& one : all)
-      if (shape.share_node(rank, one.rank)) surroundings.node.push_back(one);
-    made.push_back(make(surroundings, rank));
-  }
+  for_each_surroundings(all, nodes, [&](const Surroundings& its, Rank rank) { made.push_back(make(its, rank)); });
   return made;
 }
 

@@ -10,14 +10,17 @@ namespace swapmeet {
 namespace {
 
 constexpr std::size_t numbers_of_phase = 4;  ///< messages and blocks within nodes, then between them
-constexpr std::size_t all_candidates = 3, numbers_of_candidate = 3 * numbers_of_phase;
+constexpr std::size_t numbers_of_candidate = 3 * numbers_of_phase;
+
+/// What is priced: as the host MPI does it; the same, but through shared memory within nodes; all ranks of a node share its
+/// messages to others; one rank sends them all.
+enum Candidate : std::size_t { as_host, shares_memory, all_lead, one_leads, all_candidates };
 static_assert(std::tuple_size_v<NeighbourWork> == all_candidates * numbers_of_candidate);
 
-/// What is priced: as the host MPI does it; all ranks of a node share its messages to others; one rank sends them all.
-Spec candidate(std::size_t number) {
-  Spec spec{.family = number == 0 ? Family::direct : Family::leaders};
-  if (number > 0) spec.intra = Transport::automatic;
-  spec.leaders = number == 1 ? 0 : 1;
+Spec spec_of(std::size_t candidate) {
+  Spec spec{.family = candidate < all_lead ? Family::direct : Family::leaders};
+  if (candidate != as_host) spec.intra = Transport::automatic;
+  if (candidate == all_lead) spec.leaders = 0;
   return spec;
 }
 
@@ -55,7 +58,8 @@ Work work_of(std::span<const double> numbers, const Nodes& nodes, const Spec& sp
     const auto blocks = static_cast<double>(phase.within.blocks + phase.between.blocks);
     phase.by_size = {EqualMessages{phase.messages(), blocks / static_cast<double>(phase.messages())}};
     spread_batches(phase, 1);
-    if (shared) work.packed.blocks += 2 * blocks, work.packed.pieces += 2 * blocks;  // gathered, and scattered again
+    if (forwards(spec))
+      work.packed.blocks += 2 * blocks, work.packed.pieces += 2 * blocks;  // gathered, and scattered again
     work.phases.push_back(phase);
   }
   return work;
@@ -84,7 +88,7 @@ Choice choose_for_neighbours(const Options& options, const Means& means, bool ho
 NeighbourWork work_of(const Surroundings& all, Rank rank) {
   NeighbourWork work{};
   for (std::size_t i = 0; i < all_candidates; ++i) {
-    const SlotFlow flow = slot_flow(candidate(i), all, rank);
+    const SlotFlow flow = slot_flow(spec_of(i), all, rank);
     double* next = work.data() + i * numbers_of_candidate;
     for (const SlotFlow::Phase& phase : flow.phases) {
       count_phase(flow, phase, all.shape, next);
@@ -95,23 +99,30 @@ NeighbourWork work_of(const Surroundings& all, Rank rank) {
 }
 
 Choice choose_between_nodes(const Shape& shape, const NeighbourWork& most, const Means& means,
-                            const Knowledge& knowledge) {
+                            const Knowledge& knowledge, bool host_is_slow) {
   constexpr double by_model = 0.9;
-  constexpr std::int64_t least_bytes = 64, most_bytes = 4 << 10;  // docs/measurements/neighbours-clusters.md
-  if (std::string problem = unavailable(candidate(1), means); !problem.empty()) return {Spec{}, std::move(problem)};
+  constexpr std::int64_t least_bytes = 64, most_bytes = 4 << 10;
+  if (std::string problem = unavailable(spec_of(shares_memory), means); !problem.empty())
+    return {Spec{}, std::move(problem)};
   const Nodes nodes(shape);
   const Machine machine = knowledge.as_found(static_cast<double>(shape.ranks) / nodes.count());
-  std::array<Work, all_candidates> works;
-  for (std::size_t i = 0; i < all_candidates; ++i)
-    works[i] = work_of(std::span(most).subspan(i * numbers_of_candidate, numbers_of_candidate), nodes, candidate(i));
   const auto time = [&](std::size_t i, std::int64_t bytes) {
-    return price(works[i], machine, knowledge.model, bytes).total();
+    const auto numbers = std::span(most).subspan(i * numbers_of_candidate, numbers_of_candidate);
+    return price(work_of(numbers, nodes, spec_of(i)), machine, knowledge.model, bytes).total();
   };
-  const std::size_t best = time(1, least_bytes) < time(2, least_bytes) ? 1 : 2;
-  const auto wins = [&](std::int64_t bytes) { return time(best, bytes) < by_model * time(0, bytes); };
-  if (!wins(least_bytes)) return {Spec{}, "the host MPI is expected to be as fast: few messages can be combined"};
-  Spec spec = candidate(best);
-  for (spec.direct_bytes = least_bytes; spec.direct_bytes < most_bytes && wins(2 * spec.direct_bytes);)
+  std::size_t best = as_host;
+  const auto wins = [&](std::size_t i, std::int64_t bytes) {
+    return time(i, bytes) < (i == shares_memory ? 1 : by_model) * time(as_host, bytes);  // the former was measured
+  };
+  const auto consider = [&](std::size_t i) {
+    if (wins(i, least_bytes) && (best == as_host || time(i, least_bytes) < time(best, least_bytes))) best = i;
+  };
+  if (host_is_slow) consider(shares_memory);
+  if (knowledge.ranks_per_core <= 1) consider(all_lead), consider(one_leads);
+  if (best == as_host) return {Spec{}, "the host MPI is expected to be as fast"};
+  Spec spec = spec_of(best);
+  if (!forwards(spec)) return {spec, "the model: shared memory within nodes"};
+  for (spec.direct_bytes = least_bytes; spec.direct_bytes < most_bytes && wins(best, 2 * spec.direct_bytes);)
     spec.direct_bytes *= 2;
   return {spec, "the model: combined messages between nodes take less"};
 }

@@ -100,10 +100,10 @@ Choice Communicator::choose_between_nodes() {
   NeighbourWork most{};
   if (surroundings_) most = work_of(*surroundings_, rank_);
   if (reduce(most, MPI_DOUBLE, MPI_MAX, agreeing()) != MPI_SUCCESS) most = {};
-  const Choice hoped_for = swapmeet::choose_between_nodes(shape_, most, {true, true}, knowledge_);
-  if (!forwards(hoped_for.spec)) return hoped_for;
+  const Choice hoped_for = swapmeet::choose_between_nodes(shape_, most, {true, true}, knowledge_, host_is_mpich);
+  if (hoped_for.spec.family == Family::native) return hoped_for;
   join(Spec{});
-  return swapmeet::choose_between_nodes(shape_, most, means_, knowledge_);
+  return swapmeet::choose_between_nodes(shape_, most, means_, knowledge_, host_is_mpich);
 }
 
 std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Spec& spec,

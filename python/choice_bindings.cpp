@@ -143,7 +143,7 @@ void bind_choice(nb::module_& m) {
   m.def(
       "choose_between_nodes",
       [](const std::vector<Neighbourhood>& all, const std::string& nodes, bool shared_memory,
-         const Knowledge& knowledge, bool host_is_slow) {
+         const Knowledge& knowledge) {
         NeighbourWork most{};
         for_each_surroundings(all, nodes, [&](const Surroundings& its, Rank rank) {
           std::ranges::transform(most, work_of(its, rank), most.begin(),
@@ -151,10 +151,10 @@ void bind_choice(nb::module_& m) {
         });
         const Means means{shared_memory, shared_memory, "it is not to be had"};
         const Choice choice =
-            choose_between_nodes(shape_of(static_cast<Rank>(all.size()), nodes), most, means, knowledge, host_is_slow);
+            choose_between_nodes(shape_of(static_cast<Rank>(all.size()), nodes), most, means, knowledge);
         return std::make_pair(choice.spec, choice.reason);
       },
-      "neighbourhoods"_a, "nodes"_a, "shared_memory"_a = true, "knowledge"_a = Knowledge{}, "host_is_slow"_a = false,
+      "neighbourhoods"_a, "nodes"_a, "shared_memory"_a = true, "knowledge"_a = Knowledge{},
       "(spec, reason) for exchanges with neighbours on several nodes: a neighbourhood of each rank in order.");
   m.def(
       "give_up_order",

@@ -1194,7 +1194,7 @@ def choose(collective: Collective, ranks: int, block_bytes: int, options: Option
     (spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise.
     """
 
-def choose_between_nodes(neighbourhoods: Sequence[Neighbourhood], nodes: str, shared_memory: bool = True, knowledge: Knowledge = ..., host_is_slow: bool = False) -> tuple[Spec, str]:
+def choose_between_nodes(neighbourhoods: Sequence[Neighbourhood], nodes: str, shared_memory: bool = True, knowledge: Knowledge = ...) -> tuple[Spec, str]:
     """
     (spec, reason) for exchanges with neighbours on several nodes: a neighbourhood of each rank in order.
     """

@@ -12,9 +12,8 @@ namespace {
 constexpr std::size_t numbers_of_phase = 4;  ///< messages and blocks within nodes, then between them
 constexpr std::size_t numbers_of_candidate = 3 * numbers_of_phase;
 
-/// What is priced: as the host MPI does it; the same, but through shared memory within nodes; all ranks of a node share its
-/// messages to others; one rank sends them all.
-enum Candidate : std::size_t { as_host, shares_memory, all_lead, one_leads, all_candidates };
+/// What is priced: as the host MPI does it; all ranks of a node share its messages to others; one rank sends them all.
+enum Candidate : std::size_t { as_host, all_lead, one_leads, all_candidates };
 static_assert(std::tuple_size_v<NeighbourWork> == all_candidates * numbers_of_candidate);
 
 Spec spec_of(std::size_t candidate) {
@@ -99,10 +98,12 @@ NeighbourWork work_of(const Surroundings& all, Rank rank) {
 }
 
 Choice choose_between_nodes(const Shape& shape, const NeighbourWork& most, const Means& means,
-                            const Knowledge& knowledge, bool host_is_slow) {
+                            const Knowledge& knowledge) {
+  if (knowledge.ranks_per_core > 1)
+    return {Spec{}, "by default the host MPI where neighbours are on several nodes and share cores"};
   constexpr double by_model = 0.9;
   constexpr std::int64_t least_bytes = 64, most_bytes = 4 << 10;
-  if (std::string problem = unavailable(spec_of(shares_memory), means); !problem.empty())
+  if (std::string problem = unavailable(spec_of(all_lead), means); !problem.empty())
     return {Spec{}, std::move(problem)};
   const Nodes nodes(shape);
   const Machine machine = knowledge.as_found(static_cast<double>(shape.ranks) / nodes.count());
@@ -110,19 +111,11 @@ Choice choose_between_nodes(const Shape& shape, const NeighbourWork& most, const
     const auto numbers = std::span(most).subspan(i * numbers_of_candidate, numbers_of_candidate);
     return price(work_of(numbers, nodes, spec_of(i)), machine, knowledge.model, bytes).total();
   };
-  std::size_t best = as_host;
-  const auto wins = [&](std::size_t i, std::int64_t bytes) {
-    return time(i, bytes) < (i == shares_memory ? 1 : by_model) * time(as_host, bytes);  // the former was measured
-  };
-  const auto consider = [&](std::size_t i) {
-    if (wins(i, least_bytes) && (best == as_host || time(i, least_bytes) < time(best, least_bytes))) best = i;
-  };
-  if (host_is_slow) consider(shares_memory);
-  if (knowledge.ranks_per_core <= 1) consider(all_lead), consider(one_leads);
-  if (best == as_host) return {Spec{}, "the host MPI is expected to be as fast"};
+  const std::size_t best = time(all_lead, least_bytes) < time(one_leads, least_bytes) ? all_lead : one_leads;
+  const auto wins = [&](std::int64_t bytes) { return time(best, bytes) < by_model * time(as_host, bytes); };
+  if (!wins(least_bytes)) return {Spec{}, "the host MPI is expected to be as fast"};
   Spec spec = spec_of(best);
-  if (!forwards(spec)) return {spec, "the model: shared memory within nodes"};
-  for (spec.direct_bytes = least_bytes; spec.direct_bytes < most_bytes && wins(best, 2 * spec.direct_bytes);)
+  for (spec.direct_bytes = least_bytes; spec.direct_bytes < most_bytes && wins(2 * spec.direct_bytes);)
     spec.direct_bytes *= 2;
   return {spec, "the model: combined messages between nodes take less"};
 }

@@ -15,15 +15,15 @@ Choice choose_for_neighbours(const Options& options, const Means& means, bool ho
 
 /// Messages of a rank and blocks in them, within its node and between nodes, in each of three phases at most, of each exchange
 /// that is priced.
-using NeighbourWork = std::array<double, 48>;
+using NeighbourWork = std::array<double, 36>;
 
 NeighbourWork work_of(const Surroundings& all, Rank rank);
 
-/// The automatic choice on several nodes: what is expected to take least for small blocks, the host MPI sending each
-/// directly. By leaders only if that is less than 90 % of the host MPI's time and each rank has a core: else each rank on the
-/// way of a block waits for one (docs/measurements/neighbours-clusters.md); larger blocks, for which it is not, are sent
-/// directly. Shared memory within nodes only if `host_is_slow`. `most`: each number the largest of any rank. Pure, as choose().
+/// The automatic choice on several nodes: leaders, where small blocks are expected to take less than 90 % of the time that the
+/// host MPI takes, which is expected to send each directly; larger blocks, for which that is not so, are sent directly. Only
+/// where each rank has a core: else each rank on the way of a block waits for one (docs/measurements/neighbours-clusters.md).
+/// `most`: each number the largest of any rank. Pure, as choose().
 Choice choose_between_nodes(const Shape& shape, const NeighbourWork& most, const Means& means,
-                            const Knowledge& knowledge, bool host_is_slow);
+                            const Knowledge& knowledge);
 
 }  // namespace swapmeet

@@ -95,15 +95,16 @@ Choice Communicator::choose_for_neighbours() {
 }
 
 Choice Communicator::choose_between_nodes() {
+  if (knowledge_.ranks_per_core > 1) return swapmeet::choose_between_nodes(shape_, {}, {true, true}, knowledge_);
   if (const std::string problem = meet_neighbours(); !problem.empty()) return {Spec{}, problem};
   describe_network();
   NeighbourWork most{};
   if (surroundings_) most = work_of(*surroundings_, rank_);
   if (reduce(most, MPI_DOUBLE, MPI_MAX, agreeing()) != MPI_SUCCESS) most = {};
-  const Choice hoped_for = swapmeet::choose_between_nodes(shape_, most, {true, true}, knowledge_, host_is_mpich);
-  if (hoped_for.spec.family == Family::native) return hoped_for;
+  const Choice hoped_for = swapmeet::choose_between_nodes(shape_, most, {true, true}, knowledge_);
+  if (!forwards(hoped_for.spec)) return hoped_for;
   join(Spec{});
-  return swapmeet::choose_between_nodes(shape_, most, means_, knowledge_, host_is_mpich);
+  return swapmeet::choose_between_nodes(shape_, most, means_, knowledge_);
 }
 
 std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Spec& spec,

@@ -97,8 +97,10 @@ def test_blocks_arrive_where_the_standard_says(
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("ranks", [3, 5, 8])
-def test_random_graphs(exchange: Exchange, ranks: int, seed: int) -> None:
-    exchange(ranks, f"forms={BLOCKING}", "rounds=6", f"seed={seed}", "only=distributed")
+@pytest.mark.parametrize("algorithm", ["auto", "leaders(per-node=2,intra=auto,direct=40)"])
+def test_random_graphs(exchange: Exchange, ranks: int, seed: int, algorithm: str) -> None:
+    words = (f"forms={BLOCKING}", "rounds=6", f"seed={seed}", "only=distributed")
+    exchange(ranks, *words, algorithm=algorithm, SWAPMEET_NODES=NODES[ranks])
 
 
 def test_on_several_nodes_leaders_are_chosen_where_each_rank_has_a_core(exchange: Exchange) -> None:

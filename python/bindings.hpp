@@ -11,6 +11,7 @@
 #include "network/order.hpp"
 #include "schedule/spec.hpp"
 #include "topology/endpoints.hpp"
+#include "topology/neighbourhood.hpp"
 #include "topology/node_map.hpp"
 
 namespace swapmeet {
@@ -46,6 +47,22 @@ inline void require_schedule(const Spec& spec, Shape shape) {
   if (spec.family == Family::native) throw std::invalid_argument("native is the host MPI: it has no schedule");
   const std::string problem = unsuitable(spec, shape);
   if (!problem.empty()) throw std::invalid_argument(problem);
+}
+
+/// Calls use(surroundings, rank) for each rank, where `all` are the neighbourhoods of all ranks.
+template <class Use>
+void for_each_surroundings(const std::vector<Neighbourhood>& all, std::string_view nodes, Use use) {
+  const auto ranks = static_cast<Rank>(all.size());
+  const Shape shape = shape_of(ranks, nodes);
+  for (Rank rank = 0; rank < ranks; ++rank)
+    if (const Neighbourhood& one = all[static_cast<std::size_t>(rank)]; one.ranks != ranks || one.rank != rank)
+      throw std::invalid_argument("there must be a neighbourhood of each rank, in order");
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    Surroundings surroundings{shape, {}};
+    for (const Neighbourhood& one : all)
+      if (shape.share_node(rank, one.rank)) surroundings.node.push_back(one);
+    use(surroundings, rank);
+  }
 }
 
 /// The ranks or nodes that an order is of.

@@ -63,11 +63,25 @@ Neighbourhood neighbourhood_of(Rank ranks, Rank rank, std::vector<Rank> to, std:
   return {ranks, rank, std::move(to), std::move(from), grid};
 }
 
-Schedule schedule_for_neighbours(const Spec& spec, const Neighbourhood& neighbourhood) {
+/// What make(surroundings, rank) makes of each rank, where `all` are the neighbourhoods of all ranks.
+template <class Make>
+auto for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all, std::string_view nodes, Make make) {
   std::string problem = unsuitable_for_neighbours(spec);
   if (spec.family == Family::native) problem = "the host MPI has no schedule";
   if (!problem.empty()) throw std::invalid_argument(problem);
-  return generate(spec, neighbourhood);
+  std::vector<decltype(make(Surroundings{}, 0))> made;
+  for_each_surroundings(all, nodes, [&](const Surroundings& its, Rank rank) { made.push_back(make(its, rank)); });
+  return made;
+}
+
+std::vector<Schedule> schedules_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all,
+                                               std::string_view nodes) {
+  return for_neighbours(spec, all, nodes, [&](const Surroundings& s, Rank rank) { return generate(spec, s, rank); });
+}
+
+std::vector<Flow> flows_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all,
+                                       std::string_view nodes) {
+  return for_neighbours(spec, all, nodes, [&](const Surroundings& s, Rank rank) { return flow(spec, s, rank); });
 }
 
 std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
@@ -113,8 +127,12 @@ void bind_verifier(nb::module_& m) {
           },
           "ranks"_a, "rank"_a, "to"_a, "from_"_a, "grid"_a = false,
           "`to`, `from_`: by block, -1 where there is none; of a grid two for each dimension.");
-  m.def("schedule_for_neighbours", &schedule_for_neighbours, "spec"_a, "neighbourhood"_a,
-        "The schedule of one rank of an exchange with its neighbours.");
+  m.def(
+      "schedules_for_neighbours", &schedules_for_neighbours, "spec"_a, "neighbourhoods"_a, "nodes"_a = "",
+      "The schedules of all ranks of an exchange with neighbours: a neighbourhood of each rank in order; `nodes` as of "
+      "generate().");
+  m.def("flows_for_neighbours", &flows_for_neighbours, "spec"_a, "neighbourhoods"_a, "nodes"_a = "",
+        "What travels in it, whatever the sizes of blocks.");
   m.def(
       "verify_neighbours",
       [](const std::vector<Schedule>& schedules, const std::vector<Neighbourhood>& neighbourhoods) {
@@ -122,6 +140,13 @@ void bind_verifier(nb::module_& m) {
       },
       "schedules"_a, "neighbourhoods"_a,
       "Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.");
+  m.def(
+      "verify_neighbour_flows",
+      [](const std::vector<Flow>& flows, const std::vector<Neighbourhood>& neighbourhoods) {
+        return verify_neighbours(flows, neighbourhoods);
+      },
+      "flows"_a, "neighbourhoods"_a,
+      "The same of what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in order.");
   m.def("verify_symmetric", &verify_symmetric_spec, "spec"_a, "ranks"_a, "nodes"_a = "",
         "Verify a spec that looks alike from every rank, from the schedules of a few ranks; a finding if it "
         "does not.");

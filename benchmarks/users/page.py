@@ -27,7 +27,7 @@ TARGET = 0.97
 APPLICATION: tuple[Key, Key] = ((LOOP, None), (ALL_TO_ALLS, None))
 PANEL = (2.5, 1.7)  #: inches
 #: benchmarks that get a table of all cells
-TABLED = {"Derived types": TYPED, "Forms of the call": FORMS, "Neighbours": (NEIGHBOURS,)}
+TABLED = {"Derived types": TYPED, "Forms of the call": FORMS, "Neighbours": NEIGHBOURS}
 TITLES = {benchmark.name: benchmark.title for benchmark in benchmarks()}
 
 

@@ -25,7 +25,7 @@ PARTS = 4  #: of an exchange, each on its way while the next is transformed
 CALLS = 1000  #: of small sizes, by default
 TYPED = ("typed-pairs", "typed-boxes")  #: benchmarks whose rows are pairs of datatypes, and redistributions
 FORMS = ("forms-calls", "forms-threads", "forms-objects")  #: benchmarks whose rows are forms of the call
-NEIGHBOURS = "neighbours"  #: whose rows are exchanges on grids
+NEIGHBOURS = ("neighbours", "neighbours-graphs")  #: whose rows are exchanges on grids, and on graphs
 LARGEST_BOX = 1 << 27  #: bytes for each destination, of redistributions
 LARGEST_FORM = 2 << 20  #: bytes for each destination, of forms
 WHOLE = re.compile(r"^\s*PWSCF\s*:.*CPU\s+(?:(\d+)h\s*)?(?:(\d+)m\s*)?([\d.]+)?s? WALL", re.MULTILINE)
@@ -127,13 +127,14 @@ def tabled(name: str, title: str, most: int | None = None) -> Benchmark:
     return Benchmark(name, title, words, imb_cells, on_clusters=False)
 
 
-def neighbours() -> Benchmark:
-    """Exchanges with the neighbours of a grid."""
+def neighbours(name: str, on_clusters: bool) -> Benchmark:
+    """Exchanges with the neighbours of a virtual topology, by one program, PROGRAM-WHAT."""
+    what, _, part = name.partition("-")
 
     def words(mpi: Mpi, sizes: Sizes) -> list[str | Path]:
-        return [program(mpi, NEIGHBOURS), str(sizes.most), str(sizes.calls)]
+        return [program(mpi, what), str(sizes.most), str(sizes.calls), *([part] if part else [])]
 
-    return Benchmark(NEIGHBOURS, NEIGHBOURS, words, imb_cells, on_clusters=False)
+    return Benchmark(name, what, words, imb_cells, on_clusters)
 
 
 def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchmark]:
@@ -168,7 +169,8 @@ def benchmarks(osu: Path | None = None, imb: Path | None = None) -> list[Benchma
         tabled(FORMS[0], "form", LARGEST_FORM),
         tabled(FORMS[1], "form", LARGEST_FORM),
         Benchmark(FORMS[2], "form", objects, imb_cells, on_clusters=False),
-        neighbours(),
+        neighbours(NEIGHBOURS[0], on_clusters=False),
+        neighbours(NEIGHBOURS[1], on_clusters=True),
         Benchmark("fft3d", f"3-D FFT, {STEPS} steps", transform(), application_cells),
         *map(in_parts, ("blocking", "nonblocking", "persistent")),
         # Debian's is linked with Debian's Open MPI; silicon is too small for more ranks

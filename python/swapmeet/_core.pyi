@@ -199,12 +199,22 @@ class Neighbourhood:
         `to`, `from_`: by block, -1 where there is none; of a grid two for each dimension.
         """
 
-def schedule_for_neighbours(spec: Spec, neighbourhood: Neighbourhood) -> Schedule:
-    """The schedule of one rank of an exchange with its neighbours."""
+def schedules_for_neighbours(spec: Spec, neighbourhoods: Sequence[Neighbourhood], nodes: str = '') -> list[Schedule]:
+    """
+    The schedules of all ranks of an exchange with neighbours: a neighbourhood of each rank in order; `nodes` as of generate().
+    """
+
+def flows_for_neighbours(spec: Spec, neighbourhoods: Sequence[Neighbourhood], nodes: str = '') -> list[Flow]:
+    """What travels in it, whatever the sizes of blocks."""
 
 def verify_neighbours(schedules: Sequence[Schedule], neighbourhoods: Sequence[Neighbourhood]) -> Verdict:
     """
     Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.
+    """
+
+def verify_neighbour_flows(flows: Sequence[Flow], neighbourhoods: Sequence[Neighbourhood]) -> Verdict:
+    """
+    The same of what is executed for blocks of unequal size, whatever the sizes: a flow of each rank in order.
     """
 
 def verify_symmetric(spec: Spec, ranks: int, nodes: str = '') -> Verdict:
@@ -1182,6 +1192,11 @@ class Knowledge:
 def choose(collective: Collective, ranks: int, block_bytes: int, options: Options, shared_memory: bool = True, single_copy: bool = True, nodes: str = '', knowledge: Knowledge = ...) -> tuple[Spec, str, int]:
     """
     (spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise.
+    """
+
+def choose_between_nodes(neighbourhoods: Sequence[Neighbourhood], nodes: str, shared_memory: bool = True, knowledge: Knowledge = ...) -> tuple[Spec, str]:
+    """
+    (spec, reason) for exchanges with neighbours on several nodes: a neighbourhood of each rank in order.
     """
 
 def give_up_order(spec: Spec, problem: str, options: Options) -> str:

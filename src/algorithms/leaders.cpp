@@ -51,22 +51,6 @@ class Leaders {
   }
 
  private:
-  /// The messages of a phase, and the places of their blocks.
-  struct Messages {
-    std::vector<RunList> places;
-    std::vector<PositionedMessage> list;
-
-    void add(Rank peer, std::int32_t position, bool last, RunList blocks) {
-      places.push_back(std::move(blocks));
-      list.push_back({peer, position, last, places.back()});  // a vector that moves keeps its elements
-    }
-    void add(Rank peer, std::int32_t position, Location block) {
-      RunList blocks;
-      blocks.add(block);
-      add(peer, position, true, std::move(blocks));
-    }
-  };
-
   std::int32_t position_in(std::span<const Rank> ranks) const {
     return static_cast<std::int32_t>(std::ranges::lower_bound(ranks, rank_) - ranks.begin());
   }
@@ -116,7 +100,7 @@ class Leaders {
 
   void gather() {
     const std::int32_t size = count_of(members_), positions = map_.largest_node() - 1;
-    Messages outgoing, incoming;
+    PositionedMessages outgoing, incoming;
     for (std::int32_t i = 1; i < size; ++i) {
       const std::int32_t to = (member_ + i) % size, from = (member_ - i + size) % size;
       const Rank target = members_[static_cast<std::size_t>(to)], source = members_[static_cast<std::size_t>(from)];
@@ -136,7 +120,7 @@ class Leaders {
   void exchange() {
     const std::int32_t nodes = map_.nodes();
     const SlotRows* const order = spec_.order == Order::topology ? shape_.order.get() : nullptr;
-    Messages outgoing, incoming;
+    PositionedMessages outgoing, incoming;
     for_each_served([&](Group group, std::int32_t first, std::int32_t size) {
       const std::int32_t position = order ? order->sends_of(node_)[static_cast<std::size_t>(group.node)] + 1
                                           : (group.node - node_ + nodes) % nodes;
@@ -154,15 +138,13 @@ class Leaders {
       const std::int32_t position = order ? order->receives_of(node_)[static_cast<std::size_t>(from)] + 1 : i;
       incoming.add(map_.leader({from, map_.sender(from, group_)}), position, mine_.size() == 1, std::move(blocks));
     }
-    if (order)
-      for (auto* const messages : {&outgoing, &incoming})
-        std::ranges::stable_sort(messages->list, {}, &PositionedMessage::position);
+    if (order) outgoing.sort(), incoming.sort();
     flow_.phase(spec_.packing == Packing::memcpy && map_.smallest_group() == 1);  // others are contiguous
     add(order ? order->slots : nodes - 1, outgoing, incoming);
   }
 
   void scatter() {
-    Messages outgoing, incoming;
+    PositionedMessages outgoing, incoming;
     const std::int32_t position = position_in(mine_);
     if (position != 0) incoming.add(mine_.front(), position, true, from_elsewhere());
     for (std::int32_t i = 1; position == 0 && i < count_of(mine_); ++i)
@@ -172,8 +154,8 @@ class Leaders {
     add(map_.largest_group() - 1, outgoing, incoming);
   }
 
-  void add(std::int32_t positions, const Messages& outgoing, const Messages& incoming) {
-    add_rounds(flow_, spec_, positions, spec_.completion == Completion::all, outgoing.list, incoming.list);
+  void add(std::int32_t positions, const PositionedMessages& outgoing, const PositionedMessages& incoming) {
+    add_rounds(flow_, spec_, positions, spec_.completion == Completion::all, outgoing.list(), incoming.list());
   }
 
   const Spec& spec_;

@@ -14,8 +14,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_map>
 
+#include "algorithms/neighbour_leaders.hpp"
 #include "algorithms/orders.hpp"
 #include "schedule/flow_builder.hpp"
 #include "schedule/placement.hpp"
@@ -74,16 +74,6 @@ std::vector<Positioned> in_order(const Neighbourhood& all, const Places* places,
   return messages;
 }
 
-void copy_own(const Neighbourhood& all, const std::vector<Edge>& out, const std::vector<Edge>& in, FlowBuilder& flow) {
-  std::unordered_map<std::int32_t, std::int32_t> ends;  // of edges to itself, by their numbers
-  for (const Edge& edge : in)
-    if (edge.peer == all.rank) ends.emplace(edge.number, edge.block);
-  for (const Edge& edge : out)
-    if (edge.peer == all.rank)
-      if (const auto end = ends.find(edge.number); end != ends.end())
-        flow.move(own_block(edge.block), end_of(end->second));
-}
-
 /// Rounds of `width` positions, those that hold any message.
 void add_batches(std::int64_t width, Posting posting, std::span<const Positioned> sends,
                  std::span<const Positioned> receives, FlowBuilder& flow) {
@@ -99,27 +89,16 @@ void add_batches(std::int64_t width, Posting posting, std::span<const Positioned
   }
 }
 
-}  // namespace
-
-std::string unsuitable_for_neighbours(const Spec& spec) {
-  if (spec.family == Family::native) return "";
-  if (spec.family != Family::direct) return "blocks for neighbours are sent directly";
-  if (spec.sizes != Sizes::automatic) return "neighbours know the sizes of their blocks, and exchange none";
-  if (spec.order == Order::topology) return "an order of the topology is for exchanges of all with all";
-  return "";
-}
-
-Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood) {
+SlotFlow direct(const Spec& spec, const Neighbourhood& neighbourhood) {
   const std::vector<Edge> out = edges_out(neighbourhood), in = edges_in(neighbourhood);
   const Places in_graph(spec, neighbourhood);
   const Places* const places = neighbourhood.grid ? nullptr : &in_graph;
   const std::vector<Positioned> sends = in_order(neighbourhood, places, out, true),
                                 receives = in_order(neighbourhood, places, in, false);
-  const Shape shape{neighbourhood.ranks};
-  FlowBuilder flow(shape, neighbourhood.rank);
+  FlowBuilder flow(Shape{neighbourhood.ranks}, neighbourhood.rank);
   flow.reserve(std::max(sends.size(), receives.size())).neighbours(neighbourhood.degrees());
   flow.phase(false);
-  copy_own(neighbourhood, out, in, flow);
+  for (const OwnBlock& own : own_blocks(neighbourhood)) flow.move(own_block(own.from), end_of(own.to));
   if (spec.completion == Completion::all && spec.window > 0 && !(sends.empty() && receives.empty())) {
     add_batches(spec.window, spec.posting, sends, receives, flow);
   } else {
@@ -127,7 +106,35 @@ Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood) {
     for (const Positioned& one : sends) flow.send(one.peer, one.block, true);
     for (const Positioned& one : receives) flow.receive(one.peer, one.block, true);
   }
-  return place(std::move(flow).finish(), spec, shape);
+  return std::move(flow).finish();
 }
+
+}  // namespace
+
+std::string unsuitable_for_neighbours(const Spec& spec) {
+  if (spec.family == Family::native) return "";
+  if (spec.family == Family::bruck) return "blocks for neighbours are sent directly, or by leaders of nodes";
+  if (spec.order == Order::topology) return "an order of the topology is for exchanges of all with all";
+  if (spec.family == Family::direct && spec.sizes != Sizes::automatic)
+    return "neighbours know the sizes of their blocks, and exchange none";
+  if (spec.sizes == Sizes::padded) return "blocks for neighbours are not padded: not all ranks know the largest";
+  if (spec.family == Family::leaders && (spec.direct_bytes == Direct::automatic || spec.direct_bytes == Direct::never))
+    return "direct= must be a number of bytes: neighbours agree on nothing before a call";
+  return "";
+}
+
+Schedule generate(const Spec& spec, const Neighbourhood& neighbourhood) {
+  return place(direct(spec, neighbourhood), spec, Shape{neighbourhood.ranks});
+}
+
+SlotFlow slot_flow(const Spec& spec, const Surroundings& all, Rank rank) {
+  return forwards(spec) ? leaders_for_neighbours(spec, all, rank) : direct(spec, all.of(rank));
+}
+
+Schedule generate(const Spec& spec, const Surroundings& all, Rank rank) {
+  return place(slot_flow(spec, all, rank), spec, all.shape);
+}
+
+Flow flow(const Spec& spec, const Surroundings& all, Rank rank) { return flow_of(slot_flow(spec, all, rank)); }
 
 }  // namespace swapmeet

@@ -5,9 +5,12 @@
 /// positions, all in flight. So a phase has as many rounds on every rank.
 #pragma once
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "schedule/flow_builder.hpp"
+#include "schedule/run_list.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -17,6 +20,27 @@ struct PositionedMessage {
   std::int32_t position = 0;  ///< 1 or more
   bool last = false;          ///< see Message
   std::span<const Run> blocks{};
+};
+
+/// The messages of a phase in one direction, and the places of their blocks.
+class PositionedMessages {
+ public:
+  void add(Rank peer, std::int32_t position, bool last, RunList blocks) {
+    places_.push_back(std::move(blocks));
+    list_.push_back({peer, position, last, places_.back().runs()});  // a vector that moves keeps its elements
+  }
+  void add(Rank peer, std::int32_t position, Location block) {
+    RunList blocks;
+    blocks.add(block);
+    add(peer, position, true, std::move(blocks));
+  }
+  void sort() { std::ranges::stable_sort(list_, {}, &PositionedMessage::position); }
+
+  std::span<const PositionedMessage> list() const { return list_; }
+
+ private:
+  std::vector<RunList> places_;
+  std::vector<PositionedMessage> list_;
 };
 
 /// Adds the rounds of messages at positions 1 to `positions`, the most of any rank; 0: one round without messages.

@@ -193,7 +193,8 @@ bool tuned(Collective collective, const Shape& shape, const Options& options) {
 }
 
 bool tries(Collective collective, const Shape& shape, const Options& options) {
-  return options.trials_share > 0 && !options.algorithm && !tuned(collective, shape, options) && shape.ranks > 1;
+  return !of_neighbours(collective) && options.trials_share > 0 && !options.algorithm &&
+         !tuned(collective, shape, options) && shape.ranks > 1;
 }
 
 bool wants_nodes(const Shape& shape, const Options& options) {

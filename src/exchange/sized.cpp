@@ -1,5 +1,6 @@
 #include "exchange/sized.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -24,8 +25,10 @@ std::vector<std::uint32_t> numbered(const Flow& flow, std::size_t messages, Mess
 
 }  // namespace
 
-SizedState::SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly)
+SizedState::SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly,
+                       const Neighbourhood* among)
     : flow(std::move(what)), sizes(treatment), local(neighbours != nullptr) {
+  among ? list_blocks(*among) : list_blocks();
   send_numbers =
       numbered(flow, flow.sends.size(), [&](const Round& round) { return flow.sends_of(round); }, most_together);
   receive_numbers =
@@ -35,7 +38,7 @@ SizedState::SizedState(Flow what, Sizes treatment, const Neighbours* neighbours,
   for (const auto* const messages : {&flow.sends, &flow.receives})
     for (const Message& message : *messages)
       if (!message.last) most_blocks = std::max(most_blocks, message.count);
-  items.resize(static_cast<std::size_t>(flow.ranks + flow.passed_on));
+  items.resize(static_cast<std::size_t>(flow.own_blocks() + flow.passed_on));
   gathered.resize(2 * std::size_t{widest});
   awaited.resize(2 * std::size_t{widest});
   // what goes ahead of a message, and behind it in the same room its length
@@ -44,8 +47,29 @@ SizedState::SizedState(Flow what, Sizes treatment, const Neighbours* neighbours,
   if (sends_directly) make_room_for_background();
 }
 
+void SizedState::list_blocks() {
+  own = {{flow.rank, flow.rank}};
+  for (Rank i = 1; i < flow.ranks; ++i) {
+    const Rank next = (flow.rank + i) % flow.ranks, before = (flow.rank - i + flow.ranks) % flow.ranks;
+    to.push_back({next, next});
+    from.push_back({before, before});
+  }
+}
+
+/// Blocks between two ranks in the order of their edges, which both know.
+void SizedState::list_blocks(const Neighbourhood& among) {
+  own = own_blocks(among);
+  const auto list = [&](std::vector<Edge> edges, std::vector<End>& ends) {
+    std::ranges::stable_sort(edges, {}, &Edge::number);
+    for (const Edge& edge : edges)
+      if (edge.peer != flow.rank) ends.push_back({edge.peer, edge.block});
+  };
+  list(edges_out(among), to);
+  list(edges_in(among), from);
+}
+
 void SizedState::make_room_for_background() {
-  background.make_room(static_cast<std::uint32_t>(flow.ranks), local, false);
+  background.make_room(static_cast<std::uint32_t>(std::max({to.size(), from.size(), std::size_t{1}})), local, false);
 }
 
 }  // namespace swapmeet

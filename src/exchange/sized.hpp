@@ -15,18 +15,23 @@
 #include "observe/traffic.hpp"
 #include "schedule/flow.hpp"
 #include "schedule/spec.hpp"
+#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
 /// What a plan keeps for it from call to call.
 struct SizedState {
-  /// `neighbours`: as of a plan. `sends_directly`: some blocks may be sent directly.
-  SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly);
+  /// `neighbours`: as of a plan. `sends_directly`: some blocks may be sent directly. `among`: whose blocks the flow is of, if
+  /// it is one among neighbours of a virtual topology; nullptr: of all ranks.
+  SizedState(Flow what, Sizes treatment, const Neighbours* neighbours, bool sends_directly,
+             const Neighbourhood* among = nullptr);
 
   /// Whether so many messages from one rank to another may be under way together.
   bool fits(const Tags& tags) const { return most_together <= tags.most_together(); }
 
   void make_room_for_background();
+  void list_blocks();
+  void list_blocks(const Neighbourhood& among);
 
   /// A block on its way: where it lies (nullptr: its data were lost), and the message that it came with (own blocks:
   /// none).
@@ -42,8 +47,16 @@ struct SizedState {
     std::int64_t bytes = 0;
   };
 
+  /// A block for another rank, or from one.
+  struct End {
+    Rank peer = 0;
+    std::int32_t block = 0;
+  };
+
   Flow flow;
   Sizes sizes;
+  std::vector<End> to, from;  ///< all of them, in the order in which they go if they are sent directly
+  std::vector<OwnBlock> own;  ///< that the rank has for itself
   std::vector<std::uint32_t> send_numbers, receive_numbers;  ///< of messages: see Tags
   std::int64_t most_together = 0;
   std::vector<Item> items;
@@ -112,7 +125,7 @@ class SizedPayload {
   int begin(Fabric& fabric) {
     if (!fabric_) {
       fabric_ = &fabric;
-      for (Rank d = 0; d < flow_.ranks; ++d)
+      for (std::int32_t d = 0; d < flow_.own_blocks(); ++d)
         item(d) = {has_data() ? send_.address(d) : nullptr, small(send_.bytes(d)), 0};
       copy_own();
       if (const int error = start_direct(fabric)) return error;
@@ -167,13 +180,14 @@ class SizedPayload {
   // --- blocks that are not in the flow -------------------------------------------------------------------------------
 
   void copy_own() {
-    const Rank rank = flow_.rank;
-    const std::int64_t sent = send_.bytes(rank), room = receive_.bytes(rank);
     if (!has_data()) return;
     const auto phase = fabric_->watch().during(CallPhase::copy);
-    if (sent > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
-    if (const std::int64_t bytes = std::min(sent, room); bytes > 0) {
-      std::memcpy(receive_.address(rank), send_.address(rank), static_cast<std::size_t>(bytes));
+    for (const OwnBlock& own : all_.own) {
+      const std::int64_t sent = send_.bytes(own.from), room = receive_.bytes(own.to);
+      if (sent > room) failure_.received_wrong(MPI_ERR_TRUNCATE, false);
+      const std::int64_t bytes = std::min(sent, room);
+      if (bytes == 0) continue;
+      std::memcpy(receive_.address(own.to), send_.address(own.from), static_cast<std::size_t>(bytes));
       copied(bytes);
     }
   }
@@ -181,22 +195,19 @@ class SizedPayload {
   int start_direct(Fabric& fabric) {
     if (direct_bytes_ == Direct::never) return MPI_SUCCESS;
     const auto phase = fabric.transferring();
-    const Rank ranks = flow_.ranks, rank = flow_.rank;
-    for (Rank i = 1; i < ranks; ++i) {
-      const Rank source = (rank - i + ranks) % ranks;
-      const std::int64_t bytes = receive_.bytes(source);
+    for (const SizedState::End& end : all_.from) {
+      const std::int64_t bytes = receive_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
-      const int error = has_data()
-                            ? fabric.template start_background<false>(source, wire(receive_.address(source), bytes))
-                            : fabric.template start_background<false>(source, DroppedWire{bytes, &fabric.lost()});
+      const int error =
+          has_data() ? fabric.template start_background<false>(end.peer, wire(receive_.address(end.block), bytes))
+                     : fabric.template start_background<false>(end.peer, DroppedWire{bytes, &fabric.lost()});
       if (error) return error;
     }
-    for (Rank i = 1; i < ranks; ++i) {
-      const Rank destination = (rank + i) % ranks;
-      const std::int64_t bytes = send_.bytes(destination);
+    for (const SizedState::End& end : all_.to) {
+      const std::int64_t bytes = send_.bytes(end.block);
       if (bytes <= direct_bytes_) continue;
       if (const int error =
-              fabric.template start_background<true>(destination, wire(send_.address(destination), bytes, !has_data())))
+              fabric.template start_background<true>(end.peer, wire(send_.address(end.block), bytes, !has_data())))
         return error;
       all_.traffic.add(bytes);
     }
@@ -289,7 +300,7 @@ class SizedPayload {
     gathered = {};
     all_.buffers.pool().count(-head_room(message));
     for (const std::int32_t block : flow_.departing_in(message))
-      if (block >= flow_.ranks) all_.buffers.left(item(block).message);
+      if (block >= flow_.own_blocks()) all_.buffers.left(item(block).message);
   }
 
   // --- messages that are received ------------------------------------------------------------------------------------

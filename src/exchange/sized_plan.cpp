@@ -16,9 +16,9 @@ Flow nothing(Rank ranks, Rank rank) {
 }  // namespace
 
 SizedPlan::SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-                     Neighbours* neighbours, const Tags& tags)
+                     Neighbours* neighbours, const Tags& tags, const Neighbourhood* among)
     : Exchange(spec, tags), state_(std::move(flow), spec.sizes == Sizes::automatic ? Sizes::combined : spec.sizes,
-                                   neighbours, spec.direct_bytes != Direct::never),
+                                   neighbours, spec.direct_bytes != Direct::never, among),
       local_{neighbours, single_copy(spec.intra)}, forwarding_(forwarding), working_blocks_(working_blocks),
       under_way_(std::make_unique<UnderWay>()) {}
 

@@ -40,9 +40,9 @@ class SizedPlan final : public Exchange {
  public:
   /// `forwarding`: what the flow of `spec` costs. For sizes != padded: `flow` is this rank's part. For padded it is
   /// empty, and `padded` runs the exchange of equal blocks, its own alone; nullptr: the host MPI does. `neighbours`: as
-  /// of a Plan. `working_blocks`: at most so many blocks of working memory are in use at a time.
+  /// of a Plan. `working_blocks`: at most so many blocks of working memory are in use at a time. `among`: as of SizedState.
   SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
-            Neighbours* neighbours, const Tags& tags);
+            Neighbours* neighbours, const Tags& tags, const Neighbourhood* among = nullptr);
   SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, std::unique_ptr<Plan> padded,
             const Tags& tags);
   ~SizedPlan() override;

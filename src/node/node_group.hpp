@@ -31,6 +31,9 @@ class NodeGroup {
     return gather_bytes(&mine, sizeof mine, all.data());
   }
 
+  /// The same of `bytes` bytes of each rank, as many on all ranks; `all` has room for count() times so many.
+  int gather_bytes(const void* mine, std::size_t bytes, void* all) const;
+
   /// Of what each rank of the communicator has said, that of the node's.
   template <class Item>
   std::vector<Item> of_node(const std::vector<Item>& all) const {
@@ -44,7 +47,6 @@ class NodeGroup {
   bool share(std::size_t bytes, std::size_t first, std::size_t mine, Segment& segment, std::string& problem) const;
 
  private:
-  int gather_bytes(const void* mine, std::size_t bytes, void* all) const;
   /// Makes or opens the segment of the node. "", or what went wrong on this rank.
   std::string open(std::size_t bytes, Segment::Naming naming, Segment& segment) const;
 

@@ -9,15 +9,18 @@ namespace swapmeet {
 
 namespace {
 
-/// Follows blocks from place to place, phase by phase. While it does, arriving block i has the number P + i.
+/// Follows blocks from place to place, phase by phase. While it does, arriving block i has the number
+/// own_blocks() + i.
 class Follower {
  public:
-  Follower(Rank ranks, Rank rank, std::size_t slots) {
-    flow_.ranks = ranks;
-    flow_.rank = rank;
-    contents(Buffer::receive).resize(static_cast<std::size_t>(ranks));
-    contents(Buffer::scratch).resize(slots);
-    for (Rank d = 0; d < ranks; ++d) contents(Buffer::send).push_back(d);
+  /// `what`: a SlotFlow or a Schedule.
+  Follower(const auto& what, std::int32_t slots) {
+    flow_.ranks = what.ranks;
+    flow_.rank = what.rank;
+    flow_.neighbours = what.neighbours;
+    contents(Buffer::receive).resize(static_cast<std::size_t>(flow_.ending_blocks()), nothing);
+    contents(Buffer::scratch).resize(static_cast<std::size_t>(slots), nothing);
+    for (std::int32_t d = 0; d < flow_.own_blocks(); ++d) contents(Buffer::send).push_back(d);
   }
 
   std::vector<std::int32_t>& contents(Buffer buffer) { return contents_[static_cast<std::size_t>(buffer)]; }
@@ -62,27 +65,31 @@ class Follower {
   void end_phase() {
     auto moved = moved_.begin();
     for_each(entering_, [&](std::int32_t& place) { place = *moved++; });
-    for_each(arriving_, [&](std::int32_t& place) { place = flow_.ranks + settled_++; });
+    for_each(arriving_, [&](std::int32_t& place) { place = flow_.own_blocks() + settled_++; });
     moved_.clear(), entering_.clear(), arriving_.clear();
   }
 
   /// What stays is what the receive buffer holds in the end; the other blocks get their final numbers.
   Flow finish(std::span<const Rank> last_source) && {
     flow_.arriving.assign(arrived_, 0);
-    const auto stays = [&](std::int32_t number, Rank source) {
-      if (number >= flow_.ranks) flow_.arriving[static_cast<std::size_t>(number - flow_.ranks)] = -1 - source;
+    const std::int32_t own = flow_.own_blocks();
+    const auto stays = [&](std::int32_t number, std::int32_t source) {
+      if (number >= own) flow_.arriving[static_cast<std::size_t>(number - own)] = -1 - source;
     };
-    for (Rank s = 0; s < flow_.ranks; ++s) stays(contents(Buffer::receive)[static_cast<std::size_t>(s)], s);
+    for (std::int32_t s = 0; s < flow_.ending_blocks(); ++s)
+      stays(contents(Buffer::receive)[static_cast<std::size_t>(s)], s);
     for (std::size_t i = 0; i < last_source.size(); ++i)
       if (last_source[i] >= 0) stays(contents(Buffer::scratch)[i], last_source[i]);
     for (std::int32_t& block : flow_.arriving)
-      if (block == 0) block = flow_.ranks + flow_.passed_on++;
+      if (block == 0) block = own + flow_.passed_on++;
     for (std::int32_t& block : flow_.departing)
-      if (block >= flow_.ranks) block = flow_.arriving[static_cast<std::size_t>(block - flow_.ranks)];
+      if (block >= own) block = flow_.arriving[static_cast<std::size_t>(block - own)];
     return std::move(flow_);
   }
 
  private:
+  static constexpr std::int32_t nothing = -1;
+
   void for_each(std::span<const Run> runs, auto use) {
     for (const Run& run : runs) {
       std::int32_t* const places = contents(run.buffer).data();
@@ -111,7 +118,7 @@ class Follower {
 }  // namespace
 
 Flow flow_of(const Schedule& schedule) {
-  Follower follower(schedule.ranks, schedule.rank, static_cast<std::size_t>(schedule.scratch_blocks));
+  Follower follower(schedule, schedule.scratch_blocks);
   for (const Step& step : schedule.steps) {
     for (const Copy& copy : schedule.copies_of(step)) follower.move({&copy.from, 1}, {&copy.to, 1});
     for (const Message& message : schedule.sends_of(step)) follower.send(message, schedule.runs_of(message));
@@ -123,7 +130,7 @@ Flow flow_of(const Schedule& schedule) {
 }
 
 Flow flow_of(const SlotFlow& flow) {
-  Follower follower(flow.ranks, flow.rank, static_cast<std::size_t>(flow.slots));
+  Follower follower(flow, flow.slots);
   follower.reserve(std::max(flow.sends.size(), flow.receives.size()));
   std::ranges::copy(flow.first_own, follower.contents(Buffer::scratch).begin());
   for (const SlotFlow::Phase& phase : flow.phases) {

@@ -2,7 +2,8 @@
 /// ends here or which later message takes it on. Nothing is said of where blocks are kept; so it is all that an exchange
 /// of blocks of unequal size needs, and what a schedule for blocks of equal size is made of.
 ///
-/// Blocks are numbered: d is the rank's own block for rank d, P + i the i-th block that it takes in to pass on.
+/// Blocks are numbered: d is the rank's own block for rank d (among neighbours: for neighbour d), own_blocks() + i the i-th
+/// block that it takes in to pass on. What a rank has for itself travels in no message.
 #pragma once
 
 #include <vector>
@@ -13,12 +14,17 @@ namespace swapmeet {
 
 struct Flow {
   Rank ranks = 1, rank = 0;
+  std::optional<Degrees> neighbours{};  ///< as of Schedule
   std::vector<Round> rounds;
   std::vector<Message> sends, receives;  ///< their blocks are in `departing` and `arriving`
   std::vector<std::int32_t> departing;   ///< the number of each block sent
-  /// of each block received: its number if it is passed on, -1 - source if it ends here
+  /// of each block received: its number if it is passed on, -1 - source (neighbour) if it ends here
   std::vector<std::int32_t> arriving;
   std::int32_t passed_on = 0;  ///< blocks that are taken in to be passed on
+
+  /// Blocks that this rank sends in all, and those that end here.
+  std::int32_t own_blocks() const { return neighbours ? neighbours->out : ranks; }
+  std::int32_t ending_blocks() const { return neighbours ? neighbours->in : ranks; }
 
   std::span<const Message> sends_of(const Round& round) const {
     return std::span(sends).subspan(round.first_send, round.send_count);

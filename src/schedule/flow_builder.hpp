@@ -65,7 +65,7 @@ struct SlotFlow {
   }
 };
 
-/// Which blocks travel, found by following them from place to place. O(blocks). Not of neighbours.
+/// Which blocks travel, found by following them from place to place. O(blocks).
 Flow flow_of(const SlotFlow& flow);
 
 class FlowBuilder {

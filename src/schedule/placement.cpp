@@ -224,7 +224,8 @@ class Placer {
     for_each_slot(places, [&](std::int32_t number) {
       const Location from = home(number, false);
       if (from.buffer == Buffer::send) return;
-      if (!any_marked_) marks_[0].resize(index(twin_ + flow_.slots)), marks_[1].resize(index(flow_.ranks));
+      const std::int32_t ending = flow_.neighbours ? flow_.neighbours->in : flow_.ranks;
+      if (!any_marked_) marks_[0].resize(index(twin_ + flow_.slots)), marks_[1].resize(index(ending));
       any_marked_ = true;
       marks_[from.buffer == Buffer::receive][index(from.block)] = now_;
     });

@@ -40,6 +40,7 @@ std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_receive
   };
   std::vector<Received> received(flow.receives.size());
   std::vector<std::uint32_t> message_of(static_cast<std::size_t>(flow.passed_on));  // that a block came with
+  const std::int32_t own = flow.own_blocks();
   std::int64_t kept = 0, peak = 0;
   for (const Round& round : flow.rounds) {
     const std::size_t window = round.in_flight(), all = std::max(round.send_count, round.receive_count);
@@ -58,8 +59,8 @@ std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_receive
         const Room room = of_received(flow.receives[i]);
         received[i].room = room.stays;
         for (const std::int32_t block : flow.arriving_in(flow.receives[i]))
-          if (block >= flow.ranks) {
-            message_of[static_cast<std::size_t>(block - flow.ranks)] = static_cast<std::uint32_t>(i);
+          if (block >= own) {
+            message_of[static_cast<std::size_t>(block - own)] = static_cast<std::uint32_t>(i);
             ++received[i].waiting;
           }
         const bool waits = received[i].waiting > 0;
@@ -71,8 +72,8 @@ std::int64_t peak_memory(const Flow& flow, OfSent of_sent, OfReceived of_receive
       kept += stays;
       for (std::size_t i = send; i < sends_end; ++i)
         for (const std::int32_t block : flow.departing_in(flow.sends[i])) {
-          if (block < flow.ranks) continue;
-          Received& from = received[message_of[static_cast<std::size_t>(block - flow.ranks)]];
+          if (block < own) continue;
+          Received& from = received[message_of[static_cast<std::size_t>(block - own)]];
           if (--from.waiting == 0) kept -= from.room;
         }
     }

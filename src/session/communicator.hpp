@@ -292,9 +292,16 @@ class Communicator {
   /// The plan of `spec`, made if it is new. Collective then. nullptr on all ranks: one has no memory for it, or it cannot
   /// be executed.
   Plan* plan_for(const Spec& spec);
-  /// What to do with exchanges with neighbours. Collective on the first call.
+  /// What to do with exchanges with neighbours; by the automatic choice on several nodes the latter. Collective on the first
+  /// call.
   Choice choose_for_neighbours();
+  Choice choose_between_nodes();
   std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
+  /// nullptr: this rank does not know the neighbours of its node.
+  std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
+  /// Has the ranks of each node tell one another of their neighbours, once. Collective on the first call. "", or on all
+  /// ranks why nothing can be passed on among neighbours.
+  std::string meet_neighbours();
   /// Whether no rank has more messages of such a plan in flight than the options allow.
   bool few_requests(const Plan& plan) const;
   /// Has `decision` execute an exchange with neighbours. Collective.
@@ -402,7 +409,7 @@ class Communicator {
   std::string device_;   ///< the same, where all ranks agree that buffers may be memory of a device
   std::vector<std::unique_ptr<Decision>> decisions_[collective_names.size()];
   std::vector<std::unique_ptr<Plan>> plans_, neighbour_plans_;
-  std::vector<std::unique_ptr<SizedPlan>> sized_plans_;
+  std::vector<std::unique_ptr<SizedPlan>> sized_plans_, neighbour_sized_plans_;
   std::unique_ptr<SparsePlan> sparse_;
   std::uint16_t sparse_calls_ = 0;  ///< so far
   std::unique_ptr<StartedQueue> started_;
@@ -416,6 +423,8 @@ class Communicator {
   std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
+  std::unique_ptr<const Surroundings> surroundings_;
+  std::optional<std::string> met_neighbours_;  ///< what meet_neighbours() came to; nothing: it was not called
   Repeat repeat_;
   Forwarded forwarded_[collective_names.size()];
   std::unique_ptr<Observer> observer_;

@@ -161,7 +161,7 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   };
   const Spec& spec = executor.spec;
   const bool neighbours = of_neighbours(request.collective);
-  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec) && !neighbours;
+  const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
   if (spec.family == Family::native && !sized) return executor;
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
     executor.neighbours = join_over(comm, executor.share_bytes, [](Neighbours*) { return std::int64_t{0}; }).neighbours;
@@ -170,8 +170,10 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   const Blocks receive = request.received(), send = request.sent();
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
   if (sized) {
-    std::unique_ptr<SizedPlan> plan =
-        made_everywhere(comm, [&] { return make_sized_plan(spec, executor.neighbours.get()); });
+    std::unique_ptr<SizedPlan> plan = made_everywhere(comm, [&] {
+      return neighbours ? make_sized_plan_for_neighbours(spec, executor.neighbours.get())
+                        : make_sized_plan(spec, executor.neighbours.get());
+    });
     if (!plan) return leave_to_host(no_plan);
     if (!plan->agree(send, receive, options_.scratch_limit_bytes, {comm, ++exchanges})) plan->send_all_directly();
     executor.exchange = std::move(plan);

@@ -180,9 +180,9 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
   if (communicator_.locked() || of_neighbours(collective)) {
     // what was decided, blocking calls have decided: so on all ranks
     const Decision* const decision = communicator_.decided(collective, block_bytes);
-    const bool by_mpi = decision && decision->spec().intra == Transport::mpi;
+    const bool by_mpi = decision && (decision->spec().intra == Transport::mpi || decision->sized);
     const bool ours =
-        decision && decision->plan && !(by_mpi && communicator_.locked()) && !communicator_.starts_on_host();
+        decision && decision->exchange && !(by_mpi && communicator_.locked()) && !communicator_.starts_on_host();
     if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }

@@ -1,5 +1,6 @@
 #include "topology/neighbourhood.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace swapmeet {
@@ -26,6 +27,21 @@ std::vector<Edge> edges_out(const Neighbourhood& neighbourhood) {
 
 std::vector<Edge> edges_in(const Neighbourhood& neighbourhood) {
   return edges(neighbourhood.from, neighbourhood.grid, 1);
+}
+
+const Neighbourhood& Surroundings::of(Rank rank) const {
+  return *std::ranges::lower_bound(node, rank, {}, &Neighbourhood::rank);
+}
+
+std::vector<OwnBlock> own_blocks(const Neighbourhood& neighbourhood) {
+  std::unordered_map<std::int32_t, std::int32_t> ends;  // of edges to itself, by their numbers
+  for (const Edge& edge : edges_in(neighbourhood))
+    if (edge.peer == neighbourhood.rank) ends.emplace(edge.number, edge.block);
+  std::vector<OwnBlock> all;
+  for (const Edge& edge : edges_out(neighbourhood))
+    if (edge.peer == neighbourhood.rank)
+      if (const auto end = ends.find(edge.number); end != ends.end()) all.push_back({edge.block, end->second});
+  return all;
 }
 
 }  // namespace swapmeet

@@ -32,6 +32,20 @@ struct Edge {
   std::int32_t number = 0;
 };
 
+/// What a rank knows where the ranks of a node have told one another of their neighbours.
+struct Surroundings {
+  Shape shape{};
+  std::vector<Neighbourhood> node{};  ///< of the ranks of its node, in the order of ranks
+
+  const Neighbourhood& of(Rank rank) const;  ///< of a rank of the node
+};
+
+/// A block that a rank has for itself: where it is sent from, and where it ends.
+struct OwnBlock {
+  std::int32_t from = 0, to = 0;
+};
+std::vector<OwnBlock> own_blocks(const Neighbourhood& neighbourhood);
+
 /// In the order of blocks, without those of nobody; edges to itself included. O(blocks).
 std::vector<Edge> edges_out(const Neighbourhood& neighbourhood);
 std::vector<Edge> edges_in(const Neighbourhood& neighbourhood);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "verify/checks.hpp"
+#include "verify/ends.hpp"
 #include "verify/rendezvous.hpp"
 
 namespace swapmeet {
@@ -11,19 +12,25 @@ namespace {
 std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank) + ", blocks of unequal size: "; }
 
 /// What ranks know of the blocks that they have.
+template <class Ends>
 class Holders {
  public:
-  Holders(std::span<const Flow> flows, Verdict& verdict) : flows_(flows), verdict_(verdict), holders_(flows.size()) {
+  Holders(std::span<const Flow> flows, const Ends& ends, Verdict& verdict)
+      : flows_(flows), ends_(ends), verdict_(verdict), holders_(flows.size()) {
     for (std::size_t r = 0; r < flows.size(); ++r) {
       Holder& holder = holders_[r];
-      holder.blocks.resize(flows.size() + static_cast<std::size_t>(flows[r].passed_on));
+      const auto own = static_cast<std::size_t>(flows[r].own_blocks());
+      holder.blocks.resize(own + static_cast<std::size_t>(flows[r].passed_on));
       holder.here.assign(holder.blocks.size(), false);
-      holder.received.assign(flows.size(), 0);
-      holder.received[r] = 1;  // its own block is copied
       holder.in_flight.resize(flows[r].sends.size());
-      for (std::size_t d = 0; d < flows.size(); ++d) {
-        holder.blocks[d] = {static_cast<Rank>(r), static_cast<Rank>(d)};
-        holder.here[d] = d != r;
+      for (std::size_t d = 0; d < own; ++d) {
+        holder.blocks[d] = static_cast<Block>(r) * ends.stride + static_cast<Block>(d);
+        const Rank destination = ends.destination(holder.blocks[d]);
+        holder.here[d] = destination != nobody && destination != static_cast<Rank>(r);
+      }
+      for (std::size_t s = 0; s < static_cast<std::size_t>(flows[r].ending_blocks()); ++s) {
+        const Block block = ends.at_end(r, s);  // its own blocks are copied
+        holder.received.push_back(block == nothing || block / ends.stride == static_cast<Block>(r));
       }
     }
   }
@@ -43,7 +50,7 @@ class Holders {
 
   void deliver(std::size_t a, std::size_t send, std::size_t b, std::size_t receive) {
     const Message& message = flows_[b].receives[receive];
-    const std::vector<BlockName> blocks = std::move(holders_[a].in_flight[send]);
+    const std::vector<Block> blocks = std::move(holders_[a].in_flight[send]);
     const auto numbers = flows_[b].arriving_in(message);
     for (std::size_t i = 0; i < blocks.size(); ++i) arrive(b, blocks[i], numbers[i], message.last);
   }
@@ -52,37 +59,41 @@ class Holders {
     const Holder& holder = holders_[r];
     for (std::size_t s = 0; s < holder.received.size(); ++s)
       if (const int times = holder.received[s]; times != 1)
-        add(r, "the block of rank " + std::to_string(s) + " came " + std::to_string(times) + " times");
+        add(r, "the block of " + (flows_[r].neighbours ? "neighbour " : std::string("rank ")) + std::to_string(s) +
+                   " came " + std::to_string(times) + " times");
     if (std::ranges::count(holder.here, true) != 0) add(r, "a block is kept in working memory for ever");
   }
 
  private:
   struct Holder {
-    std::vector<BlockName> blocks;                  ///< by their number in the flow
-    std::vector<bool> here;                         ///< the rank has it
-    std::vector<int> received;                      ///< of each source: how often its block has come to stay
-    std::vector<std::vector<BlockName>> in_flight;  ///< the blocks of messages sent that have not been delivered
+    std::vector<Block> blocks;                  ///< by their number in the flow
+    std::vector<bool> here;                     ///< the rank has it
+    std::vector<int> received;                  ///< of each that ends here: how often it has come to stay
+    std::vector<std::vector<Block>> in_flight;  ///< the blocks of messages sent that have not been delivered
   };
 
   void add(std::size_t rank, const std::string& problem) { verdict_.add(rank_text(rank) + problem); }
 
-  void arrive(std::size_t r, BlockName name, std::int32_t number, bool last) {
+  void arrive(std::size_t r, Block block, std::int32_t number, bool last) {
     Holder& holder = holders_[r];
     if (last && number >= 0) return add(r, "a message that says to be the last passes a block on");
     if (number < 0) {
-      const auto source = static_cast<std::size_t>(-1 - number);
-      if (name.source != static_cast<Rank>(source) || name.destination != static_cast<Rank>(r))
-        return misdelivered(static_cast<Rank>(r), static_cast<Rank>(source), name, verdict_);
-      ++holder.received[source];
+      const auto end = static_cast<std::size_t>(-1 - number);
+      if (ends_.at_end(r, end) != block)
+        return misdelivered(static_cast<Rank>(r), static_cast<Rank>(end),
+                            BlockName{static_cast<Rank>(block / ends_.stride), static_cast<Rank>(block % ends_.stride)},
+                            verdict_);
+      ++holder.received[end];
       return;
     }
     const auto i = static_cast<std::size_t>(number);
     if (holder.here[i]) return add(r, "two blocks have one number");
-    holder.blocks[i] = name;
+    holder.blocks[i] = block;
     holder.here[i] = true;
   }
 
   std::span<const Flow> flows_;
+  const Ends& ends_;
   Verdict& verdict_;
   std::vector<Holder> holders_;
 };
@@ -99,33 +110,46 @@ void check_flow(const Flow& flow, std::size_t ranks, std::size_t rank, Verdict& 
       if (message.peer < 0 || message.peer >= p) verdict.add(rank_text(rank) + peer + " does not exist");
       if (message.peer == flow.rank) verdict.add(rank_text(rank) + "a message to itself");
     }
+  const std::int32_t own = flow.own_blocks();
   const auto check = [&](const std::vector<std::int32_t>& blocks, std::int32_t least, const auto& exists) {
-    if (std::ranges::any_of(
-            blocks, [&](std::int32_t block) { return block < least || block >= p + flow.passed_on || !exists(block); }))
+    if (std::ranges::any_of(blocks, [&](std::int32_t block) {
+          return block < least || block >= own + flow.passed_on || !exists(block);
+        }))
       verdict.add(rank_text(rank) + "a block has a number that does not exist");
   };
   check(flow.departing, 0, [](std::int32_t) { return true; });
-  check(flow.arriving, -p, [&](std::int32_t block) { return block < 0 || block >= p; });
+  check(flow.arriving, -flow.ending_blocks(), [&](std::int32_t block) { return block < 0 || block >= own; });
 }
 
 }  // namespace
 
-Verdict verify_flows(std::span<const Flow> flows, const Progress& progress) {
-  Verdict verdict;
+template <class Ends>
+void execute_flows(std::span<const Flow> flows, const Ends& ends, const Progress& progress, Verdict& verdict) {
   for (std::size_t r = 0; r < flows.size(); ++r) check_flow(flows[r], flows.size(), r, verdict);
-  if (!verdict.proved()) return verdict;
+  if (!verdict.proved()) return;
   for (const Flow& flow : flows) {
     verdict.messages += static_cast<std::int64_t>(flow.sends.size());
     verdict.blocks += static_cast<std::int64_t>(flow.departing.size());
   }
   const Numbering numbers = match(flows, std::bind_front(&Verdict::add, &verdict));
-  if (!verdict.proved()) return verdict;
-  Holders holders(flows, verdict);
+  if (!verdict.proved()) return;
+  Holders holders(flows, ends, verdict);
   Rendezvous execution(flows, numbers, holders);
-  if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved"), verdict;
+  if (!execution.run(progress)) return verdict.add("interrupted: nothing is proved");
   for (std::size_t r = 0; r < flows.size(); ++r)
     if (execution.finished(r)) holders.check_end(r);
     else verdict.add("deadlock: " + rank_text(r) + execution.stuck(r));
+}
+
+template void execute_flows(std::span<const Flow>, const AllToAll&, const Progress&, Verdict&);
+template void execute_flows(std::span<const Flow>, const AmongNeighbours&, const Progress&, Verdict&);
+
+Verdict verify_flows(std::span<const Flow> flows, const Progress& progress) {
+  Verdict verdict;
+  for (const Flow& flow : flows)
+    if (flow.neighbours) verdict.add("flow " + std::to_string(flow.rank) + " is of an exchange with neighbours");
+  if (!verdict.proved()) return verdict;
+  execute_flows(flows, AllToAll{static_cast<Block>(flows.size())}, progress, verdict);
   return verdict;
 }
 

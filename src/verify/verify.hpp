@@ -61,6 +61,9 @@ Verdict verify_flows(std::span<const Flow> flows, const Progress& progress = {})
 /// (topology/neighbourhood.hpp), whoever has how many neighbours. `schedules[r]` and `neighbourhoods[r]` are of rank r.
 Verdict verify_neighbours(std::span<const Schedule> schedules, std::span<const Neighbourhood> neighbourhoods);
 
+/// The same of what is executed for blocks of unequal size, as of verify_flows().
+Verdict verify_neighbours(std::span<const Flow> flows, std::span<const Neighbourhood> neighbourhoods);
+
 /// Memory that verify(spec, shape) needs for a direct exchange, in bytes.
 std::int64_t verify_memory_bytes(const Shape& shape);
 

@@ -23,6 +23,13 @@ SPECS = (
     "direct(window=2,complete=test,order=random)",
     "direct(window=2,complete=any,order=xor,segment=4KiB)",
 )
+LEADERS = (
+    "leaders(per-node=1)",
+    "leaders(per-node=all,intra=auto)",
+    "leaders(per-node=2,window=1)",
+    "leaders(per-node=2,window=2,complete=any,pack=datatype)",
+    "leaders(per-node=3,window=1,complete=test,intra=auto)",
+)
 NOBODY = -1
 
 
@@ -51,12 +58,22 @@ def grid(sizes: tuple[int, ...], periodic: tuple[bool, ...]) -> list[Neighbourho
     return [Neighbourhood(len(places), rank, lists[rank], lists[rank], grid=True) for rank in range(len(places))]
 
 
-def schedules(spec: str, all_ranks: list[Neighbourhood]) -> list[_core.Schedule]:
-    return [_core.schedule_for_neighbours(_core.parse_spec(spec), one) for one in all_ranks]
+def schedules(spec: str, all_ranks: list[Neighbourhood], nodes: str = "") -> list[_core.Schedule]:
+    return _core.schedules_for_neighbours(_core.parse_spec(spec), all_ranks, nodes)
 
 
-def findings(spec: str, all_ranks: list[Neighbourhood]) -> list[str]:
-    return list(_core.verify_neighbours(schedules(spec, all_ranks), all_ranks).findings)
+def findings(spec: str, all_ranks: list[Neighbourhood], nodes: str = "") -> list[str]:
+    """Of equal blocks, and of unequal ones."""
+    flows = _core.flows_for_neighbours(_core.parse_spec(spec), all_ranks, nodes)
+    return [
+        *_core.verify_neighbours(schedules(spec, all_ranks, nodes), all_ranks).findings,
+        *_core.verify_neighbour_flows(flows, all_ranks).findings,
+    ]
+
+
+def node_map(ranks: int, rng: random.Random) -> list[int]:
+    """Nodes of any size, their ranks in any order."""
+    return [rng.randrange(rng.randint(1, ranks)) for _ in range(ranks)]
 
 
 @given(st.integers(1, 12), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32), st.sampled_from(SPECS))
@@ -73,22 +90,114 @@ def test_random_multigraphs_are_proved(ranks: int, most: int, share: float, seed
 GRIDS = [sizes for n in (1, 2, 3) for sizes in itertools.product((1, 2, 3, 5), repeat=n) if sum(sizes) <= 8]
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", [*SPECS, *LEADERS])
 def test_grids_are_proved(spec: str) -> None:
     for sizes in GRIDS:
         for periodic in itertools.product((False, True), repeat=len(sizes)):
-            assert findings(spec, grid(sizes, periodic)) == [], (sizes, periodic)
+            assert findings(spec, grid(sizes, periodic), "2+3") == [], (sizes, periodic)
+
+
+@given(st.integers(1, 13), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32), st.sampled_from(LEADERS))
+@settings(max_examples=300, deadline=None)
+def test_leaders_are_proved(ranks: int, most: int, share: float, seed: int, spec: str) -> None:
+    """Self-edges, duplicates, ranks without neighbours and unequal nodes among them; and the messages between nodes."""
+    rng = random.Random(seed)
+    edges = [[rng.randint(0, most) if rng.random() < share else 0 for _ in range(ranks)] for _ in range(ranks)]
+    all_ranks = graph(edges, rng)
+    node_of = node_map(ranks, rng)
+    nodes = ",".join(map(str, node_of)) if ranks > 1 else ""
+    assert findings(spec, all_ranks, nodes) == []
+    assert between_nodes(schedules(spec, all_ranks, nodes), node_of) == len(aggregated(spec, edges, node_of))
+
+
+def between_nodes(all_ranks: list[_core.Schedule], node_of: list[int]) -> int:
+    return sum(
+        node_of[rank] != node_of[peer]
+        for rank, one in enumerate(all_ranks)
+        for _, _, _, _, sends, _ in one.steps
+        for peer, _ in sends
+    )
+
+
+def aggregated(spec: str, edges: list[list[int]], node_of: list[int]) -> set[tuple[int, int, int]]:
+    """(sending node, receiving node, group of ranks there) of what travels between nodes."""
+    leaders = {"1": 1, "2": 2, "3": 3, "a": len(edges)}[spec[len("leaders(per-node=")]]
+    members = {node: [rank for rank, one in enumerate(node_of) if one == node] for node in node_of}
+    group = {}
+    for ranks in members.values():
+        groups = min(leaders, len(ranks))
+        for number in range(groups):
+            for place in range(number * len(ranks) // groups, (number + 1) * len(ranks) // groups):
+                group[ranks[place]] = number
+    return {
+        (node_of[a], node_of[b], group[b])
+        for a, row in enumerate(edges)
+        for b, count in enumerate(row)
+        if count and node_of[a] != node_of[b]
+    }
+
+
+def test_a_node_sends_one_message_where_ranks_have_many() -> None:
+    """4 nodes of 4 ranks, all with all: 12 messages between nodes by one leader, 48 by all ranks, 192 directly."""
+    all_ranks = graph([[int(a != b) for b in range(16)] for a in range(16)], random.Random(2))
+    nodes = [rank // 4 for rank in range(16)]
+    found = {
+        spec: between_nodes(schedules(spec, all_ranks, "4"), nodes)
+        for spec in ("direct", "leaders(per-node=all)", "leaders(per-node=1)")
+    }
+    assert found == {"direct": 192, "leaders(per-node=all)": 48, "leaders(per-node=1)": 12}
+
+
+def test_leaders_send_as_many_messages_of_a_stencil_as_forwarding_along_dimensions() -> None:
+    """docs/decisions.md, docs/measurements/neighbours-clusters.md: nine points on 4 x 4 ranks, a row on each node."""
+    near = [
+        [sum((x - y) % 4 == 2 for x, y in ((a // 4, b // 4), (a % 4, b % 4))) == 0 for b in range(16)]
+        for a in range(16)
+    ]
+    all_ranks = graph([[int(near[a][b] and a != b) for b in range(16)] for a in range(16)], random.Random(3))
+    nodes = [rank // 4 for rank in range(16)]
+    found = {
+        spec: between_nodes(schedules(spec, all_ranks, "4"), nodes)
+        for spec in ("direct", "leaders(per-node=all)", "leaders(per-node=1)")
+    }
+    assert found == {"direct": 16 * 6, "leaders(per-node=all)": 16 * 2, "leaders(per-node=1)": 4 * 2}
+
+
+def dense(ranks: int) -> list[Neighbourhood]:
+    return graph([[int(a != b) for b in range(ranks)] for a in range(ranks)], random.Random(2))
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(16, "4"), (11, "4+3+4"), (64, "16"), (32, "cyclic:4")])
+def test_leaders_are_chosen_where_messages_can_be_combined(ranks: int, nodes: str) -> None:
+    spec, _ = _core.choose_between_nodes(dense(ranks), nodes)
+    assert spec.family == "leaders"
+    assert findings(str(spec), dense(ranks), nodes) == []
+    assert _core.choose_between_nodes(dense(ranks), nodes, shared_memory=False)[0].family == "native"
+
+
+def test_leaders_are_not_chosen_where_ranks_share_cores() -> None:
+    knowledge = _core.Knowledge()
+    knowledge.ranks_per_core = 8
+    assert _core.choose_between_nodes(dense(16), "4", knowledge=knowledge)[0].family == "native"
+
+
+def test_leaders_are_not_chosen_where_there_is_nothing_to_combine() -> None:
+    assert _core.choose_between_nodes(dense(8), "1")[0].family == "native"
+    ring = graph([[int((b - a) % 16 == 4) for b in range(16)] for a in range(16)], random.Random(2))
+    assert _core.choose_between_nodes(ring, "cyclic:16")[0].family == "native"
+    lonely = [Neighbourhood(8, rank, [], []) for rank in range(8)]
+    assert _core.choose_between_nodes(lonely, "4")[0].family == "native"
 
 
 def test_two_periodic_ranks_swap_the_directions() -> None:
     """MPI-4.1, example 8.10: what goes in the negative direction comes from the positive one."""
-    text = str(_core.schedule_for_neighbours(_core.parse_spec("direct"), grid((2,), (True,))[0]))
+    text = str(schedules("direct", grid((2,), (True,)))[0])
     assert "out=2 in=2" in text
     assert [line.split() for line in text.splitlines() if "receive 1" in line] == [
         ["receive", "1", "last", "receive[1]"],
         ["receive", "1", "last", "receive[0]"],
     ]
-    alone = str(_core.schedule_for_neighbours(_core.parse_spec("direct"), grid((1,), (True,))[0]))
+    alone = str(schedules("direct", grid((1,), (True,)))[0])
     assert "copy send[0] receive[1]" in alone
     assert "copy send[1] receive[0]" in alone
 
@@ -100,6 +209,14 @@ def test_no_order_of_completion_is_harmful() -> None:
         verdict, states = _core.search_orders(schedules(spec, all_ranks))
         assert verdict.findings == []
         assert states > 1
+
+
+@pytest.mark.parametrize("spec", LEADERS[:4])
+def test_no_order_of_completion_is_harmful_to_leaders(spec: str) -> None:
+    all_ranks = graph([[1, 2, 1, 0], [1, 0, 1, 1], [2, 1, 0, 1], [0, 1, 1, 1]], random.Random(1))
+    verdict, states = _core.search_orders(schedules(spec, all_ranks, "2"))
+    assert verdict.findings == []
+    assert states > 1
 
 
 def test_text_parses_back() -> None:
@@ -152,8 +269,11 @@ def test_windows_of_messages_with_complete_all_would_deadlock() -> None:
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("tra(r=4)", "are sent directly"),
-        ("node-leaders", "are sent directly"),
+        ("tra(r=4)", "directly, or by leaders"),
+        ("leaders(sizes=padded)", "not padded"),
+        ("leaders(direct=never)", "must be a number"),
+        ("leaders(direct=auto)", "must be a number"),
+        ("leaders(order=topology(torus(dims=3)))", "all with all"),
         ("direct(order=topology(torus(dims=3)))", "all with all"),
         ("direct(sizes=padded)", "exchange none"),
         ("native", "no schedule"),
@@ -161,4 +281,4 @@ def test_windows_of_messages_with_complete_all_would_deadlock() -> None:
 )
 def test_what_cannot_serve_neighbours_says_why(spec: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        _core.schedule_for_neighbours(_core.parse_spec(spec), Neighbourhood(1, 0, [], []))
+        schedules(spec, [Neighbourhood(1, 0, [], [])])

@@ -1,0 +1,200 @@
+/// Exchange with neighbours by leaders: all blocks that a node has for a group of ranks of another one in one message
+/// (topology/leader_map.hpp says who leads whom). Three phases, as among all ranks (algorithms/leaders.cpp):
+///   gather    a rank sends to each neighbour on its node, in one message, the blocks for it, and to each leader there, in
+///             another, the blocks that this leader sends on
+///   exchange  a leader sends to each group that it serves, in one message, the blocks of all members of its node
+///   scatter   a leader sends to each other member of its group, in one message, its blocks from all other nodes
+/// What has no blocks is not sent. Both ends of a message list its blocks by source, destination and number of the edge: a
+/// sender knows them from the lists of the ranks of its own node, a receiver from those of its own.
+///
+/// The position of a message is as among all ranks, so nobody waits for ever: of the messages that are not over the first,
+/// by phase and position, is the first of both of its ends.
+///
+/// Source:  kandalla2009 (leaders of a node); MPI Advance, locality_aware (messages of neighbours combined by node)
+/// Cost:    between nodes one message for each group of another node that any rank of the node has blocks for; an edge between
+///          nodes moves its block up to three times, one within a node once       [checked by tests/core/neighbours_test.py]
+/// Needs:   an order that is no order=topology.   Scratch: a block for each that a leader passes on, and as much for packing.
+/// Proof:   docs/proofs.md, "Exchange with neighbours"
+#include "algorithms/neighbour_leaders.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "algorithms/phase.hpp"
+#include "topology/leader_map.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// A block on its way between two ranks, and where this rank has it.
+struct OnTheWay {
+  Rank source = 0, destination = 0;
+  std::int32_t number = 0;  ///< of its edge
+  Location place{};
+
+  friend bool operator<(const OnTheWay& a, const OnTheWay& b) {
+    return std::tie(a.source, a.destination, a.number) < std::tie(b.source, b.destination, b.number);
+  }
+};
+using Blocks = std::vector<OnTheWay>;
+
+/// Those that a neighbourhood sends, where they begin, and those that it receives, where they end.
+Blocks outgoing(const Neighbourhood& all) {
+  Blocks blocks;
+  for (const Edge& edge : edges_out(all)) blocks.push_back({all.rank, edge.peer, edge.number, own_block(edge.block)});
+  std::ranges::sort(blocks, std::less{});
+  return blocks;
+}
+Blocks incoming(const Neighbourhood& all) {
+  Blocks blocks;
+  for (const Edge& edge : edges_in(all)) blocks.push_back({edge.peer, all.rank, edge.number, end_of(edge.block)});
+  std::ranges::sort(blocks, std::less{});
+  return blocks;
+}
+
+class NeighbourLeaders {
+ public:
+  NeighbourLeaders(const Spec& spec, const Surroundings& all, Rank rank)
+      : spec_(spec), all_(all), rank_(rank), map_(all.shape, spec.leaders), flow_(all.shape, rank),
+        node_(map_.node_of(rank)), members_(map_.members(node_)), member_(member_of(rank)),
+        group_{node_, map_.group_of(node_, member_)}, mine_(map_.members(group_)) {
+    flow_.neighbours(all.of(rank).degrees());
+  }
+
+  SlotFlow make() && {
+    gather();
+    if (map_.nodes() > 1) exchange();
+    if (map_.nodes() > 1 && map_.largest_group() > 1) scatter();
+    return std::move(flow_).finish();
+  }
+
+ private:
+  /// Blocks by a rank or node that they have in common, in their order.
+  using Shares = std::unordered_map<std::int32_t, Blocks>;
+
+  std::int32_t member_of(Rank rank) const {
+    const auto members = map_.members(map_.node_of(rank));
+    return static_cast<std::int32_t>(std::ranges::lower_bound(members, rank) - members.begin());
+  }
+  bool leads() const { return mine_.front() == rank_; }
+  bool elsewhere(Rank rank) const { return map_.node_of(rank) != node_; }
+
+  /// The group that a rank is in.
+  Group group_of(Rank rank) const {
+    const std::int32_t node = map_.node_of(rank);
+    return {node, map_.group_of(node, member_of(rank))};
+  }
+
+  /// The rank of our node that sends on what is for a rank of another.
+  Rank through(Rank destination) const { return map_.leader({node_, map_.sender(node_, group_of(destination))}); }
+
+  OnTheWay in_slot(OnTheWay block) {
+    block.place = slot(slots_++);
+    return block;
+  }
+
+  /// Adds a message with `peer` of its share, if there is any, to be received by `receiver`.
+  static void add(PositionedMessages& messages, Rank peer, std::int32_t position, Rank receiver, const Shares& all,
+                  std::int32_t key) {
+    const auto share = all.find(key);
+    if (share == all.end()) return;
+    RunList places;
+    bool last = true;
+    for (const OnTheWay& block : share->second) places.add(block.place), last &= block.destination == receiver;
+    messages.add(peer, position, last, std::move(places));
+  }
+
+  void gather() {
+    Shares near, far, from_near, gathered;  // the first two by receiver, the others by sender
+    for (const OnTheWay& block : outgoing(all_.of(rank_)))
+      if (!elsewhere(block.destination)) near[block.destination].push_back(block);
+      else if (const Rank leader = through(block.destination); leader != rank_) far[leader].push_back(block);
+      else leaving_.push_back(block);
+    for (const OnTheWay& block : incoming(all_.of(rank_))) from_near[block.source].push_back(block);
+    for (const Rank member : members_)
+      for (const OnTheWay& block : leads() && member != rank_ ? outgoing(all_.of(member)) : Blocks())
+        if (elsewhere(block.destination) && through(block.destination) == rank_) {
+          leaving_.push_back(in_slot(block));
+          gathered[member].push_back(leaving_.back());
+        }
+    std::ranges::sort(leaving_, std::less{});
+    flow_.phase(packs());
+    for (const OwnBlock& own : own_blocks(all_.of(rank_))) flow_.move(own_block(own.from), end_of(own.to));
+    PositionedMessages out, in;
+    const auto size = static_cast<std::int32_t>(members_.size());
+    for (std::int32_t i = 1; i < size; ++i) {
+      const Rank to = members_[static_cast<std::size_t>((member_ + i) % size)];
+      const Rank from = members_[static_cast<std::size_t>((member_ - i + size) % size)];
+      add(out, to, i, to, near, to);
+      add(out, to, i, to, far, to);
+      add(in, from, i, rank_, from_near, from);
+      add(in, from, i, rank_, gathered, from);
+    }
+    add_rounds(map_.largest_node() - 1, out, in);
+  }
+
+  void exchange() {
+    const std::int32_t nodes = map_.nodes();
+    Shares for_groups, from_nodes;  // by leader, and by node
+    for (const OnTheWay& block : leaving_) for_groups[map_.leader(group_of(block.destination))].push_back(block);
+    for (const Rank member : mine_)
+      for (const OnTheWay& block : leads() ? incoming(all_.of(member)) : Blocks())
+        if (elsewhere(block.source)) arriving_.push_back(member == rank_ ? block : in_slot(block));
+    std::ranges::sort(arriving_, std::less{});
+    for (const OnTheWay& block : arriving_) from_nodes[map_.node_of(block.source)].push_back(block);
+    PositionedMessages out, in;
+    for (const Group group : leads() ? map_.served(node_, group_.number) : std::vector<Group>()) {
+      const Rank leader = map_.leader(group);
+      add(out, leader, (group.node - node_ + nodes) % nodes, leader, for_groups, leader);
+    }
+    for (std::int32_t i = 1; i < nodes; ++i) {
+      const std::int32_t from = (node_ - i + nodes) % nodes;
+      add(in, map_.leader({from, map_.sender(from, group_)}), i, rank_, from_nodes, from);
+    }
+    flow_.phase(packs());
+    add_rounds(nodes - 1, out, in);
+  }
+
+  void scatter() {
+    Shares for_members, from_leader;  // by receiver
+    for (const OnTheWay& block : arriving_) for_members[block.destination].push_back(block);
+    for (const OnTheWay& block : leads() ? Blocks() : incoming(all_.of(rank_)))
+      if (elsewhere(block.source)) from_leader[rank_].push_back(block);
+    PositionedMessages out, in;
+    for (std::int32_t i = 1; i < static_cast<std::int32_t>(mine_.size()); ++i) {
+      const Rank to = mine_[static_cast<std::size_t>(i)];
+      add(out, to, i, to, for_members, to);
+      if (to == rank_) add(in, mine_.front(), i, rank_, from_leader, rank_);
+    }
+    flow_.phase(packs());
+    add_rounds(map_.largest_group() - 1, out, in);
+  }
+
+  bool packs() const { return spec_.packing == Packing::memcpy; }
+  void add_rounds(std::int32_t positions, const PositionedMessages& out, const PositionedMessages& in) {
+    swapmeet::add_rounds(flow_, spec_, positions, spec_.completion == Completion::all, out.list(), in.list());
+  }
+
+  const Spec& spec_;
+  const Surroundings& all_;
+  Rank rank_;
+  LeaderMap map_;
+  FlowBuilder flow_;
+  std::int32_t node_;
+  std::span<const Rank> members_;  ///< of our node
+  std::int32_t member_;            ///< which of them we are
+  Group group_;                    ///< that we are in
+  std::span<const Rank> mine_;     ///< its members; the first leads it
+  Blocks leaving_, arriving_;      ///< between nodes by this rank
+  std::int32_t slots_ = 0;
+};
+
+}  // namespace
+
+SlotFlow leaders_for_neighbours(const Spec& spec, const Surroundings& all, Rank rank) {
+  return NeighbourLeaders(spec, all, rank).make();
+}
+
+}  // namespace swapmeet

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from swapmeet import _core, machines
-from swapmeet.bench.statistics import Estimate
+from swapmeet.choose import fit, surface
+from swapmeet.choose.rule import Rule
+from swapmeet.measure.bench.statistics import Estimate
 from swapmeet.quantiles import quantile
-from swapmeet.tuning import fit, surface
-from swapmeet.tuning.rule import Rule
 
 MACHINES = ("cscs-slimfly", "fat-tree", "lumi-c", "polaris", "theta")
 SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288)

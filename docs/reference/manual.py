@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from swapmeet import __version__, _core
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "man"
 LIBRARY = (

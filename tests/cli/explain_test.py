@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from swapmeet import _core
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 RULE = "rule: alltoall ranks=2..64 nodes=2..8 bytes=0..512 use=two-layer(r1=2)  # measured"
 

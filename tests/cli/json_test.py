@@ -17,7 +17,7 @@ from profiling.recordings import skewed
 from typer.testing import CliRunner
 
 from swapmeet import output
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 from swapmeet.errors import SwapmeetError
 
 ROOT = Path(__file__).parents[2]

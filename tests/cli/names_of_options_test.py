@@ -9,7 +9,7 @@ import typer.core
 import typer.main
 from cli.command import refused, swapmeet
 
-from swapmeet.cli import PARTS, RENAMED, app
+from swapmeet.cli.app import PARTS, RENAMED, app
 
 OLD = [
     ("simulate", "--platform", "theta"),

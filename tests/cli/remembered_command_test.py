@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from swapmeet import __version__, _core
-from swapmeet import mpi as mpis
-from swapmeet.cli import app
-from swapmeet.tuning import mpich, openmpi
-from swapmeet.tuning.foreign import Call
+from swapmeet.choose import mpich, openmpi
+from swapmeet.choose.foreign import Call
+from swapmeet.cli.app import app
+from swapmeet.mpi import mpis
 
 A2A, A2AV = _core.Collective.alltoall, _core.Collective.alltoallv
 OLD = 1767323045

@@ -12,8 +12,9 @@ import typer.main
 from docs.html import Page, read
 from docs.pages import PAGES, ROOT
 
-from swapmeet import _core, catalogue
-from swapmeet.cli import app
+from swapmeet import _core
+from swapmeet.cli import catalogue
+from swapmeet.cli.app import app
 
 pytestmark = pytest.mark.slow
 

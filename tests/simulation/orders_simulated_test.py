@@ -10,9 +10,9 @@ import pytest
 from plain import MakeJob
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.simulation import application
-from swapmeet.simulation.job import Simulator
-from swapmeet.simulation.platform import platform
+from swapmeet.simulate import application
+from swapmeet.simulate.job import Simulator
+from swapmeet.simulate.platform import platform
 
 pytestmark = pytest.mark.slow
 

@@ -10,10 +10,10 @@ import pytest
 from plots.synthetic import write
 
 from swapmeet import SwapmeetError, _core
-from swapmeet import mpi as mpis
-from swapmeet.bench.results import read
-from swapmeet.tuning import file, fit, measuring
-from swapmeet.tuning.rule import Rule
+from swapmeet.choose import file, fit, measuring
+from swapmeet.choose.rule import Rule
+from swapmeet.measure.bench.results import read
+from swapmeet.mpi import mpis
 
 MPI = "openmpi 5.0.11"
 SIZES = (8, 64, 512, 4096, 32768)

@@ -130,3 +130,8 @@ def runs_text(numbers: Iterable[int], most: int | None = None) -> str:
         run = [value for _, value in group]
         texts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
     return ", ".join(texts[:most]) + (", ..." if most is not None and len(texts) > most else "")
+
+
+def alias_names(sparse: bool = True) -> list[str]:
+    """Every named algorithm of ours; if not `sparse`, without those that are others but for sparse exchanges."""
+    return [name for name, *_ in _core.aliases() if sparse or "sparse=" not in str(_core.parse_spec(name))]

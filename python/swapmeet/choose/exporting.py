@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swapmeet import _core
+from swapmeet import _core, texts
 from swapmeet.choose import file, fit, foreign, memory, mpich, openmpi
 from swapmeet.choose.rule import Rule
 from swapmeet.errors import SwapmeetError
@@ -45,7 +45,7 @@ class Exports:
             return
         rules = exported_rules(sources, target)
         for path in self.paths:
-            file.write(path, mpich.export(rules, target) if path == self.mpich else openmpi.export(rules))
+            texts.write(path, mpich.export(rules, target) if path == self.mpich else openmpi.export(rules))
             yield path
 
     def advice(self, path: Path) -> Iterator[str]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from swapmeet import __version__, _core
@@ -60,31 +56,6 @@ def standard_place(mpi_kind: str) -> Path:
     if not places:
         raise SwapmeetError("neither HOME nor XDG_CONFIG_HOME is set: say by -o where the tuning file is to go")
     return Path(places[0])
-
-
-def require_place(path: Path) -> None:
-    """Refuse what write() will not be able to write, before anything is measured. Makes the folder."""
-    with _writing(path), tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-
-
-def write(path: Path, page: str) -> None:
-    """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one."""
-    with _writing(path):
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
-            file.write(page)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield
-    except OSError as problem:
-        raise SwapmeetError(f"{path}: {problem.strerror}: give a place that can be written to by -o") from None
 
 
 def _line(rule: Rule) -> str:

@@ -1,18 +1,17 @@
-"""The commands `swapmeet bench` and `swapmeet compare`: their options."""
+"""The command `swapmeet bench`: its options."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import FINDINGS, RANKS, Launcher
+from swapmeet.cli.arguments import FINDINGS, RANKS, AsJson, Launcher
+from swapmeet.cli.missing import needs_package
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import JSON, AsJson, form
+from swapmeet.output import form
 
 
 def bench(
@@ -92,7 +91,7 @@ def bench(
         raise SwapmeetError("--osu and --json are two forms of the same: leave one out")
     if resume is not None and output is not None:
         raise SwapmeetError("--resume goes on in its file: leave --output out")
-    with _needs_numpy("bench"):
+    with needs_package("bench"):
         from swapmeet.measure.bench import osu, running
         from swapmeet.measure.bench.request import Request
     request = Request(
@@ -130,35 +129,3 @@ def bench(
     file = resume or output or Path(f"bench-{datetime.datetime.now():%Y%m%d-%H%M%S}.jsonl")
     if not running.measure(request, file, resume is not None, columns, form(as_json)):
         raise typer.Exit(FINDINGS)
-
-
-def compare_command(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A results file of `swapmeet bench`.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Another one.")],
-    everything: Annotated[bool, typer.Option("--all", help="Also what has not changed.")] = False,
-    tie: Annotated[float, typer.Option(metavar="PERCENT", help="Changes of less do not count.")] = 1,
-    plain: Annotated[bool, typer.Option("--plain", help="Lines with tabs, for other programs.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Print which cells of two results files differ beyond noise.
-
-    Exit status 1: something became slower.
-    """
-    if not 0 <= tie < 100:
-        raise SwapmeetError(f"--tie {tie:g}: expected a percentage from 0 to below 100")
-    with _needs_numpy("compare"):
-        from swapmeet.measure.bench import running
-    if plain and as_json:
-        raise SwapmeetError("--plain and --json are two forms of the same: leave one out")
-    wanted = JSON if as_json else "plain" if plain else "table"
-    if not running.compare(before, after, tie / 100, everything, wanted):
-        raise typer.Exit(FINDINGS)
-
-
-@contextmanager
-def _needs_numpy(command: str) -> Iterator[None]:
-    """Imports that take long, hence only where they are needed, and may be missing."""
-    try:
-        yield
-    except ImportError as problem:
-        raise SwapmeetError(f"swapmeet {command} needs {problem.name}: `pip install 'swapmeet[bench]'`") from None

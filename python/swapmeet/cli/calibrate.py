@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import RANKS, Launcher
+from swapmeet.cli.arguments import RANKS, AsJson, Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import mpis
-from swapmeet.output import AsJson, print_json
+from swapmeet.output import print_json
 from swapmeet.units import parse_duration
 
 MOST_RANKS = 1 << 16

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import FINDINGS, PASSING, RANKS, Algorithm, Explain, MpiOfApp, Stats, Trace
+from swapmeet.cli.arguments import FINDINGS, PASSING, RANKS, Algorithm, AsJson, Explain, MpiOfApp, Stats, Trace
 from swapmeet.cli.parsing import App
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
 from swapmeet.mpi import application, launch, mpis
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 
 STANDARD = Network()
 

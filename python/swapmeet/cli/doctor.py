@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from swapmeet.cli.arguments import FINDINGS, RANKS, Launcher, MpiOfApp
+from swapmeet.cli.arguments import FINDINGS, RANKS, AsJson, Launcher, MpiOfApp
 from swapmeet.doctor import kernel, machine, with_mpi
 from swapmeet.doctor.finding import NOTE, WRONG, Finding, note, wrong
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import application, launch, mpis
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 
 
 def doctor(

@@ -13,11 +13,11 @@ import typer
 from swapmeet import __version__, _core, machines
 from swapmeet.choose import native
 from swapmeet.choose.foreign import Call
-from swapmeet.cli.arguments import RANKS
+from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.errors import SwapmeetError
 from swapmeet.model import bounds, prices
 from swapmeet.mpi import mpis
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 from swapmeet.units import parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from swapmeet import machines, output
-from swapmeet.cli.arguments import RANKS, Nodes
+from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.cli.model_question import Question, answer
-from swapmeet.output import AsJson
 
 
-def model_command(
+def model(
     specs: Annotated[
         list[str] | None, typer.Argument(metavar="SPEC...", help="What to count: see `swapmeet algorithms`.")
     ] = None,

@@ -13,9 +13,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from swapmeet import progress
-from swapmeet.cli.arguments import RANKS
+from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import AsJson, print_json
+from swapmeet.output import print_json
 from swapmeet.specs import parse_ranks
 
 if TYPE_CHECKING:

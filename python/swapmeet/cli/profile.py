@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import RANKS, Launcher, MpiOfApp
+from swapmeet.cli.arguments import RANKS, AsJson, Launcher, MpiOfApp
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import mpis
-from swapmeet.output import AsJson, form
+from swapmeet.output import form
 
 
 def profile(

@@ -12,8 +12,9 @@ import typer
 from rich.table import Table
 
 from swapmeet import output
+from swapmeet.cli.arguments import AsJson
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import TABLE, AsJson, tables_console
+from swapmeet.output import TABLE, tables_console
 from swapmeet.quantiles import quantile
 from swapmeet.tables import right
 from swapmeet.units import bytes_text

@@ -13,8 +13,9 @@ import typer
 from rich.table import Table
 
 from swapmeet import progress
+from swapmeet.cli.arguments import AsJson
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 from swapmeet.units import long_duration
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The commands `swapmeet run` and `swapmeet env`: an application with the library, at once or in a batch script."""
+"""The command `swapmeet run`: an application with the library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from swapmeet import __version__
 from swapmeet.cli.arguments import RANKS, Algorithm, Explain, Heap, Launcher, MpiOfApp, Stats, Trace, Watchdog
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure import verdict
@@ -53,7 +52,7 @@ def run(
         if native:
             raise SwapmeetError("--heap is the library's: there is none with --native")
         libraries.insert(0, heap_library(chosen))
-        variables |= _heap_variables()
+        variables |= application.heap_variables()
 
     def words(variables: Mapping[str, str]) -> list[str]:
         return launch.command(chosen, ranks, argv, libraries, variables, launcher)
@@ -91,12 +90,6 @@ def run(
         print(f"swapmeet: verdict: {said}", file=sys.stderr, flush=True)
     if status:
         raise typer.Exit(status)
-
-
-def _heap_variables() -> dict[str, str]:
-    """What --heap sets: a threshold that the user has set stays."""
-    given = os.environ.get("SWAPMEET_HEAP", "")
-    return {"SWAPMEET_HEAP": "1" if given in ("", "0", "mpi") else given}
 
 
 def _given(option: str, value: str | None) -> list[str]:
@@ -159,37 +152,3 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
-
-
-def env(
-    argv: Annotated[
-        list[str] | None, typer.Argument(metavar="[APP]", help="The program that will run; its MPI is used.")
-    ] = None,
-    mpi: MpiOfApp = None,
-    algorithm: Algorithm = None,
-    explain: Explain = False,
-    stats: Stats = None,
-    trace: Trace = None,
-    heap: Heap = False,
-) -> None:
-    """Print the lines of a batch script that preload Swapmeet into what runs after them.
-
-    For bash and other POSIX shells; `eval "$(swapmeet env)"` does it in the shell of now. The library is built if need
-    be.
-    """
-    options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
-    chosen, library, variables = application.prepare(argv or [], mpi, False, options)
-    assert library
-    launch.require_preloadable(library)
-    print(f"# Swapmeet {__version__} for {chosen.kind} {chosen.version} ({chosen.libmpi or chosen.mpicc})")
-    libraries = [library]
-    if heap:
-        libraries.insert(0, heap_library(chosen))
-        launch.require_preloadable(libraries[0])
-        variables |= _heap_variables()
-    print(f'export LD_PRELOAD="${{LD_PRELOAD:+$LD_PRELOAD:}}"{shlex.quote(":".join(map(str, libraries)))}')
-    for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
-    if chosen.kind == "openmpi":
-        told = " ".join(f"-x {name}" for name in ("LD_PRELOAD", *variables))
-        print(f"# mpirun passes them on to other hosts only by: mpirun {told} ...; srun does so by itself")

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from swapmeet import machines
-from swapmeet.cli.arguments import FINDINGS, RANKS
+from swapmeet.cli.arguments import FINDINGS, RANKS, AsJson
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
-from swapmeet.output import JSON, AsJson, form, print_records, tables_console
+from swapmeet.output import JSON, form, print_records, tables_console
 from swapmeet.simulate import peers
 
 SIZES = "8,64,512,4KiB"

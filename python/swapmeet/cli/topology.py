@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from swapmeet import _core, output
-from swapmeet.cli.arguments import RANKS
+from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.draw import network as picture
 from swapmeet.draw.plots.model import require_plotting
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.profiling import weights
 from swapmeet.network import comparing, reading
-from swapmeet.output import JSON, TABLE, AsJson, tables_console
+from swapmeet.output import JSON, TABLE, tables_console
 from swapmeet.specs import parse_spec, require_schedule
 from swapmeet.units import parse_duration
 

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import progress
-from swapmeet.cli.arguments import RANKS, Launcher
+from swapmeet import progress, texts
+from swapmeet.cli.arguments import RANKS, AsJson, Launcher
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import mpis
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 from swapmeet.specs import parse_ranks
 
 SIZES = "8,64,512,2KiB,8KiB,32KiB,128KiB,512KiB"
@@ -85,7 +85,7 @@ def tune(
     exports.require(target)
     place = output or (None if exports else file.standard_place(target.kind))
     for path in filter(None, (place, *exports.paths)):
-        file.require_place(path)
+        texts.require_place(path)
     sources = list(measured or [])
     if not sources:
         name = into or f"tune-{datetime.datetime.now():%Y%m%d-%H%M%S}"
@@ -111,7 +111,7 @@ def tune(
     left_out = list(exporting.left_out(sources, target)) if exports else []
     found = measuring.fitted(sources, target) if place is not None else None
     if place is not None and found is not None:
-        file.write(place, found.page)
+        texts.write(place, found.page)
     if as_json:
         rules = {"mpi": found.mpi, "machine": found.machine, "rules": found.rules} if found else {}
         print_json("tune", results=sources, tuning_file=place, exported=exported, left_out=left_out, **rules)

@@ -13,13 +13,13 @@ import typer
 from rich import box
 from rich.table import Table
 
-from swapmeet import _core
+from swapmeet import _core, texts
 from swapmeet.choose import file, memory
-from swapmeet.cli.arguments import RANKS, mpi_names
+from swapmeet.cli.arguments import RANKS, AsJson, mpi_names
 from swapmeet.cli.parsing import App
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import mpis
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 from swapmeet.units import bytes_text
 
 tuning = App(
@@ -222,8 +222,8 @@ def export(
     machine = key.machine.rsplit(", host ", 1)[0]
     found = memory.rules(evidence)
     day = f"{datetime.date.today():%Y-%m-%d}"
-    file.require_place(output)
-    file.write(output, file.text(found, key.mpi, machine, [path.name for path in sources], day))
+    texts.require_place(output)
+    texts.write(output, file.text(found, key.mpi, machine, [path.name for path in sources], day))
     print(f"swapmeet: {len(found)} rules: SWAPMEET_TUNING_FILE={shlex.quote(str(output))}")
 
 

@@ -10,8 +10,9 @@ import typer
 from rich.table import Table
 
 from swapmeet.cli import reproduce as reproduce_command
+from swapmeet.cli.arguments import AsJson
 from swapmeet.errors import SwapmeetError
-from swapmeet.output import AsJson, print_json, tables_console
+from swapmeet.output import print_json, tables_console
 from swapmeet.tables import right
 
 if TYPE_CHECKING:

@@ -245,3 +245,9 @@ def _owner(argv: Sequence[str], found: Used) -> Mpi:
         return default  # mpi4py's wheel, which goes where it is told
     hint = f" ({'; '.join(problems)})" if problems else ""
     raise SwapmeetError(f"{argv[0]} uses {found}, of an MPI that was not found{hint}: name its mpicc by --mpi")
+
+
+def heap_variables() -> dict[str, str]:
+    """What --heap sets: a threshold that the user has set stays."""
+    given = os.environ.get("SWAPMEET_HEAP", "")
+    return {"SWAPMEET_HEAP": "1" if given in ("", "0", "mpi") else given}

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from swapmeet import _core
-from swapmeet.cli.catalogue import alias_names
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import NATIVE
-from swapmeet.specs import parse_range, parse_spec
+from swapmeet.specs import alias_names, parse_range, parse_spec
 
 AUTO = "auto"  #: the automatic choice
 RANGE = re.compile(r"=(\d+:(?:\d+|P)(?::\d+)?)(?=[,)])")

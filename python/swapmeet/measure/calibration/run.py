@@ -12,7 +12,6 @@ from typing import Any
 from rich.table import Table
 
 from swapmeet import __version__, _core, machines
-from swapmeet.choose.file import require_place, write
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Number
 from swapmeet.measure.bench.session import Session
@@ -25,6 +24,7 @@ from swapmeet.mpi.library import library
 from swapmeet.mpi.mpis import Mpi
 from swapmeet.output import tables_console
 from swapmeet.tables import right
+from swapmeet.texts import require_place, write
 
 PARTS_SHARE = 0.6  #: of a launch's time; the rest is for what is held out
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -75,7 +74,9 @@ def profile(
             target = application.choose_mpi(program.argv, program.mpi)
             wanted = wanted and replace(wanted, mpi=target)
             status = run_recorded(target, program.ranks, program.argv, program.launcher, folder, form == JSON)
-            recording = _read_run(folder / RECORDING, program.argv[0], status)
+            if (found := _read_run(folder / RECORDING, program.argv[0], status)) is None:
+                return status
+            recording = found
         _analyse(recording, None if status == INTERRUPTED else wanted, folder, output, form)
     return status
 
@@ -101,12 +102,13 @@ def run_recorded(
     return status
 
 
-def _read_run(folder: Path, program: str, status: int) -> Recording:
+def _read_run(folder: Path, program: str, status: int) -> Recording | None:
+    """None: it failed, and left none."""
     if any(folder.iterdir()):
         return read([folder])
     if status:
         print(f"swapmeet: {program} left no recording: it failed before its first all-to-all", file=sys.stderr)
-        raise typer.Exit(status)
+        return None
     raise SwapmeetError(
         f"{program} left no recording: the library was not loaded into it, or it is no MPI program (a static program "
         "cannot be profiled; `swapmeet run -n 2 --stats - -- APP` shows what is intercepted)"

@@ -48,6 +48,21 @@ def _corrected(name: str, problem: str) -> str:
     return f"{short}; {hint}{rest.partition(')')[2]}"
 
 
+def require_map(nodes: str, ranks: Sequence[int]) -> None:
+    """Refuse a node map that is malformed, or does not fit some of the ascending `ranks`.
+
+    Raises
+    ------
+    SwapmeetError
+        With the core's message.
+    """
+    try:
+        for p in (ranks[0], ranks[-1]):  # what fits these fits those between: a list fits one number only
+            _core.parse_node_map(nodes, p)
+    except ValueError as problem:
+        raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
+
+
 def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
     """Refuse a node map that is malformed, does not fit some of the ascending `ranks`, or makes too large a grid.
 
@@ -56,11 +71,7 @@ def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
     SwapmeetError
         With the core's message, or the sizes of the grid.
     """
-    try:
-        for p in (ranks[0], ranks[-1]):  # what fits these fits those between: a list fits one number only
-            _core.parse_node_map(nodes, p)
-    except ValueError as problem:
-        raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
+    require_map(nodes, ranks)
     if not nodes or dict(spec.parameters).get("dims") != "nodes":
         return
     sizes = _core.grid_sizes(nodes, ranks[-1])

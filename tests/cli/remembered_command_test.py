@@ -160,7 +160,7 @@ def test_rules_of_the_mpis_themselves(folder: Path, tmp_path: Path) -> None:
 
 def test_explain_says_what_is_remembered(folder: Path) -> None:
     put(folder, EVIDENCE)
-    words = ["explain", "-P", "16", "-Q", "8", "-S", "64", "--mpi", "openmpi"]
+    words = ["explain", "-P", "16", "--nodes", "8", "-S", "64", "--mpi", "openmpi"]
     environment = {"SWAPMEET_MEMORY": "auto"}
     text = CliRunner().invoke(app, words, env=environment).output
     (because,) = [line for line in text.splitlines() if line.startswith("because: ")]
@@ -168,7 +168,7 @@ def test_explain_says_what_is_remembered(folder: Path) -> None:
     remembered = [line for line in text.splitlines() if line.startswith("remembered: ")]
     assert [line.split()[1] for line in remembered] == ["12", "15", "20"]
     assert "remembered" not in CliRunner().invoke(app, words, env={"SWAPMEET_MEMORY": "off"}).output
-    assert "remembered" not in CliRunner().invoke(app, [*words, "-Q", "4"], env=environment).output
+    assert "remembered" not in CliRunner().invoke(app, [*words, "--nodes", "4"], env=environment).output
 
 
 def test_what_cannot_be_exported(folder: Path, tmp_path: Path) -> None:

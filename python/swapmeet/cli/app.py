@@ -47,7 +47,7 @@ INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
 BAD_INPUT = 2
 
 
-#: What options of earlier versions are called now.
+#: What options of earlier versions are called now, in all commands or in one.
 RENAMED = {
     "--platform": "--machine",
     "--per-node": "--ranks-per-node",
@@ -58,6 +58,9 @@ RENAMED = {
     "--seconds": "--budget",
     "--seeds": "--seed",
     "--weights": "--workload",
+    "explain -Q": "--nodes",
+    "explain --per-node": "--nodes",
+    "explain --ranks-per-node": "--nodes",
 }
 #: The parts of the help, in its order.
 PARTS = {
@@ -113,16 +116,16 @@ def _reporting() -> Iterator[None]:
 
 def _usage_error(problem: Any) -> str | None:
     """One line for what the parser refuses, with the next step; None: it is something else, or the help."""
-    name = getattr(problem, "option_name", "")  # of "no such option", whose class is not public
-    if name in RENAMED:
-        return f"{name} is called {RENAMED[name]} now"
     context, text = getattr(problem, "ctx", None), getattr(problem, "format_message", None)
+    name = getattr(problem, "option_name", "")  # of "no such option", whose class is not public
+    command = "" if context is None else context.command_path.partition(" ")[2]
+    if new := RENAMED.get(f"{command} {name}", RENAMED.get(name)):
+        return f"{name} is called {new} now"
     if context is None or text is None or type(problem).__name__ == "NoArgsIsHelpError":
         return None
-    where = context.command_path.partition(" ")[2]
     what = " ".join(text().split()).rstrip(".")
-    help_of = f"swapmeet {where}".rstrip()
-    return f"{where}{': ' if where else ''}{what[:1].lower()}{what[1:]}; `{help_of} -h` lists what there is"
+    help_of = f"swapmeet {command}".rstrip()
+    return f"{command}{': ' if command else ''}{what[:1].lower()}{what[1:]}; `{help_of} -h` lists what there is"
 
 
 app = App(

@@ -13,11 +13,12 @@ import typer
 from swapmeet import __version__, _core, machines
 from swapmeet.choose import native
 from swapmeet.choose.foreign import Call
-from swapmeet.cli.arguments import RANKS, AsJson
+from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.errors import SwapmeetError
 from swapmeet.model import bounds, prices
 from swapmeet.mpi import mpis
 from swapmeet.output import print_json, tables_console
+from swapmeet.specs import require_map
 from swapmeet.units import parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at
@@ -27,9 +28,7 @@ COLLECTIVES = dict(_core.Collective.__members__)
 def explain(
     ranks: Annotated[int, typer.Option(*RANKS, help="Number of ranks.")],
     block: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
-    per_node: Annotated[
-        int | None, typer.Option("-Q", "--ranks-per-node", help="Ranks on a node. Default: all share one.")
-    ] = None,
+    nodes: Nodes = "",
     collective: Annotated[str, typer.Option(help="alltoall, alltoallv or alltoallw.")] = "alltoall",
     mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`, whose tuning file counts.")] = None,
     imported: Annotated[
@@ -51,13 +50,15 @@ def explain(
     """
     if collective not in COLLECTIVES:
         raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')
-    if not all(1 <= number <= MOST_RANKS for number in (ranks, 1 if per_node is None else per_node)):
-        raise SwapmeetError(f"-P and -Q are numbers from 1 on, up to {MOST_RANKS}")
+    if not 1 <= ranks <= MOST_RANKS:
+        raise SwapmeetError(f"-P {ranks}: expected a number from 1 to {MOST_RANKS}")
+    require_map(nodes, [ranks])
     size = parse_bytes(block, "-S")
     target = mpis.find(mpi) if mpi else mpis.default()
-    theirs = native.chosen(target, Call(collective, ranks, size, per_node), imported)
+    count, _, largest = _core.kind_of(COLLECTIVES[collective], ranks, nodes)
+    nodes = nodes if count > 1 else ""
+    theirs = native.chosen(target, Call(collective, ranks, size, largest if nodes else None), imported)
     pricing = None if machine is None else prices.Pricing(machines.load(machine))
-    nodes = "" if per_node is None or per_node >= ranks else str(per_node)
     found = _explained(target, collective, ranks, size, nodes)
     expected = None if pricing is None else prices.best(found.priced, ranks, [size], pricing, nodes)
     if as_json:
@@ -83,7 +84,7 @@ class Explained:
     collective: str
     ranks: int
     block_bytes: int
-    ranks_per_node: int | None  #: None: all share one node
+    nodes: str  #: the node map; empty if all ranks share a node
     spec: _core.Spec
     reason: str
     most_bytes: int | None  #: the choice holds for blocks up to this size; None: for all
@@ -91,11 +92,6 @@ class Explained:
     warnings: list[str]
     remembered: list[_core.Evidence]
     tried: list[_core.Expectation]  #: by the running application, besides the choice
-
-    @property
-    def nodes(self) -> str:
-        """The node map; empty if all ranks share a node."""
-        return "" if self.ranks_per_node is None else str(self.ranks_per_node)
 
     @property
     def priced(self) -> list[_core.Spec]:
@@ -106,7 +102,9 @@ class Explained:
         """For people."""
         yield from (f"warning: {warning}" for warning in self.warnings)
         yield f"tuning file for {self.mpi}: {self.tuning_file or 'none'}"
-        where = "" if self.ranks_per_node is None else f", {self.ranks_per_node} on a node"
+        where = (
+            "" if not self.nodes else f", {self.nodes} on a node" if self.nodes.isdigit() else f", nodes {self.nodes}"
+        )
         until = "" if self.most_bytes is None else f", up to {self.most_bytes} B"
         yield f"{self.collective} on {self.ranks} ranks{where}, blocks of {self.block_bytes} B: {self.spec}{until}"
         yield f"because: {self.reason}"
@@ -123,7 +121,7 @@ class Explained:
 
     def record(self) -> dict[str, object]:
         """For other programs."""
-        names = ("mpi", "collective", "ranks", "block_bytes", "ranks_per_node", "spec", "reason", "most_bytes")
+        names = ("mpi", "collective", "ranks", "block_bytes", "nodes", "spec", "reason", "most_bytes")
         fields = {name: getattr(self, name) for name in (*names, "tuning_file", "warnings")}
         fields["remembered"] = [
             {
@@ -157,7 +155,7 @@ def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: 
         collective=collective,
         ranks=ranks,
         block_bytes=size,
-        ranks_per_node=int(nodes) if nodes else None,
+        nodes=nodes,
         spec=spec,
         reason=reason,
         most_bytes=None if collective != "alltoall" or most == 2**63 - 1 else most,

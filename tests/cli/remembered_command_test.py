@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.json_test import answer
 from typer.testing import CliRunner
 
 from swapmeet import __version__, _core
@@ -125,6 +126,24 @@ def test_forgetting(folder: Path, tmp_path: Path) -> None:
     said("forget", "--all")
     assert list(folder.iterdir()) == [] and site.exists()
     assert said("forget", "--all") == "swapmeet: nothing is remembered\n"
+
+
+def test_for_other_programs(folder: Path, tmp_path: Path) -> None:
+    """The object of each command, with the documented fields (docs/json.md)."""
+    path = put(folder, EVIDENCE)
+    merged, _ = answer(["tuning", "merge", str(path), "-o", str(tmp_path / "a.memory")])
+    assert (merged["file"], merged["measurements"]) == (str(tmp_path / "a.memory"), len(EVIDENCE))
+    assert merged["site_name"] == path.name and str(tmp_path / "site/swapmeet") in merged["site_folders"]
+    for_mpi, output = tmp_path / "rules.conf", tmp_path / "a.tuning"
+    words = ["tuning", "export", "--mpi", "openmpi", "--export-openmpi", str(for_mpi), "-o", str(output)]
+    exported, _ = answer(words)
+    assert exported["exported"] == [str(for_mpi)] and "intra=rows" in "".join(exported["left_out"])
+    assert exported["tuning_file"] == str(output)
+    assert [rule["spec"] for rule in exported["rules"]] == [
+        str(rule.spec) for rule in _core.parse_tuning(output.read_text()).rules
+    ]
+    forgotten, _ = answer(["tuning", "forget", "--all"])
+    assert forgotten["files"] == [{"file": str(path), "forgotten": len(EVIDENCE), "removed": True}]
 
 
 def test_a_tuning_file_of_what_is_known(folder: Path, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import RANKS, Nodes
+from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.draw.page import page
 from swapmeet.draw.picture import Picture, take
 from swapmeet.errors import SwapmeetError
 from swapmeet.network import reading
+from swapmeet.output import print_json
 from swapmeet.specs import parse_ranks, parse_spec, require_nodes, require_schedule
 
 MOST_RANKS = 128  #: more rows than a screen has
@@ -40,6 +41,7 @@ def draw(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="A page (.html), or a still (.svg, .png, .pdf).")
     ] = Path("schedule.html"),
+    as_json: AsJson = False,
 ) -> None:
     """Draw a schedule: the messages between ranks, and what buffers hold, step by step."""
     suffix = output.suffix.lower()
@@ -67,6 +69,9 @@ def draw(
         _write(output, page(picture))
     else:
         _draw_still(picture, output, parse_ranks(rounds, "--rounds") if rounds else None)
+    if as_json:
+        print_json("draw", file=output, spec=point, ranks=ranks, nodes=nodes, rounds=len(picture.rounds))
+        return
     print(f"{output}: {point} on P = {ranks} ranks, rounds: {len(picture.rounds)}")
 
 

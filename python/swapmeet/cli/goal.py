@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from swapmeet import _core
-from swapmeet.cli.arguments import RANKS, Nodes
+from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine, load
+from swapmeet.output import print_json
 from swapmeet.specs import parse_spec, require_nodes, require_schedule
 from swapmeet.units import bytes_text, parse_bytes
 
@@ -33,6 +34,7 @@ def goal(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Default: standard output.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a schedule as GOAL text, for LogGOPSim."""
     point = parse_spec(spec, "SPEC")
@@ -43,15 +45,19 @@ def goal(
     block_bytes = parse_bytes(size, "-S")
     if block_bytes < 1:
         raise SwapmeetError(f'-S "{size}": GOAL has no messages without bytes: choose 1 or more')
-    lines = text(point, ranks, block_bytes, nodes, load(machine) if machine else None)
-    if output is None:
+    costs = load(machine) if machine else None
+    lines = text(point, ranks, block_bytes, nodes, costs)
+    if output is not None:
+        try:
+            with output.open("w") as file:
+                file.writelines(lines)
+        except OSError as reason:
+            raise SwapmeetError(f"-o {output}: cannot be written: {reason.strerror}") from None
+    elif not as_json:
         sys.stdout.writelines(lines)
-        return
-    try:
-        with output.open("w") as file:
-            file.writelines(lines)
-    except OSError as reason:
-        raise SwapmeetError(f"-o {output}: cannot be written: {reason.strerror}") from None
+    if as_json:
+        what = {"spec": point, "ranks": ranks, "nodes": nodes, "block_bytes": block_bytes}
+        print_json("goal", **what, machine=costs and costs.name, file=output, goal=None if output else "".join(lines))
 
 
 def text(

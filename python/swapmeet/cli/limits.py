@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import RANKS
+from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.errors import SwapmeetError
+from swapmeet.output import print_json
 from swapmeet.specs import parse_ranks
 
 
@@ -25,6 +26,7 @@ def limits(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Compute nothing, print the page of the cells there.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Map how far the best exchanges known are from what no exchange can be faster than (docs/limits.md).
 
@@ -35,17 +37,21 @@ def limits(
     from swapmeet.limits import computing, drawing, page, store
 
     if markdown:
-        if platform or ranks or simulated:
-            raise SwapmeetError("--markdown computes nothing: leave --machine, -P and --simulated out")
+        if platform or ranks or simulated or as_json:
+            raise SwapmeetError("--markdown computes nothing: leave --machine, -P, --simulated and --json out")
         print("\n\n".join(page.whole(output, output.name)))
         return
     require_plotting(Path("map.png"), "-o")
     names = platform.split(",") if platform else []
     wanted = computing.platforms(names, parse_ranks(ranks) if ranks else computing.RANKS)
     rows = [*computing.estimated(wanted), *computing.simulated(simulated or ())]
-    store.write(output, rows)
+    files = [store.write(output, rows)]
     for name in page.platforms(rows):
         some = [row for row in rows if row["platform"] == name and row["how"] == computing.ESTIMATED]
         if some:
-            save(drawing.maps(some, f"{name}, estimated"), output / f"{name}.png", "-o")
+            files.append(output / f"{name}.png")
+            save(drawing.maps(some, f"{name}, estimated"), files[-1], "-o")
+    if as_json:
+        print_json("limits", files=files, rows=rows)
+        return
     print(f"{output}: {len(rows)} cells; swapmeet limits -o {output} --markdown makes the page")

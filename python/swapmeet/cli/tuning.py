@@ -15,6 +15,7 @@ from rich.table import Table
 
 from swapmeet import _core, texts
 from swapmeet.choose import file, memory
+from swapmeet.choose.rule import Rule
 from swapmeet.cli.arguments import RANKS, AsJson, mpi_names
 from swapmeet.cli.parsing import App
 from swapmeet.errors import SwapmeetError
@@ -143,6 +144,7 @@ def merge(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Default: the user's file for these, which stays, too."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Put files of several users or runs together, for a user or a site.
 
@@ -161,9 +163,13 @@ def merge(
     memory.merge(place, key, [one for store in stores for one in store.evidence])
     if output:
         place.chmod(0o644)
-    print(f"swapmeet: {place}: {len(memory.read(place).evidence)} times")
+    count, folders = len(memory.read(place).evidence), _core.site_memory_folders()
+    if as_json:
+        print_json("tuning merge", file=place, measurements=count, site_name=key.file_name, site_folders=folders)
+        return
+    print(f"swapmeet: {place}: {count} times")
     if output and place.name != key.file_name:
-        print(f"swapmeet: a site's is looked for as {key.file_name} in {', '.join(_core.site_memory_folders())}")
+        print(f"swapmeet: a site's is looked for as {key.file_name} in {', '.join(folders)}")
 
 
 @tuning.command()
@@ -175,6 +181,7 @@ def forget(
         str | None, typer.Option(metavar="DAYS", help="What was not measured for so long, as in 90d.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Everything, of all machines and MPIs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take away what is remembered: of some files, of an MPI here, or what is old."""
     if not (files or mpi or ranks or older_than or all):
@@ -188,8 +195,12 @@ def forget(
         return (ranks is None or one.ranks == ranks) and (older_than is None or one.date < before)
 
     paths = [path for path in _chosen(files, mpi) if files or not memory.is_site(path)]
-    for path in paths:
-        count = memory.forget(path, gone)
+    counts = {path: memory.forget(path, gone) for path in paths}
+    if as_json:
+        taken = [{"file": path, "forgotten": count, "removed": not path.exists()} for path, count in counts.items()]
+        print_json("tuning forget", files=taken)
+        return
+    for path, count in counts.items():
         print(f"swapmeet: {path}: {count} forgotten{'' if path.exists() else ', and it is gone'}")
     if not paths:
         print("swapmeet: nothing is remembered")
@@ -206,6 +217,7 @@ def export(
     ] = None,
     export_openmpi: Annotated[Path | None, typer.Option(metavar="FILE", help="The same for Open MPI.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a tuning file.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write what is known as rules: of a tuning file, or of the MPI itself."""
     target = mpis.find(mpi) if mpi else mpis.default()
@@ -215,30 +227,44 @@ def export(
     if not sources:
         raise SwapmeetError(f"nothing is remembered of {target.kind} {target.version} on this machine")
     key, evidence = _one_key(sources, target)
+    exported: list[Path] = []
+    left_out: list[str] = []
     if export_mpich or export_openmpi:
-        _export(export_mpich, export_openmpi, sources, target)
-    if output is None:
-        return
+        exported, left_out = _export(export_mpich, export_openmpi, sources, target, as_json)
+    rules = [] if output is None else _write(output, key, evidence, sources)
+    if as_json:
+        print_json("tuning export", tuning_file=output, rules=rules, exported=exported, left_out=left_out)
+    elif output is not None:
+        print(f"swapmeet: {len(rules)} rules: SWAPMEET_TUNING_FILE={shlex.quote(str(output))}")
+
+
+def _write(
+    output: Path, key: _core.MemoryKey, evidence: Sequence[_core.Evidence], sources: Sequence[Path]
+) -> list[Rule]:
+    """Write a tuning file; its rules."""
     machine = key.machine.rsplit(", host ", 1)[0]
     found = memory.rules(evidence)
     day = f"{datetime.date.today():%Y-%m-%d}"
     texts.require_place(output)
     texts.write(output, file.text(found, key.mpi, machine, [path.name for path in sources], day))
-    print(f"swapmeet: {len(found)} rules: SWAPMEET_TUNING_FILE={shlex.quote(str(output))}")
+    return found
 
 
-def _export(for_mpich: Path | None, for_openmpi: Path | None, sources: Sequence[Path], target: mpis.Mpi) -> None:
+def _export(
+    for_mpich: Path | None, for_openmpi: Path | None, sources: Sequence[Path], target: mpis.Mpi, silent: bool
+) -> tuple[list[Path], list[str]]:
+    """Write rules for MPIs: the files, and what could not be written. Prints both unless `silent`."""
     try:
         from swapmeet.choose import exporting
     except ImportError as problem:
         raise SwapmeetError(f"--export needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     exports = exporting.Exports(for_mpich, for_openmpi)
     exports.require(target)
-    for path in exports.write(sources, target):
-        for line in exports.advice(path):
-            print(f"swapmeet: {line}")
-    for line in exporting.left_out(sources, target):
-        print(f"swapmeet: left out, {line}")
+    exported, left_out = list(exports.write(sources, target)), list(exporting.left_out(sources, target))
+    lines = [line for path in exported for line in exports.advice(path)] + [f"left out, {line}" for line in left_out]
+    for line in [] if silent else lines:
+        print(f"swapmeet: {line}")
+    return exported, left_out
 
 
 def _one_key(sources: Sequence[Path], target: mpis.Mpi) -> tuple[_core.MemoryKey, list[_core.Evidence]]:

@@ -156,9 +156,16 @@ def main(
         bool,
         typer.Option("--quiet", "-q", help="No bars and no notes on standard error: results, warnings and errors."),
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also the commands that are run, the files read and written.")
+    ] = False,
 ) -> None:
     """All-to-all collectives of MPI, as fast as the machine allows."""
-    progress.SETTINGS.quiet = quiet
+    if quiet and verbose:
+        raise SwapmeetError("--quiet and --verbose contradict each other: leave one out")
+    progress.SETTINGS.quiet, progress.SETTINGS.verbose = quiet, False
+    if verbose:
+        progress.show_all()
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (

@@ -14,6 +14,7 @@ from swapmeet.draw.plots.panels import Panels
 from swapmeet.draw.plots.pictures import LeftOut, Picture
 from swapmeet.draw.plots.style import WIDE_SPREAD, dress, line_style, seconds_scale, wrapped
 from swapmeet.measure.bench.statistics import SMALLEST, Estimate
+from swapmeet.quantiles import interpolated, quartiles
 
 KIND = "samples"
 LEAST_OF_VIOLIN = 8  #: fewer samples are drawn as points
@@ -100,7 +101,7 @@ def draw(groups: Sequence[Group]) -> Any:
 def _ends(group: Group) -> tuple[float, float]:
     """The least time, and that which most samples of each spec are below."""
     low = max(min(float(values[0]) for values in group.samples.values()), SMALLEST)
-    return low, max(low, *(float(np.quantile(values, SHOWN)) for values in group.samples.values()))
+    return low, max(low, *(interpolated(values, SHOWN)[0] for values in group.samples.values()))
 
 
 def _is_wide(group: Group) -> bool:
@@ -160,8 +161,8 @@ def _violin(axes: Any, values: NDArray[np.float64], y: int, shade: str, logarith
 def _smoothing(values: NDArray[np.float64]) -> float:
     """Silverman's width in units of the standard deviation, from quartiles: a few slow samples must not blur all."""
     deviation = float(np.std(values, ddof=1))
-    quartiles = float(np.subtract(*np.quantile(values, (0.75, 0.25)))) / 1.349
-    width = 0.9 * min(deviation, quartiles or deviation) * len(values) ** -0.2
+    low, _, high = quartiles(values)
+    width = 0.9 * min(deviation, (high - low) / 1.349 or deviation) * len(values) ** -0.2
     return float(max(width, float(np.ptp(values)) / GRID) / deviation)
 
 

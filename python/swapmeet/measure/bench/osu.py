@@ -10,6 +10,7 @@ import numpy as np
 from swapmeet.measure.bench.campaign import WRONG
 from swapmeet.measure.bench.cells import Cell, mean_block
 from swapmeet.measure.bench.results import Results, Run
+from swapmeet.quantiles import interpolated
 
 TITLES = {
     "alltoall": "MPI All-to-All Personalized Exchange Latency Test",
@@ -72,7 +73,7 @@ def _row(cell: Cell, runs: Sequence[Run], columns: Columns, wrong: bool) -> str:
         words += [f"{least:.2f}", f"{most:.2f}", str(calls.sum())]
     if columns.validation:
         words += ["Fail" if wrong else "Pass"]
-    words += [f"{1e6 * np.percentile(times['longest'], share):.2f}" for share in columns.percentiles]
+    words += [f"{1e6 * interpolated(times['longest'], share / 100)[0]:.2f}" for share in columns.percentiles]
     return str(round(mean_block(cell))).ljust(SIZE) + "".join(word.rjust(NUMBER) for word in words)
 
 

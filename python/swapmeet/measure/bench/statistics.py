@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.measure.bench.results import Run
+from swapmeet.quantiles import interpolated
 
 if find_spec("scipy") is None:  # imported late, missed at once
     raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
@@ -329,7 +330,7 @@ def _bootstrap(a: Samples, b: Samples, seed: int) -> tuple[float, float]:
     i = generator.integers(0, len(a), (RESAMPLES, len(a)))
     j = i if len(a) == len(b) else generator.integers(0, len(b), (RESAMPLES, len(b)))
     logs = np.log(np.median(a[i], axis=1) / np.median(b[j], axis=1))
-    low, high = np.quantile(logs, [0.025, 0.975])
+    low, high = interpolated(logs.tolist(), 0.025, 0.975)
     center = math.log(np.median(a) / np.median(b))
     stretch = math.sqrt(max(_alike(a > np.median(a)), _alike(b > np.median(b))))
     return _exp(center + (low - center) * stretch), _exp(center + (high - center) * stretch)

@@ -27,9 +27,10 @@ from swapmeet.measure.calibration.parts import (
     Taken,
 )
 from swapmeet.model.prices import STANDARD_MODEL
+from swapmeet.quantiles import interpolated
 
 Times = Mapping[Part, float]  #: of one round, seconds
-SPREAD = (5, 95)  #: percentiles that an interval reaches to
+SPREAD = (0.05, 0.95)  #: quantiles that an interval reaches to
 SMALL = 1 << 10  #: bytes of blocks whose exchanges show what a call takes
 SMALLEST = 1e-9  #: seconds of messages, where what is known besides takes all of the time
 SWITCH = 0.7  #: times the squares that are left without a switch to rendezvous: with it there must be fewer
@@ -46,7 +47,7 @@ class Rounds:
         ]
         found = {part for times in self.each for part in times}
         self.each = [times for times in self.each if len(times) == len(found)]
-        self.quiet: Times = {part: float(np.percentile([times[part] for times in self.each], QUIET)) for part in found}
+        self.quiet: Times = {part: interpolated((times[part] for times in self.each), QUIET)[0] for part in found}
 
 
 def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
@@ -74,10 +75,12 @@ def _named(
     place: str, names: Sequence[str], rounds: Rounds, values: Callable[[Times], Sequence[float]], source: str
 ) -> dict[str, Number]:
     """The numbers that `values` makes of times."""
-    spread = np.percentile([values(times) for times in rounds.each], SPREAD, axis=0)
+    columns = zip(*(values(times) for times in rounds.each), strict=True)
     return {
-        f"{place}.{name}".lstrip("."): Number(value, min(value, float(low)), max(value, float(high)), source)
-        for name, value, low, high in zip(names, values(rounds.quiet), *spread, strict=True)
+        f"{place}.{name}".lstrip("."): Number(value, min(value, low), max(value, high), source)
+        for name, value, (low, high) in zip(
+            names, values(rounds.quiet), (interpolated(column, *SPREAD) for column in columns), strict=True
+        )
     }
 
 

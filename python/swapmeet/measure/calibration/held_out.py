@@ -16,6 +16,7 @@ from swapmeet.measure.bench.cells import NATIVE, Cell
 from swapmeet.measure.bench.session import Refused, Session
 from swapmeet.measure.calibration.parts import QUIET
 from swapmeet.model.prices import Pricing
+from swapmeet.quantiles import interpolated
 from swapmeet.specs import parse_spec
 from swapmeet.tables import right
 from swapmeet.units import bytes_text, microseconds
@@ -108,7 +109,7 @@ def predictions(
     return [
         Prediction(
             exchange,
-            float(np.percentile([time for taken in launches for time in taken.get(exchange, [])], QUIET)),
+            interpolated((time for taken in launches for time in taken.get(exchange, [])), QUIET)[0],
             1e-6 * pricing.price(parse_spec(exchange.spec), ranks, exchange.bytes, nodes).total,
         )
         for exchange in some
@@ -145,7 +146,7 @@ def order(found: Sequence[Prediction]) -> dict[str, float]:
         return {}
     agree = [(a.measured < b.measured) == (a.expected < b.expected) for a, b in pairs]
     off = [abs(math.log((1 + a.error) / (1 + b.error))) for a, b in pairs]
-    return {"pairs in order": float(np.mean(agree)), RATIO: math.exp(float(np.percentile(off, 95)))}
+    return {"pairs in order": float(np.mean(agree)), RATIO: math.exp(interpolated(off, 0.95)[0])}
 
 
 def table(found: Sequence[Prediction]) -> Table:

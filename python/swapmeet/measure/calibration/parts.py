@@ -29,7 +29,7 @@ LIBRARY_SIZES = (1, 64, *(1 << k for k in range(10, 17)), 1 << 18)
 LEAST_S = 2e-3  #: that one time is taken over
 MOST_CALLS = 20_000
 LEAST_ROUNDS = 3
-QUIET = 25  #: percentile of the rounds that counts: what disturbs makes times longer, never shorter
+QUIET = 0.25  #: quantile of the rounds that counts: what disturbs makes times longer, never shorter
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from typing import Any
 from swapmeet import machines
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.machine import header, measured_on
-from swapmeet.measure.bench.statistics import geometric_mean
 from swapmeet.output import json_line
 from swapmeet.structs import read_lines
 from swapmeet.tables import between, markdown
@@ -62,17 +61,17 @@ def scoreboard(answers: Sequence[Answer]) -> Iterator[str]:
         speedups = {int(cell["sizes"]): cell["speedup"] for cell in cells if cell["mpi"].split()[0] == machine}
         numbers = [speedups[size] for size in sizes]
         all_cells += numbers
-        rows.append([f"`{machine}`", *(f"{number:.2f}" for number in (*numbers, geometric_mean(numbers)))])
+        rows.append([f"`{machine}`", *(f"{number:.2f}" for number in (*numbers, statistics.geometric_mean(numbers)))])
     yield from markdown(["machine", *map(bytes_text, sizes), "geometric mean"], rows)
     yield ""
-    yield f"{geometric_mean(all_cells):.2f} over all."
+    yield f"{statistics.geometric_mean(all_cells):.2f} over all."
 
 
 def theta(answers: Sequence[Answer]) -> Iterator[str]:
     """Times of the paper `tra`, beside those simulated and estimated."""
     rows = []
     for name, paper in (("tra(r=2)", 16.17), ("tra(r=46)", 7.699)):
-        (row,) = (row for answer in answers for row in answer["answer"] if f"radix={name[6:-1]}," in row["spec"])
+        (row,) = (row for answer in answers for row in answer["answer"] if row["spec"] == name)
         times = [1e3 * row["simulated_seconds"], 1e3 * row["estimated_seconds"]]
         rows.append(
             [f"`{name}`", f"{paper:.4g} ms", *(w for t in times for w in (f"{t:.4g} ms", f"{t / paper - 1:+.1%}"))]
@@ -86,9 +85,9 @@ ERRORS = (
         (f"on `{name}`", lambda row, name=name: row["mpi"].split()[0] == name)
         for name in ("cluster", "cscs-slimfly", "fat-tree", "polaris", "theta")
     ),
-    ("Bruck in one or two layers", lambda row: row["spec"].startswith("bruck")),
-    ("direct", lambda row: row["spec"].startswith("direct")),
-    ("leaders", lambda row: row["spec"].startswith("leaders")),
+    ("`tra`, in one and two layers, and grids", lambda row: row["spec"].startswith(("tra", "two-layer", "grid"))),
+    ("direct exchanges", lambda row: row["spec"].startswith(("direct", "pairwise", "random"))),
+    ("leaders of nodes", lambda row: row["spec"].startswith("node-leaders")),
     ("blocks of 8 B", lambda row: int(row["sizes"]) == 8),
     ("larger blocks", lambda row: int(row["sizes"]) > 8),
 )
@@ -111,8 +110,8 @@ def errors(answers: Sequence[Answer]) -> Iterator[str]:
 def network_of(answer: Answer) -> str:
     """The network that a command names, and where its ranks are."""
     words = answer["words"]
-    place = f", `{words[words.index('--place') + 1]}`" if "--place" in words else ""
-    return f"`{words[1]}`{place}"
+    options = " ".join(words[2 : words.index("--compare")])
+    return f"`{words[1]}`{f', `{options}`' if options else ''}"
 
 
 def tori(answers: Sequence[Answer]) -> Iterator[str]:
@@ -147,16 +146,22 @@ def unequal(answers: Sequence[Answer]) -> Iterator[str]:
     yield from markdown(["sizes", *names], rows)
 
 
+def link_byte_ns(name: str) -> float:
+    """What a byte takes on a link between switches."""
+    network = machines.load(name).network
+    assert network
+    return network.link_byte_ns
+
+
 def slimfly(answers: Sequence[Answer]) -> Iterator[str]:
     """Times over the bound on the busiest link."""
     bound_blocks = answers[0]["answer"]["bound"]
-    byte_ns = machines.load("cscs-slimfly").costs.link_byte_ns
     times: dict[str, dict[int, str]] = {}
     for answer in answers[1:]:
         for cell in answer["answer"]:
             size = int(cell["sizes"])
-            for one in cell["specs"]:
-                over = 1e9 * one["seconds"]["value"] / (bound_blocks * size * byte_ns)
+            for one in (one for one in cell["specs"] if one["spec"] != "native"):
+                over = 1e9 * one["seconds"]["value"] / (bound_blocks * size * link_byte_ns("cscs-slimfly"))
                 times.setdefault(named(one["spec"]), {})[size] = f"{over:.2f}"
     sizes = sorted({size for by in times.values() for size in by})
     rows = [[f"`{spec}`", *(by.get(size, "") for size in sizes)] for spec, by in times.items()]
@@ -170,7 +175,7 @@ def named(spec: str) -> str:
 
 def drift(answers: Sequence[Answer]) -> Iterator[str]:
     """Times over the bound: a row for each way to exchange, a column for each kind of lateness."""
-    bound_us = 1e-3 * answers[0]["answer"]["bound"] * DRIFT_BYTES * machines.load("cscs-slimfly").costs.link_byte_ns
+    bound_us = 1e-3 * answers[0]["answer"]["bound"] * DRIFT_BYTES * link_byte_ns("cscs-slimfly")
     times: dict[tuple[str, ...], dict[tuple[str, ...], str]] = {}
     for answer in answers[1:]:
         *_, step, window, barrier, start, message = answer["words"]
@@ -250,22 +255,16 @@ NETWORKS = (
 )
 #: What is simulated to compare estimates with.
 CELLS = (
-    "--machine cluster -n 128 -S 8,2KiB 'tra(r=2)' 'tra(r=12)' 'two-layer(r1=6,r2=all)'",
-    "--machine cluster -n 128 -S 8 'node-leaders(per-node=4,intra=mpi)'",
-    "--machine cluster -n 128 -S 64KiB 'tra(r=2)'",
-    "--machine cluster -n 128 -S 8,64KiB 'direct(window=8)'",
-    "--machine cluster -n 64 -S 8,64KiB pairwise 'direct(order=random,window=4,complete=any)'",
-    "--machine cscs-slimfly -n 100 -Q 1 -S 8,16KiB 'tra(r=10)'",
-    "--machine cscs-slimfly -n 100 -Q 1 -S 8,32KiB pairwise random-sendrecv 'direct(window=4,complete=any)' "
-    "'direct(order=random,window=1)'",
-    "--machine cscs-slimfly -n 64 -Q 1 -S 8,16KiB 'direct(order=scatter,window=1)'",
-    "--machine fat-tree -n 192 -S 8,4KiB 'tra(r=14)' 'two-layer(r1=7,r2=all)' grid",
-    "--machine fat-tree -n 96 -S 8,64KiB 'direct(window=8)'",
+    "--machine cluster -n 64 -S 8,2KiB 'tra(r=2)' 'tra(r=12)' 'two-layer(r1=6,r2=all)'",
+    "--machine cluster -n 64 -S 8 'node-leaders(per-node=4,intra=mpi)'",
+    "--machine cluster -n 64 -S 8,64KiB pairwise 'direct(window=8)' 'direct(order=random,window=4,complete=any)'",
+    "--machine cscs-slimfly -n 64 -Q 1 -S 8,16KiB 'tra(r=10)' pairwise random-sendrecv 'direct(window=4,complete=any)' "
+    "'direct(order=random,window=1)' 'direct(order=scatter,window=1)'",
+    "--machine fat-tree -n 96 -S 8,4KiB 'tra(r=14)' 'two-layer(r1=7,r2=all)' grid 'direct(window=8)'",
     "--machine fat-tree -n 96 -S 8 random-scatter",
-    "--machine polaris -n 256 -S 8,2KiB 'tra(r=16)'",
-    "--machine theta -n 512 -S 8,2KiB 'tra(r=2)' 'tra(r=23)'",
-    "--machine theta -n 128 -Q 16 -S 8,16KiB 'direct(window=8)'",
-    "--machine theta -n 64 -Q 1 -S 8,64KiB 'direct(order=xor,window=2)'",
+    "--machine polaris -n 64 -S 8,2KiB 'tra(r=16)'",
+    "--machine theta -n 128 -S 8,2KiB 'tra(r=2)' 'tra(r=23)'",
+    "--machine theta -n 64 -Q 16 -S 8,16KiB 'direct(window=8)' 'direct(order=xor,window=2)'",
 )
 TABLES = (
     Table(
@@ -327,7 +326,7 @@ TABLES = (
     Table(
         "orders",
         "networks.md",
-        [f"topology {one} --compare --moves 100000 --budget 1h" for one in NETWORKS],
+        [f"topology {one} --compare --moves 1000000 --budget 1h" for one in NETWORKS],
         "rows",
         orders,
     ),
@@ -389,7 +388,8 @@ def pages() -> Iterator[tuple[Path, str]]:
         text = (DOCS / name).read_text()
         for table in (one for one in TABLES if one.page == name):
             made, *answers = found[table.name]
-            lines = [*table.lines(answers), "", f"{measured_on(made['made'])}."]
+            where = f"`python benchmarks/computed.py run {table.name}`: {measured_on(made['made'])}."
+            lines = [*table.lines(answers), "", where]
             text = between(text, table.begin, END, "\n" + "\n".join(lines) + "\n\n")
         yield DOCS / name, text
 

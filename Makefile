@@ -174,8 +174,13 @@ $(VENV)/.core: $(VENV)/.tools $(CORE)
 		cmake --build build/core
 	@touch $@
 
+# An editable install knows the modules that were there when it was made, whose names are in this stamp's.
+MODULES := $(VENV)/.modules-$(firstword $(shell find python/swapmeet -name '*.py' | sort | cksum))
+$(MODULES): $(VENV)/.python
+	@rm -f $(VENV)/.modules-*; touch $@
+
 # What Python knows of the core is written down by nanobind, for mypy and editors: python/swapmeet/_core.pyi.
-$(VENV)/.package: $(VENV)/.core
+$(VENV)/.package: $(VENV)/.core $(MODULES)
 	$(PIP) --no-build-isolation --config-settings=cmake.define.SWAPMEET_CORE=$(CURDIR)/build/core \
 		--editable '.[demo]'
 	$(BIN)/python -m nanobind.stubgen --quiet --module swapmeet._core --output-file python/swapmeet/_core.pyi

@@ -1,12 +1,13 @@
 """What the rules of `swapmeet tune` lose between measurements, by a fit and by the nearest, where a model is the truth.
 
-Noise of 1 % is added to what the model max-rate says of built-in machines. Prints a table for docs/tuning.md; needs
-scikit-learn.
+Noise of 1 % is added to what the model max-rate says of built-in machines. Prints JSON, which
+benchmarks/computed.py makes a table of docs/tuning.md of; needs scikit-learn.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import math
 import statistics
 from collections.abc import Iterable
@@ -14,10 +15,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from swapmeet import _core, machines
-from swapmeet.bench.statistics import Estimate
+from swapmeet.choose import fit, surface
+from swapmeet.choose.rule import Rule
+from swapmeet.measure.bench.statistics import Estimate
 from swapmeet.quantiles import quantile
-from swapmeet.tuning import fit, surface
-from swapmeet.tuning.rule import Rule
 
 MACHINES = ("cscs-slimfly", "fat-tree", "lumi-c", "polaris", "theta")
 SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288)
@@ -80,16 +81,19 @@ def losses(machine: machines.Machine, rules: list[Rule], points: Points, nodes: 
     return found
 
 
-def say(what: str, found: list[float]) -> None:
-    """A line of the table."""
-    ordered = sorted(found)
-    shares = [quantile(found, share) for share in (0.5, 0.9, 0.99)]
-    near = sum(loss <= 0.05 for loss in ordered) / len(ordered)
-    print(
-        f"| {what} | {len(ordered)} | {statistics.mean(ordered):.2%} | " + " / ".join(f"{s:.1%}" for s in shares),
-        end="",
-    )
-    print(f" | {near:.0%} |")
+def row(what: str, nearest: bool, found: list[float]) -> dict[str, object]:
+    """What was lost, in shares of the best time."""
+    half, ninety, almost_all = (quantile(found, share) for share in (0.5, 0.9, 0.99))
+    return {
+        "not_measured": what,
+        "by": "nearest" if nearest else "fit",
+        "cells": len(found),
+        "mean": statistics.mean(found),
+        "median": half,
+        "ninety": ninety,
+        "ninety_nine": almost_all,
+        "near": sum(loss <= 0.05 for loss in found) / len(found),
+    }
 
 
 def main() -> None:
@@ -106,8 +110,7 @@ def main() -> None:
                 rules = fit.rules_between(rows, None if nearest else surface.fitted(rows))
                 lost = losses(machine, rules, points, where)
                 found.setdefault((what, nearest), []).extend(lost)
-    for (what, nearest), lost in found.items():
-        say(f"{what}, {'nearest' if nearest else 'fit'}", lost)
+    print(json.dumps({"rows": [row(*key, lost) for key, lost in found.items()]}))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 set -e
 for turn in 1 2 3 4 5; do
   for mpi in openmpi mpich; do
-    program=$(python -c "from swapmeet import library, mpi; print(library.program(mpi.find('$mpi'), 'heap'))")
+    program=$(python -c "from swapmeet.mpi import library, mpis; print(library.program(mpis.find('$mpi'), 'heap'))")
     time_of() { # NAME MEMORY OPTIONS...
       name=$1 memory=$2
       shift 2

@@ -10,12 +10,12 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from swapmeet.bench.cells import NATIVE, Cell, size
-from swapmeet.bench.machine import measured_on
-from swapmeet.bench.reading import read
-from swapmeet.bench.records import Results
-from swapmeet.bench.statistics import Estimate, geometric_mean, median, ratio
-from swapmeet.bench.table import LIMITS, factor
+from swapmeet.measure.bench.cells import NATIVE, Cell, size
+from swapmeet.measure.bench.machine import measured_on
+from swapmeet.measure.bench.reading import read
+from swapmeet.measure.bench.records import Results
+from swapmeet.measure.bench.statistics import Estimate, geometric_mean, median, ratio
+from swapmeet.measure.bench.table import LIMITS, factor
 from swapmeet.tables import between, markdown
 from swapmeet.units import short_microseconds
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from swapmeet import _core, machines
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.machine import measured_on
-from swapmeet.bench.results import Results, read
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.measure.bench.machine import measured_on
+from swapmeet.measure.bench.results import Results, read
 from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[1] / "docs" / "measurements"

@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from swapmeet import launch, mpi
-from swapmeet.library import program
+from swapmeet.mpi import launch, mpis
+from swapmeet.mpi.library import program
 from swapmeet.structs import read_lines
 
 SPECS = "shared-memory;spread-out;pairwise;tra;two-phase-bruck;two-layer(intra=shm,r1=all,r2=all)"
@@ -36,7 +36,7 @@ def measured(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     builds = {OLD: arguments.old, NEW: arguments.new}
     for turn in range(arguments.turns):
         for name in arguments.mpi.split(","):
-            target = mpi.find(name)
+            target = mpis.find(name)
             for ranks in map(int, arguments.ranks.split(",")):
                 for spec in arguments.specs.split(";"):
                     for build in (OLD, NEW) if turn % 2 == 0 else (NEW, OLD):
@@ -45,7 +45,7 @@ def measured(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def row(
-    target: mpi.Mpi, ranks: int, spec: str, build: str, turn: int, library: Path, arguments: argparse.Namespace
+    target: mpis.Mpi, ranks: int, spec: str, build: str, turn: int, library: Path, arguments: argparse.Namespace
 ) -> dict[str, Any]:
     """What one launch printed."""
     collective = "Alltoallv" if "two-phase" in spec else "Alltoall"

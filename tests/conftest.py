@@ -16,10 +16,10 @@ from limits import scaled
 from sanitizing import REPORTS, SANITIZERS, Reports
 
 from swapmeet import SwapmeetError
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
-from swapmeet.discovery import NAMES
-from swapmeet.library import library
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
+from swapmeet.mpi.discovery import NAMES
+from swapmeet.mpi.library import library
 
 Launch = Callable[..., "subprocess.CompletedProcess[str]"]
 REPORT_CHARACTERS = 20_000  #: of what sanitizers report that a failure shows

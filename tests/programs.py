@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapmeet import SwapmeetError, library
-from swapmeet import mpi as mpis
-from swapmeet.simulation import simgrid
+from swapmeet import SwapmeetError
+from swapmeet.mpi import library, mpis
+from swapmeet.simulate import simgrid
 
 SUITE = ("swapmeet", "conformance")
 #: Of an MPI that is not named, SUITE. All is built for one MPI only: much of it knows no MPI.

@@ -20,9 +20,9 @@ from typing import Any
 import limits
 import pytest
 
-from swapmeet import launch as launching
-from swapmeet import library
-from swapmeet.mpi import Mpi, find
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import library
+from swapmeet.mpi.mpis import Mpi, find
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -120,7 +120,7 @@ class Reports:
         return "\n".join(found)
 
     def build(self, mpi: Mpi, target: str) -> Path:
-        """Stands in for swapmeet.library.build."""
+        """Stands in for swapmeet.mpi.library.build."""
         base = library.source_tree() / "build" / "sanitized" / self.name
         words = [
             f"-DSWAPMEET_SANITIZE={self.sanitizer.flag}",

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from swapmeet.bench.cells import NATIVE
-from swapmeet.bench.reading import read
-from swapmeet.bench.records import Results
-from swapmeet.bench.statistics import Estimate, median, ratio
+from swapmeet.measure.bench.cells import NATIVE
+from swapmeet.measure.bench.reading import read
+from swapmeet.measure.bench.records import Results
+from swapmeet.measure.bench.statistics import Estimate, median, ratio
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"
 PAGES = ("direct", "bruck", "varying")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import measured
 
-from swapmeet import launch, library, mpi
-from swapmeet.bench import machine
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.results import Writer
 from swapmeet.errors import SwapmeetError
+from swapmeet.measure.bench import machine
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.measure.bench.results import Writer
+from swapmeet.mpi import launch, library, mpis
 
 MPIS = {"direct": "mpich,openmpi", "bruck": "mpich,openmpi", "varying": "openmpi"}
 RANKS = {"direct": (2, 4, 8), "bruck": (2, 4, 8, 16), "varying": (8, 16, 32)}
@@ -37,12 +37,12 @@ class Loop:
 
     page: str
     argument: str  #: of the program
-    target: mpi.Mpi
+    target: mpis.Mpi
     ranks: int
     specs: Sequence[str]
 
 
-def loops(page: str, target: mpi.Mpi, ranks: int) -> Iterator[Loop]:
+def loops(page: str, target: mpis.Mpi, ranks: int) -> Iterator[Loop]:
     """What is launched in a turn."""
     if page == "direct":
         yield from (Loop(page, name, target, ranks, [name]) for name in ("spread-out", "pairwise"))
@@ -70,7 +70,7 @@ def take(writer: Writer, turn: int, loop: Loop, rounds: int) -> None:
         ranks=ranks,
         nodes="",
         command=words,
-        environment=machine.tuning({**os.environ, **mpi.environment(target, ranks)}),
+        environment=machine.tuning({**os.environ, **mpis.environment(target, ranks)}),
         started=machine.now(),
         load=os.getloadavg()[0],
     )
@@ -93,9 +93,9 @@ def take(writer: Writer, turn: int, loop: Loop, rounds: int) -> None:
 
 def measure_loops(page: str, options: argparse.Namespace, file: Path) -> None:
     """All launches of direct.md or bruck.md, in turns."""
-    mpis = options.mpi or MPIS[page]
-    targets = list(map(mpi.find, mpis.split(",")))
-    given = {"mpi": mpis, "turns": options.turns, "rounds": options.rounds}
+    names = options.mpi or MPIS[page]
+    targets = list(map(mpis.find, names.split(",")))
+    given = {"mpi": names, "turns": options.turns, "rounds": options.rounds}
     with Writer(file, machine.header(given)) as writer:
         for turn in range(options.turns):
             print(f"{page}: turn {turn + 1} of {options.turns}", file=sys.stderr, flush=True)

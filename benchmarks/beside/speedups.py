@@ -9,7 +9,7 @@ from statistics import median
 import measured
 from measured import Cell, Page
 
-from swapmeet.bench.statistics import Estimate
+from swapmeet.measure.bench.statistics import Estimate
 from swapmeet.tables import between, markdown
 from swapmeet.units import bytes_text, short_microseconds
 

@@ -1,4 +1,4 @@
-/* Measures all-to-alls as it is told: python/swapmeet/bench/session.py launches it and asks. To be run with
+/* Measures all-to-alls as it is told: python/swapmeet/measure/bench/session.py launches it and asks. To be run with
  * libswapmeet.so preloaded, on any number of ranks.
  *
  * Rank 0 reads commands from standard input, one a line, and answers on standard output by lines that begin with

@@ -26,11 +26,11 @@ import msgspec
 from program import COLLECTIVES, NATIVE, Calls, Program, Run, ordered_s
 
 from swapmeet import _core
-from swapmeet.bench.cells import Cell, mean_block
 from swapmeet.errors import SwapmeetError
-from swapmeet.simulation import peers, simgrid
-from swapmeet.simulation.job import Job, Simulator
-from swapmeet.simulation.platform import Platform, message_us, platform
+from swapmeet.measure.bench.cells import Cell, mean_block
+from swapmeet.simulate import peers, simgrid
+from swapmeet.simulate.job import Job, Simulator
+from swapmeet.simulate.platform import Platform, message_us, platform
 from swapmeet.tables import between, markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "measurements"

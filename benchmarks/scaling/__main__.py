@@ -1,6 +1,6 @@
 """Strong and weak scaling of the applications of examples/, under the MPI's own all-to-alls and ours.
 
-    python benchmarks/scaling simulated -n 4,8,16,32,64,128 --platform cluster,cscs-slimfly -o scaling.jsonl
+    python benchmarks/scaling simulated -n 4,8,16,32,64,128 --machine cluster,cscs-slimfly -o scaling.jsonl
     python benchmarks/scaling machine -n 1,2,4 -o here.jsonl --programs sample_sort
     python benchmarks/scaling cluster -n 4,8 --nodes 4 --latency 50us -o cluster.jsonl
     python benchmarks/scaling draw scaling.jsonl --picture docs/pictures/scaling --document docs/scaling.md
@@ -55,12 +55,14 @@ def measure(place: Place, problems: Sequence[Problem], ranks: Sequence[int], spe
 def places(arguments: argparse.Namespace) -> list[Place]:
     """Where it is to be run."""
     if arguments.where == "simulated":
-        return [Simulated(name, arguments.per_node, arguments.limit) for name in arguments.platform.split(",")]
+        return [
+            Simulated(name, arguments.ranks_per_node, arguments.time_limit) for name in arguments.machine.split(",")
+        ]
     if arguments.where == "machine":
-        return [Launched("this machine", ["run"], arguments.limit, arguments.rounds)]
+        return [Launched("this machine", ["run"], arguments.time_limit, arguments.rounds)]
     network = ["--nodes", str(arguments.nodes), "--latency", arguments.latency, "--rate", arguments.rate]
     name = f"{arguments.nodes} nodes in one machine, {arguments.latency}, {arguments.rate}"
-    return [Launched(name, ["cluster", "run", *network], arguments.limit, arguments.rounds)]
+    return [Launched(name, ["cluster", "run", *network], arguments.time_limit, arguments.rounds)]
 
 
 def chosen(names: str, simulated: bool) -> list[Problem]:
@@ -106,13 +108,13 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("-n", "--ranks", default="4,8,16" if where == "simulated" else "1,2,4")
         command.add_argument("--programs", default="", metavar="NAME,NAME", help="of examples/")
         command.add_argument("--specs", default=SPECS, metavar="SPEC;SPEC", help=SPECS)
-        command.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="for each run")
+        command.add_argument("--time-limit", type=float, default=600, metavar="SECONDS", help="for each run")
         command.add_argument("-o", "--output", type=Path, default=Path("scaling.jsonl"), metavar="FILE")
         if where != "simulated":
             command.add_argument("--rounds", type=int, default=5, help="the middle one counts")
         if where == "simulated":
-            command.add_argument("--platform", default="cluster", metavar="NAME,NAME")
-            command.add_argument("--per-node", type=int)
+            command.add_argument("--machine", default="cluster", metavar="NAME,NAME")
+            command.add_argument("-Q", "--ranks-per-node", type=int)
         if where == "cluster":
             command.add_argument("--nodes", type=int, default=4)
             command.add_argument("--latency", default="50us")

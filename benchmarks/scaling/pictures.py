@@ -8,8 +8,8 @@ from statistics import median
 
 from records import Point
 
-from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import dress, line_style, plain_numbers, save, seconds_scale
+from swapmeet.draw.plots.panels import Panels
+from swapmeet.draw.plots.style import dress, line_style, plain_numbers, save, seconds_scale
 from swapmeet.tables import between, markdown
 from swapmeet.units import digits, duration
 

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 from problems import Problem
 
-from swapmeet import mpi
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import source_tree
-from swapmeet.simulation import simgrid
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import source_tree
+from swapmeet.simulate import simgrid
 
 SPENT = re.compile(r"(?:wall )?time ([\d.]+) s, in all-to-alls? ([\d.]+) s(?:.*; (\d+) operations)?")
 NATIVE = "native"
@@ -100,7 +100,7 @@ class Launched:
     real = True
 
     def __init__(self, name: str, command: Sequence[str], timeout_s: float, rounds: int, target: str = "mpich") -> None:
-        self.name, self.command, self.timeout_s, self.target = name, command, timeout_s, mpi.find(target)
+        self.name, self.command, self.timeout_s, self.target = name, command, timeout_s, mpis.find(target)
         self.rounds = rounds
 
     def runs(self, problem: Problem, arguments: Sequence[str], ranks: int, specs: Sequence[str]) -> list[Spent]:
@@ -131,7 +131,7 @@ def compiled_for_simulation(problem: Problem) -> Path:
     return program
 
 
-def compiled(problem: Problem, target: mpi.Mpi) -> list[str]:
+def compiled(problem: Problem, target: mpis.Mpi) -> list[str]:
     """The words that begin the command line of a rank."""
     source = source_tree() / "examples" / problem.source
     if not problem.simulated:

@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from swapmeet import SwapmeetError, application, launch, site
-from swapmeet import mpi as mpis
-from swapmeet.bench.cells import NATIVE
-from swapmeet.bench.machine import header, measured_on
-from swapmeet.library import library
-from swapmeet.mpi import Mpi
+from swapmeet import SwapmeetError
+from swapmeet.measure.bench.cells import NATIVE
+from swapmeet.measure.bench.machine import header, measured_on
+from swapmeet.mpi import application, launch, mpis, site
+from swapmeet.mpi.library import library
+from swapmeet.mpi.mpis import Mpi
 from swapmeet.structs import Row, read_lines
 from swapmeet.tables import between, markdown
 

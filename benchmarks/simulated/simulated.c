@@ -1,4 +1,4 @@
-/* One exchange, whose time SimGrid simulates: python/swapmeet/simulation/job.py launches it, with libswapmeet.so
+/* One exchange, whose time SimGrid simulates: python/swapmeet/simulate/job.py launches it, with libswapmeet.so
  * preloaded or without. All ranks live in one process, hence no global variables.
  *
  *   simulated COLLECTIVE SIZES SEED DATATYPE CALLS JITTER    as measure.c's "call", how many calls are timed, and

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import scale
 
-from swapmeet import launch, mpi
-from swapmeet.bench.machine import header, measured_on
-from swapmeet.library import library, source_tree
+from swapmeet.measure.bench.machine import header, measured_on
+from swapmeet.mpi import launch, mpis
+from swapmeet.mpi.library import library, source_tree
 from swapmeet.structs import read_lines
 from swapmeet.tables import between, markdown
 
@@ -39,7 +39,7 @@ BEGIN, END = "<!-- begin: python benchmarks/sparse page -->", "<!-- end -->"
 SCALE_BEGIN = "<!-- begin: python benchmarks/sparse page, scale -->"
 
 
-def build(target: mpi.Mpi, folder: Path) -> Path:
+def build(target: mpis.Mpi, folder: Path) -> Path:
     """The program, linked to the library for an MPI."""
     ours, program = library(target).parent, folder / f"sparse-{target.name}"
     words = [*target.compiler, FOLDER / "sparse.c", "-O2", "-std=c99", f"-I{source_tree() / 'include'}"]
@@ -51,14 +51,14 @@ def build(target: mpi.Mpi, folder: Path) -> Path:
 def measure(options: argparse.Namespace) -> None:
     """Append a line for each launch to the file."""
     with tempfile.TemporaryDirectory() as folder, options.output.open("a") as file:
-        programs = {name: build(mpi.find(name), Path(folder)) for name in options.mpi.split(",")}
+        programs = {name: build(mpis.find(name), Path(folder)) for name in options.mpi.split(",")}
         about = header({"rounds": options.rounds, "launches": options.launches})
         for number in range(options.launches):
             for name, program in programs.items():
                 for ranks in map(int, options.ranks.split(",")):
                     for messages, size in CASES:
                         words = [program, messages, size, options.rounds, number + 1, *METHODS]
-                        target = mpi.find(name)
+                        target = mpis.find(name)
                         argv = launch.command(target, ranks, list(map(str, words)), None, {})
                         done = launch.run(target, ranks, argv, timeout_s=300)
                         if done.returncode:

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from swapmeet import _core
-from swapmeet.bench.machine import header
-from swapmeet.library import source_tree
+from swapmeet.measure.bench.machine import header
+from swapmeet.mpi.library import source_tree
 from swapmeet.structs import read_lines
 from swapmeet.tables import markdown
 

@@ -31,11 +31,11 @@ from launches import RAW, Case, Skipped, append, begin
 from settings import Setting
 from usual import Benchmark, benchmarks, named
 
-from swapmeet import mpi
-from swapmeet.bench.machine import header
 from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library
+from swapmeet.measure.bench.machine import header
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 from swapmeet.specs import parse_ranks, parse_spec
 from swapmeet.units import parse_bytes
 
@@ -52,12 +52,12 @@ FULL = {
 OPTIONS = ("most", "calls", "osu", "imb")  #: that change what a benchmark is
 
 
-def mpis(names: str, skip: Callable[[str], None]) -> list[mpi.Mpi]:
+def targets(names: str, skip: Callable[[str], None]) -> list[mpis.Mpi]:
     """Those that are here, with our library built; `skip` gets a sentence on each other."""
     usable = []
     for name in names.split(","):
         try:
-            target = mpi.find(name)
+            target = mpis.find(name)
             library(target)
         except SwapmeetError as why:
             skip(f"{name} is skipped: {why}")
@@ -77,13 +77,13 @@ def planned(arguments: argparse.Namespace, skip: Callable[[str], None]) -> list[
     shapes = [] if arguments.cluster == "none" else arguments.cluster.split(",")
     network = Network(latency=arguments.latency, rate=arguments.rate)
     pairs: list[tuple[Setting, Benchmark]] = []
-    for target in mpis(arguments.mpi, skip):
+    for target in targets(arguments.mpi, skip):
         one_node = [settings.one_node(target, number, specs, most, arguments.calls) for number in ranks]
         pairs += [(setting, one) for setting in one_node for one in wanted if one.mpi is None]
         clusters = [settings.cluster(target, shape, network, cluster_specs, most, arguments.calls) for shape in shapes]
         pairs += [(setting, one) for setting in clusters for one in wanted if one.on_clusters and one.mpi is None]
     for one in wanted:
-        for target in mpis(one.mpi, skip) if one.mpi else []:
+        for target in targets(one.mpi, skip) if one.mpi else []:
             numbers = [number for number in ranks if number <= (one.most_ranks or number)]
             pairs += [(settings.one_node(target, number, specs, None, None), one) for number in numbers]
     return pairs

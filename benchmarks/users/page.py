@@ -15,9 +15,9 @@ from ratios import Key, Speedup, geometric_mean, ratios, speedup
 from settings import ONE_NODE
 from usual import ALL_TO_ALLS, FORMS, LOOP, NEIGHBOURS, TYPED, benchmarks
 
+from swapmeet.draw.plots.panels import Panels
+from swapmeet.draw.plots.style import bytes_scale, dress, line_style, plain_numbers, save
 from swapmeet.errors import SwapmeetError
-from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import bytes_scale, dress, line_style, plain_numbers, save
 from swapmeet.tables import between, markdown
 from swapmeet.units import duration, size_text
 

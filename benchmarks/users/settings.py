@@ -15,12 +15,12 @@ from pathlib import Path
 from launches import AGAIN, AUTO, RAW, Case, Launch
 from usual import CALLS, Benchmark, Sizes
 
-from swapmeet import application, launch, mpi
-from swapmeet.bench.machine import now
 from swapmeet.cluster import launching
 from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library, source_tree
+from swapmeet.measure.bench.machine import now
+from swapmeet.mpi import application, launch, mpis
+from swapmeet.mpi.library import library, source_tree
 
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 ONE_NODE = "one node"
@@ -43,7 +43,7 @@ class Place:
 class Setting:
     """An MPI and ranks at a place, with the specs that are compared there."""
 
-    mpi: mpi.Mpi
+    mpi: mpis.Mpi
     ranks: int
     place: Place
     specs: Sequence[str]
@@ -61,7 +61,7 @@ class Setting:
         return [RAW, AUTO, *([AGAIN] if self.place.network else []), *self.specs]
 
 
-def one_node(target: mpi.Mpi, ranks: int, specs: Sequence[str], most: int | None, calls: int | None) -> Setting:
+def one_node(target: mpis.Mpi, ranks: int, specs: Sequence[str], most: int | None, calls: int | None) -> Setting:
     """A setting on this machine; sizes end where a call would exchange more than VOLUME, or at OSU's largest."""
     within = LARGEST
     while within > 1 and ranks * ranks * within > VOLUME:
@@ -70,7 +70,7 @@ def one_node(target: mpi.Mpi, ranks: int, specs: Sequence[str], most: int | None
 
 
 def cluster(
-    target: mpi.Mpi, shape: str, network: Network, specs: Sequence[str], most: int | None, calls: int | None
+    target: mpis.Mpi, shape: str, network: Network, specs: Sequence[str], most: int | None, calls: int | None
 ) -> Setting:
     """A setting on a virtual cluster; `shape`: NODESxRANKS, as in 4x4.
 
@@ -159,6 +159,6 @@ def without_tree(text: str) -> str:
 
 
 @functools.cache
-def _shown(program: str, name: str) -> mpi.Mpi:
+def _shown(program: str, name: str) -> mpis.Mpi:
     """The MPI, shown to the program where that was linked with another of its kind, as Intel's IMB-MPI1 for MPICH."""
     return application.choose_mpi([program], name)

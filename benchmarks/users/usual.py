@@ -16,8 +16,8 @@ from places import compiled, spent
 from problems import PROBLEMS
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import program, source_tree
-from swapmeet.mpi import Mpi
+from swapmeet.mpi.library import program, source_tree
+from swapmeet.mpi.mpis import Mpi
 
 LOOP, ALL_TO_ALLS = "loop", "all-to-alls"
 STEPS = 20

@@ -17,7 +17,8 @@ from pathlib import Path
 import family_evidence
 from family_list import FAMILIES, Family
 
-from swapmeet import _core, bounds
+from swapmeet import _core
+from swapmeet.model import bounds
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "families"
@@ -65,9 +66,9 @@ def draw(folder: Path, families: Iterable[Family] = FAMILIES) -> None:
     """Write the picture of each family's schedule. The same matplotlib writes the same file."""
     import matplotlib
 
-    from swapmeet.drawing.picture import take
-    from swapmeet.drawing.stills import still
-    from swapmeet.plots.style import save
+    from swapmeet.draw.picture import take
+    from swapmeet.draw.plots.style import save
+    from swapmeet.draw.stills import still
 
     for family in families:
         if family.drawn is None:

@@ -17,7 +17,7 @@ from typing import Any
 from family_list import Family
 
 from swapmeet import _core
-from swapmeet.bench.cells import bytes_text
+from swapmeet.measure.bench.cells import bytes_text
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "beside"))
 import measured

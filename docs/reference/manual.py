@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from swapmeet import __version__, _core
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 FOLDER = Path(__file__).parents[1] / "man"
 LIBRARY = (
@@ -30,7 +30,10 @@ def pages() -> Iterator[tuple[str, str]]:
 def _command_page(app: Any) -> Iterator[str]:
     yield from _head("swapmeet", 1, "fast all-to-all collectives of MPI")
     yield from (".SH SYNOPSIS", r".B swapmeet", r"\fICOMMAND\fR [\fIOPTION\fR]... [\fIARGUMENT\fR]...")
-    yield from (".SH DESCRIPTION", *_text(app.help), ".SH COMMANDS")
+    yield from (".SH DESCRIPTION", *_text(app.help), ".SH OPTIONS")
+    for option in app.params:
+        yield from _option(option)
+    yield ".SH COMMANDS"
     for name, command in app.commands.items():
         for words, one in _leaves(f"swapmeet {name}", command):
             yield f".SS {_plain(words)}{_synopsis(one)}"

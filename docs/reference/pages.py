@@ -15,7 +15,7 @@ import typer.cli
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 #: Pages that lie elsewhere in the tree, and what they are called here.

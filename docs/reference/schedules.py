@@ -9,8 +9,8 @@ import html
 import re
 
 from swapmeet import _core
-from swapmeet.drawing.page import page
-from swapmeet.drawing.picture import Picture, take
+from swapmeet.draw.page import page
+from swapmeet.draw.picture import Picture, take
 from swapmeet.network import reading
 
 COMMENT = re.compile(

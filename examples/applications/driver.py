@@ -20,9 +20,9 @@ from configurations import CONFIGURATIONS, NATIVE, Configuration
 from registry import Application, all_applications
 from runs import Run, run
 
-from swapmeet import mpi
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import source_tree
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import source_tree
 
 
 def measured(application: Application, chosen: Sequence[Configuration], folder: Path) -> Iterator[results.Record]:
@@ -33,7 +33,7 @@ def measured(application: Application, chosen: Sequence[Configuration], folder: 
         print(f"{application.name} is left out: {why}", flush=True)
         yield results.left_out(application, why)
         return
-    target = mpi.find(application.mpi)
+    target = mpis.find(application.mpi)
     runs: list[tuple[Configuration, Run]] = []
     for configuration in chosen:
         one = run(application, configuration, folder / application.folder.name / str(len(runs)))

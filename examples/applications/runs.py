@@ -14,9 +14,9 @@ from answers import extracted
 from configurations import Configuration
 from registry import Application
 
-from swapmeet import launch, mpi
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library
+from swapmeet.mpi import launch, mpis
+from swapmeet.mpi.library import library
 
 TIMEOUT_S = 900.0
 TAIL = 1500  #: characters shown of a run that failed
@@ -41,7 +41,7 @@ def run(application: Application, configuration: Configuration, folder: Path) ->
     SwapmeetError
         If the application fails, or leaves no answer.
     """
-    target = mpi.find(application.mpi)
+    target = mpis.find(application.mpi)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in application.inputs:

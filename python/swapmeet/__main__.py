@@ -14,7 +14,7 @@ def main() -> None:
         if getattr(sys, name) is None:  # the shell's >&-: nobody reads it
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
-        from swapmeet.cli import app
+        from swapmeet.cli.app import app
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from rich.table import Table
 
-from swapmeet import launch, mpi, verdict
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import library, program, source_tree
+from swapmeet.measure import verdict
+from swapmeet.mpi import launch, mpis
+from swapmeet.mpi.library import library, program, source_tree
 from swapmeet.output import tables_console
 from swapmeet.units import bytes_text, short_duration
 
@@ -64,7 +65,7 @@ class Case:
 
 def main() -> int:
     """Run everything; 0 if all answers are the same."""
-    target = mpi.default()
+    target = mpis.default()
     application = Case(APPLICATION)
     small, large = (Case(f"OSU's Alltoall, blocks of {bytes_text(size)}") for size in (SMALL, LARGE))
     library(target), program(target, "users")  # before the clock runs
@@ -100,7 +101,7 @@ def main() -> int:
     return 0 if all(case.same for case in cases) and application.calls != "none" else 1
 
 
-def _taylor_green(target: mpi.Mpi, case: Case, folder: Path, ours: bool) -> None:
+def _taylor_green(target: mpis.Mpi, case: Case, folder: Path, ours: bool) -> None:
     """One run of the application (examples/taylor_green) in a new folder."""
     folder.mkdir()
     script = source_tree() / "examples" / "taylor_green" / "taylor_green.py"
@@ -115,7 +116,7 @@ def _taylor_green(target: mpi.Mpi, case: Case, folder: Path, ours: bool) -> None
     case.add(float(found[1]), ours, (folder / "answer.json").read_text())
 
 
-def _benchmark(target: mpi.Mpi, cases: Sequence[Case], ours: bool) -> None:
+def _benchmark(target: mpis.Mpi, cases: Sequence[Case], ours: bool) -> None:
     """One run of OSU's Alltoall, or what times as it does (benchmarks/users), which checks what was delivered."""
     argv = [str(program(target, "users")), "osu", str(LARGE), str(CALLS), "Alltoall"]
     output = _run(target, argv, None, ours, {})
@@ -127,7 +128,7 @@ def _benchmark(target: mpi.Mpi, cases: Sequence[Case], ours: bool) -> None:
         case.add(times[size], ours, "right")
 
 
-def _run(target: mpi.Mpi, argv: Sequence[str], folder: Path | None, ours: bool, variables: dict[str, str]) -> str:
+def _run(target: mpis.Mpi, argv: Sequence[str], folder: Path | None, ours: bool, variables: dict[str, str]) -> str:
     """What a program prints, launched without or with the library."""
     words = launch.command(target, RANKS, argv, library(target) if ours else None, variables if ours else {})
     try:

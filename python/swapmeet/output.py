@@ -13,15 +13,13 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-import typer
 from rich.console import Console
 
 from swapmeet import __version__
 from swapmeet.errors import SwapmeetError
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output (docs/json.md).")]
 Record: TypeAlias = Mapping[str, object]
 TABLE, CSV, JSON = "table", "csv", "json"
 

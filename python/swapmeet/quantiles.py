@@ -1,14 +1,14 @@
-"""Quantiles, without NumPy: for tables that are printed where it is not installed.
+"""Quantiles, both kinds, for all that prints, fits or draws one. Without NumPy, for tables where it is not installed.
 
-The intervals of measured times are those of bench/statistics.py.
+The intervals of measured times are those of measure/bench/statistics.py.
 """
 
 from __future__ import annotations
 
 import itertools
-import statistics
+import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def quantile(values: Iterable[float], share: float, weights: Iterable[float] | None = None) -> float:
@@ -32,10 +32,29 @@ def quantile(values: Iterable[float], share: float, weights: Iterable[float] | N
     return pairs[min(bisect_left(totals, share * totals[-1]), len(pairs) - 1)][0]
 
 
+def interpolated(values: Iterable[float], *shares: float) -> list[float]:
+    """Between the values beside each share: method "linear" of numpy.quantile, to the last bit.
+
+    Parameters
+    ----------
+    values : iterable of float
+        At least one, in any order.
+    *shares : float
+        From 0, which gives the least, to 1, which gives the largest.
+    """
+    ordered = sorted(map(float, values))
+    return [_between(ordered, share * (len(ordered) - 1)) for share in shares]
+
+
+def _between(ordered: Sequence[float], place: float) -> float:
+    """From the nearer of two values, as NumPy does."""
+    below = math.floor(place)
+    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+    part = place - below
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+
+
 def quartiles(values: Iterable[float]) -> tuple[float, float, float]:
-    """The lower quartile, the median and the upper quartile, interpolated as by numpy.percentile."""
-    found = list(values)
-    if len(found) == 1:
-        found *= 2  # statistics.quantiles refuses one
-    low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
+    """The lower quartile, the median and the upper quartile, interpolated."""
+    low, middle, high = interpolated(values, 0.25, 0.5, 0.75)
     return low, middle, high

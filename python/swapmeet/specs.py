@@ -48,6 +48,21 @@ def _corrected(name: str, problem: str) -> str:
     return f"{short}; {hint}{rest.partition(')')[2]}"
 
 
+def require_map(nodes: str, ranks: Sequence[int]) -> None:
+    """Refuse a node map that is malformed, or does not fit some of the ascending `ranks`.
+
+    Raises
+    ------
+    SwapmeetError
+        With the core's message.
+    """
+    try:
+        for p in (ranks[0], ranks[-1]):  # what fits these fits those between: a list fits one number only
+            _core.parse_node_map(nodes, p)
+    except ValueError as problem:
+        raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
+
+
 def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
     """Refuse a node map that is malformed, does not fit some of the ascending `ranks`, or makes too large a grid.
 
@@ -56,11 +71,7 @@ def require_nodes(spec: _core.Spec, nodes: str, ranks: Sequence[int]) -> None:
     SwapmeetError
         With the core's message, or the sizes of the grid.
     """
-    try:
-        for p in (ranks[0], ranks[-1]):  # what fits these fits those between: a list fits one number only
-            _core.parse_node_map(nodes, p)
-    except ValueError as problem:
-        raise SwapmeetError(f'--nodes "{nodes}": {problem}') from None
+    require_map(nodes, ranks)
     if not nodes or dict(spec.parameters).get("dims") != "nodes":
         return
     sizes = _core.grid_sizes(nodes, ranks[-1])
@@ -130,3 +141,8 @@ def runs_text(numbers: Iterable[int], most: int | None = None) -> str:
         run = [value for _, value in group]
         texts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
     return ", ".join(texts[:most]) + (", ..." if most is not None and len(texts) > most else "")
+
+
+def alias_names(sparse: bool = True) -> list[str]:
+    """Every named algorithm of ours; if not `sparse`, without those that are others but for sparse exchanges."""
+    return [name for name, *_ in _core.aliases() if sparse or "sparse=" not in str(_core.parse_spec(name))]

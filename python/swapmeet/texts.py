@@ -1,7 +1,12 @@
-"""Files of text that a user names."""
+"""Files of text that a user names: read up to a size, written at once."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
@@ -27,3 +32,28 @@ def text_of(path: Path, most_bytes: int) -> str:
         raise SwapmeetError(f"{path}: cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise SwapmeetError(f"{path}: cannot be read: it is not text") from None
+
+
+def require_place(path: Path) -> None:
+    """Refuse what write() will not be able to write, before anything is measured. Makes the folder."""
+    with _writing(path), tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def write(path: Path, page: str) -> None:
+    """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one."""
+    with _writing(path):
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
+            file.write(page)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as problem:
+        raise SwapmeetError(f"{path}: {problem.strerror}: give a place that can be written to by -o") from None

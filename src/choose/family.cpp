@@ -100,7 +100,7 @@ void PricedFamily::add(Spec spec) {
   points_.push_back(std::move(point));
 }
 
-/// Blocks of unequal size above this do not travel through other ranks (docs/measurements/cluster.md): larger ones where ranks
+/// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks
 /// share cores, and messages cost so much.
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;

@@ -38,11 +38,14 @@ std::size_t outside(std::string_view text, char character) {
   return std::string_view::npos;
 }
 
+std::string did_you_mean(const std::string& what) {
+  return "; did you mean " + what + "? (`swapmeet algorithms` lists all)";
+}
+
 /// Of an unknown word: the nearest that is known, or else all of `list`.
 std::string instead(std::string_view word, const std::vector<std::string>& candidates, const std::string& list) {
   const std::string near = word.empty() ? "" : nearest(word, candidates);
-  return near.empty() ? " (known: " + list + ")"
-                      : "; did you mean " + in_quotes(near) + "? (`swapmeet algorithms` lists all)";
+  return near.empty() ? " (known: " + list + ")" : did_you_mean(in_quotes(near));
 }
 
 Problem unknown_name(const Word& name) {
@@ -58,6 +61,14 @@ Problem unknown_name(const Word& name) {
   return {what + instead(name.text, names, list), 0, name.column};
 }
 
+/// "key=value" of the first parameter that has this value, which stands where a key belongs; "" if none has.
+std::string with_value(std::string_view value) {
+  for (const Parameter& parameter : parameters())
+    if (Spec any; !value.empty() && parameter.read(value, any))
+      return std::string(parameter.key) + "=" + std::string(value);
+  return "";
+}
+
 Problem unknown_key(const Word& key) {
   std::vector<std::string> keys;
   std::string list;
@@ -68,6 +79,8 @@ Problem unknown_key(const Word& key) {
     if (!parameter.synonym.empty()) keys.emplace_back(parameter.synonym);
   }
   const std::string what = key.text.empty() ? "expected a parameter" : "unknown parameter " + in_quotes(key.text);
+  if (const std::string meant = with_value(key.text); !meant.empty())
+    return {what + did_you_mean(meant), 0, key.column};
   return {what + instead(key.text, keys, list), 0, key.column};
 }
 

@@ -10,10 +10,10 @@ import pytest
 from limits import scaled
 
 from swapmeet import _core
-from swapmeet import mpi as mpis
-from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.results import Writer, read
-from swapmeet.bench.statistics import Estimate
+from swapmeet.measure.bench.cells import NATIVE, Cell
+from swapmeet.measure.bench.results import Writer, read
+from swapmeet.measure.bench.statistics import Estimate
+from swapmeet.mpi import mpis
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "beside"
 sys.path.insert(0, str(FOLDER))

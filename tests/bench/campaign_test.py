@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from swapmeet.bench import campaign as campaigns
-from swapmeet.bench.campaign import Campaign, Settings
-from swapmeet.bench.cells import OVERLAP, Cell
-from swapmeet.bench.results import Results, Writer, read
-from swapmeet.bench.session import LaunchFailed, Ran, Refused, Sample, WrongData
+from swapmeet.measure.bench import campaign as campaigns
+from swapmeet.measure.bench.campaign import Campaign, Settings
+from swapmeet.measure.bench.cells import OVERLAP, Cell
+from swapmeet.measure.bench.results import Results, Writer, read
+from swapmeet.measure.bench.session import LaunchFailed, Ran, Refused, Sample, WrongData
 
 MPI: Any = SimpleNamespace(name="fake", kind="fake", version="1.0", libmpi=None)
 OTHER: Any = SimpleNamespace(name="other", kind="other", version="2.0", libmpi=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.candidates import candidates, require_candidates, unsuitable
+from swapmeet.measure.bench.candidates import candidates, require_candidates, unsuitable
 
 
 def test_native_is_always_among_them_and_first() -> None:

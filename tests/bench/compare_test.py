@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.compare import Comparison, as_json, compare, plain, table
-from swapmeet.bench.results import Results, Writer, read
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.measure.bench.compare import Comparison, as_json, compare, plain, table
+from swapmeet.measure.bench.results import Results, Writer, read
 
 MACHINE = {"host": "node1", "processor": "A [x86]", "cores": 64, "memory_bytes": 1, "kernel": "6.1"}
 SPECS = ("native", "tra(r=2)", "tra(r=16)")

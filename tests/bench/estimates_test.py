@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from swapmeet.bench import statistics
-from swapmeet.bench.results import Run
+from swapmeet.measure.bench import statistics
+from swapmeet.measure.bench.results import Run
 
 TRIALS = 200
 Samples = NDArray[np.float64]

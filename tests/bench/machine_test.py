@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from swapmeet.bench import machine
+from swapmeet.measure.bench import machine
 
 
 def test_memory_is_no_more_than_a_limit_lets_a_process_have(monkeypatch: pytest.MonkeyPatch) -> None:

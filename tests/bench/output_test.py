@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from swapmeet.bench import osu, table
-from swapmeet.bench.campaign import WRONG
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.records import Overlap
-from swapmeet.bench.results import Results, Writer, read
+from swapmeet.measure.bench import osu, table
+from swapmeet.measure.bench.campaign import WRONG
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.measure.bench.records import Overlap
+from swapmeet.measure.bench.results import Results, Writer, read
 
 SMALL = Cell("fake 1.0", 4, "alltoall", "8")
 LARGE = Cell("fake 1.0", 4, "alltoall", "4096")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from swapmeet.bench.process import Process
+from swapmeet.measure.bench.process import Process
 
 
 def test_who_talks_on_and_on_is_overdue_all_the_same() -> None:

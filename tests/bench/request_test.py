@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.request import Request
+from swapmeet.measure.bench.request import Request
 from swapmeet.units import parse_duration
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.cells import OVERLAP, Cell
-from swapmeet.bench.results import SCHEMA, Writer, read
+from swapmeet.measure.bench.cells import OVERLAP, Cell
+from swapmeet.measure.bench.results import SCHEMA, Writer, read
 
 CELL = Cell("openmpi 5.0.11", 4, "alltoall", "64")
 OTHER = Cell("openmpi 5.0.11", 4, "alltoallv", "uniform:max=1024", seed=3, datatype="double", nodes="2x2")
@@ -261,7 +261,7 @@ def test_a_round_is_there_once(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swapmeet.bench.reading.MOST_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr("swapmeet.measure.bench.reading.MOST_LINE_BYTES", 1 << 20)
     assert "longer than 1 MiB" in refused(tmp_path / "r.jsonl", f"{CAMPAIGN}\n" + " " * (1 << 21))
 
 

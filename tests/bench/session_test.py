@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import SwapmeetError, launch
-from swapmeet import mpi as mpis
-from swapmeet.bench import process
-from swapmeet.bench.cells import DATATYPES, OVERLAP, Cell
-from swapmeet.bench.process import begun_at, descendants
-from swapmeet.bench.session import LaunchFailed, Ran, Refused, Sample, Session, Unavailable, WrongData, batch
-from swapmeet.library import library, program
+from swapmeet import SwapmeetError
+from swapmeet.measure.bench import process
+from swapmeet.measure.bench.cells import DATATYPES, OVERLAP, Cell
+from swapmeet.measure.bench.process import begun_at, descendants
+from swapmeet.measure.bench.session import LaunchFailed, Ran, Refused, Sample, Session, Unavailable, WrongData, batch
+from swapmeet.mpi import launch, mpis
+from swapmeet.mpi.library import library, program
 
 pytestmark = pytest.mark.slow
 
@@ -50,11 +50,11 @@ int MPI_Alltoall(const void *send, int sends, MPI_Datatype sent, void *receive, 
 #: A session whose process is then killed.
 FORSAKEN = """
 import pathlib, sys, time
-from swapmeet import mpi
-from swapmeet.bench import session
+from swapmeet.mpi import mpis
+from swapmeet.measure.bench import session
 session.program = lambda target, name: pathlib.Path(sys.argv[2])
 session.library = lambda target: pathlib.Path(sys.argv[3])
-with session.Session(mpi.find(sys.argv[1]), 2):
+with session.Session(mpis.find(sys.argv[1]), 2):
     print("ready", flush=True)
     time.sleep(60)
 """

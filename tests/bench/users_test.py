@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import program
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import program
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "users"
 sys.path.insert(0, str(FOLDER))
@@ -332,7 +332,7 @@ def test_a_program_of_another_mpi_is_skipped_with_the_reason(tmp_path: Path) -> 
         pytest.skip("there is one MPI only")
     ours = mpis.default()
     other = next(mpi for mpi in mpis.found()[0] if mpi.abi not in (ours.abi, "standard"))
-    from swapmeet.library import program
+    from swapmeet.mpi.library import program
 
     file = tmp_path / "users.jsonl"
     done = users("measure", "--mpi", ours.name, "-n", 2, "--cluster", "none", "--benchmarks", "imb", "--rounds", 1,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from swapmeet import _core, machines
-from swapmeet.calibration import fit, held_out
-from swapmeet.calibration.description import Measured, document, node_map
-from swapmeet.calibration.parts import LIBRARY, MEANS, Part, Taken, parts
 from swapmeet.machines import Number
-from swapmeet.prices import Pricing
+from swapmeet.measure.calibration import fit, held_out
+from swapmeet.measure.calibration.description import Measured, document, node_map
+from swapmeet.measure.calibration.parts import LIBRARY, MEANS, Part, Taken, parts
+from swapmeet.model.prices import Pricing
 
 RANKS = 8
 LINK = {

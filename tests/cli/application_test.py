@@ -13,8 +13,8 @@ import pytest
 from cli.command import refused, swapmeet
 
 from swapmeet import SwapmeetError
-from swapmeet import mpi as mpis
-from swapmeet.application import choose_mpi, used
+from swapmeet.mpi import mpis
+from swapmeet.mpi.application import choose_mpi, used
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ import pytest
 from cli.command import refused, swapmeet
 from limits import scaled
 
-from swapmeet.bench.results import Results, read
+from swapmeet.measure.bench.results import Results, read
 
 pytestmark = pytest.mark.slow
 

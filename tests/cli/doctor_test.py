@@ -12,11 +12,10 @@ from cli.command import refused, swapmeet
 from cli.launch_test import HELLO
 from limits import scaled
 
-from swapmeet import launch
-from swapmeet import mpi as mpis
 from swapmeet.doctor import kernel, machine
 from swapmeet.doctor.finding import FINE, NOTE, WRONG
 from swapmeet.doctor.kernel import Permissions
+from swapmeet.mpi import launch, mpis
 
 WORKS = "Swapmeet works here"
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from swapmeet import SwapmeetError, hang
+from swapmeet import SwapmeetError
+from swapmeet.mpi import hang
 
 Record = dict[str, Any]
 

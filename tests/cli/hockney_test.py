@@ -5,8 +5,9 @@ import math
 
 import pytest
 
-from swapmeet import SwapmeetError, _core, hockney
-from swapmeet.hockney import AlphaBeta
+from swapmeet import SwapmeetError, _core
+from swapmeet.model import hockney
+from swapmeet.model.hockney import AlphaBeta
 
 THETA = AlphaBeta(22.9, 11)  #: a fit of the times that `tra` gives for Theta
 

@@ -17,7 +17,7 @@ from profiling.recordings import skewed
 from typer.testing import CliRunner
 
 from swapmeet import output
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 from swapmeet.errors import SwapmeetError
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ CALLS = {
     "info": ("info", ["mpis", "problems"]),
     "options": ("options", ["options"]),
     "algorithms": ("algorithms", ["families", "aliases", "parameters"]),
-    "explain": ("explain -P 8 -S 512 -Q 4", ["spec", "reason", "may_be_tried", "native", "warnings"]),
+    "explain": ("explain -P 8 -S 512 --nodes 4", ["spec", "reason", "may_be_tried", "native", "warnings"]),
     "explain, with times": ("explain -P 8 -S 512 --machine theta", ["expected"]),
     "show": ("show tra -P 4", ["schedules"]),
     "verify": ("verify tra pairwise -P 2:5", ["reports"]),
@@ -40,7 +40,12 @@ CALLS = {
     "topology": ("topology fat-tree(leaves=2,hosts=2,spines=1) --compare", ["network", "rows", "conflict_free"]),
     "topology, bound": ("topology fat-tree(leaves=2,hosts=2,spines=1) --bound", ["network", "link_bound"]),
     "simulate": ("simulate --estimate tra -n 64 -S 8 --machine theta -o OUT", ["cells", "problems", "measured"]),
+    "draw": ("draw tra -P 4 -o FOLDER/a.html", ["file", "spec", "rounds"]),
+    "goal": ("goal tra -P 4 -S 64", ["spec", "block_bytes", "file", "goal"]),
+    "goal, file": ("goal tra -P 4 -S 64 --machine theta -o FOLDER/a.goal", ["machine", "file"]),
+    "limits": ("limits --machine cluster -P 16 -o FOLDER/limits", ["files", "rows"]),
     "tuning show": ("tuning show", ["folder", "files"]),
+    "tuning forget": ("tuning forget --all", ["files"]),
     "reproduce": ("reproduce", ["figures"]),
     "validate": ("validate", ["predictions", "errors"]),
 }
@@ -91,7 +96,7 @@ def answer(words: list[str]) -> tuple[dict[str, Any], int]:
 def test_one_object_with_the_documented_fields(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     words, fields = CALLS[name]
-    found, status = answer(words.replace("OUT", str(tmp_path / "out.jsonl")).split())
+    found, status = answer(words.replace("OUT", str(tmp_path / "out.jsonl")).replace("FOLDER", str(tmp_path)).split())
     assert status == 0
     assert found["swapmeet"] and found["command"] == name.partition(",")[0]
     assert set(fields) <= found.keys()

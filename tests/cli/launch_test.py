@@ -17,8 +17,8 @@ import pytest
 from cli.command import refused, swapmeet
 from limits import scaled
 
-from swapmeet import SwapmeetError, application, launch, library
-from swapmeet import mpi as mpis
+from swapmeet import SwapmeetError
+from swapmeet.mpi import application, launch, library, mpis
 
 pytestmark = pytest.mark.slow
 

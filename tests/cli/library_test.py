@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import SwapmeetError, library
-from swapmeet.mpi import Mpi
+from swapmeet import SwapmeetError
+from swapmeet.mpi import library
+from swapmeet.mpi.mpis import Mpi
 
 SIMGRID = Mpi("simgrid", "simgrid", "3.32", Path("/nowhere/smpicc"), Path("/nowhere/smpirun"), None)
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from swapmeet import _core
-from swapmeet.cli import app
-from swapmeet.network import picture
+from swapmeet.cli.app import app
+from swapmeet.draw import network as picture
 
 SMALL = "dragonfly(a=4,p=2,h=1)"  # 40 hosts
 

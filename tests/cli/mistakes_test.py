@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swapmeet import SwapmeetError, application, cache, library, mpi
-from swapmeet.cli import app
+from swapmeet import SwapmeetError, cache
+from swapmeet.cli.app import app
 from swapmeet.doctor import machine
 from swapmeet.doctor.finding import NOTE
+from swapmeet.mpi import application, library, mpis
 
 CASES = [
     (["show", "prwise", "-P", "4"], 'did you mean "pairwise"?'),
@@ -88,7 +89,7 @@ HEAVY = [
 @pytest.mark.parametrize("words", HEAVY, ids=" ".join)
 def test_a_mistake_is_reported_before_slow_libraries_are_imported(words: list[str], tmp_path: Path) -> None:
     program = (
-        "import sys\nfrom swapmeet.cli import app\n"
+        "import sys\nfrom swapmeet.cli.app import app\n"
         "try: app()\nfinally: print(*{'scipy', 'matplotlib', 'sklearn'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, cwd=tmp_path)
@@ -172,7 +173,7 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     found = machine._cache()
     assert (found.state, "no home folder" in found.what) == (NOTE, True)
     monkeypatch.setattr(library, "_in_cache", lambda: True)
-    assert library.built(mpi.Mpi("mpich-system", "mpich", "4", Path("/usr/bin/mpicc"), Path("mpiexec"), None)) is None
+    assert library.built(mpis.Mpi("mpich-system", "mpich", "4", Path("/usr/bin/mpicc"), Path("mpiexec"), None)) is None
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import io
 import pytest
 from command import refused, swapmeet
 
-from swapmeet import _core, machines, prices, regret
+from swapmeet import _core, machines
+from swapmeet.choose import regret
+from swapmeet.model import prices
 
 
 def rows(*words: str) -> list[dict[str, str]]:

@@ -11,9 +11,9 @@ from cli.command import refused, swapmeet
 from typer.testing import CliRunner
 
 from swapmeet import _core
-from swapmeet import model as models
-from swapmeet.cli import app
-from swapmeet.plots import model as plots
+from swapmeet.cli.app import app
+from swapmeet.draw.plots import model as plots
+from swapmeet.model import costs as models
 
 SPEC = r"bruck\(radix=128,layout=basic,window=all,complete=all\)"
 

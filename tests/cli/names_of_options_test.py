@@ -9,13 +9,16 @@ import typer.core
 import typer.main
 from cli.command import refused, swapmeet
 
-from swapmeet.cli import PARTS, RENAMED, app
+from swapmeet.cli.app import PARTS, RENAMED, app
 
 OLD = [
     ("simulate", "--platform", "theta"),
     ("simulate", "--per-node", "2"),
     ("limits", "--platform", "theta"),
     ("explain", "-P", "4", "--block", "8"),
+    ("explain", "-P", "4", "-Q", "2"),
+    ("explain", "-P", "4", "--ranks-per-node", "2"),
+    ("explain", "-P", "4", "--per-node", "2"),
     ("goal", "tra", "-P", "4", "--size", "8"),
     ("model", "tra", "-P", "4", "--block", "8"),
     ("reproduce", "--limit", "10m"),
@@ -29,8 +32,10 @@ OLD = [
 
 @pytest.mark.parametrize("words", OLD, ids=" ".join)
 def test_an_earlier_name_is_refused_with_the_new_one(words: tuple[str, ...]) -> None:
-    (old,) = (word for word in words if word in RENAMED)
-    assert refused(*words) == f"swapmeet: {old} is called {RENAMED[old]} now"
+    (old, new), *_ = (
+        (word, new) for word in words for key in (f"{words[0]} {word}", word) if (new := RENAMED.get(key))
+    )
+    assert refused(*words) == f"swapmeet: {old} is called {new} now"
 
 
 def test_a_workload_is_no_size_of_blocks() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import SwapmeetError, application, cache, library
-from swapmeet import mpi as mpis
+from swapmeet import SwapmeetError, cache
 from swapmeet.doctor import kernel, machine
 from swapmeet.doctor.finding import NOTE
+from swapmeet.mpi import application, library, mpis
 
 STRANGER = 12345
 MPICH = mpis.Mpi("mpich-system", "mpich", "4", Path("/usr/bin/mpicc"), Path("/usr/bin/mpiexec"), None)

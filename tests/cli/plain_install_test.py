@@ -9,7 +9,7 @@ WITHOUT = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))  # an import of any of them fails
 from typer.testing import CliRunner
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 for words in sys.argv[1:]:
     result = CliRunner().invoke(app, words.split())
     print(repr((words, result.exit_code, result.output)))

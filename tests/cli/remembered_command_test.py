@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.json_test import answer
 from typer.testing import CliRunner
 
 from swapmeet import __version__, _core
-from swapmeet import mpi as mpis
-from swapmeet.cli import app
-from swapmeet.tuning import mpich, openmpi
-from swapmeet.tuning.foreign import Call
+from swapmeet.choose import mpich, openmpi
+from swapmeet.choose.foreign import Call
+from swapmeet.cli.app import app
+from swapmeet.mpi import mpis
 
 A2A, A2AV = _core.Collective.alltoall, _core.Collective.alltoallv
 OLD = 1767323045
@@ -127,6 +128,24 @@ def test_forgetting(folder: Path, tmp_path: Path) -> None:
     assert said("forget", "--all") == "swapmeet: nothing is remembered\n"
 
 
+def test_for_other_programs(folder: Path, tmp_path: Path) -> None:
+    """The object of each command, with the documented fields (docs/json.md)."""
+    path = put(folder, EVIDENCE)
+    merged, _ = answer(["tuning", "merge", str(path), "-o", str(tmp_path / "a.memory")])
+    assert (merged["file"], merged["measurements"]) == (str(tmp_path / "a.memory"), len(EVIDENCE))
+    assert merged["site_name"] == path.name and str(tmp_path / "site/swapmeet") in merged["site_folders"]
+    for_mpi, output = tmp_path / "rules.conf", tmp_path / "a.tuning"
+    words = ["tuning", "export", "--mpi", "openmpi", "--export-openmpi", str(for_mpi), "-o", str(output)]
+    exported, _ = answer(words)
+    assert exported["exported"] == [str(for_mpi)] and "intra=rows" in "".join(exported["left_out"])
+    assert exported["tuning_file"] == str(output)
+    assert [rule["spec"] for rule in exported["rules"]] == [
+        str(rule.spec) for rule in _core.parse_tuning(output.read_text()).rules
+    ]
+    forgotten, _ = answer(["tuning", "forget", "--all"])
+    assert forgotten["files"] == [{"file": str(path), "forgotten": len(EVIDENCE), "removed": True}]
+
+
 def test_a_tuning_file_of_what_is_known(folder: Path, tmp_path: Path) -> None:
     put(folder, [*EVIDENCE, took("native", 9, collective=A2AV, size_class=-1), *(
         took(spec, us, per_node=(7, 9), calls=3) for spec, us in (("native", 20), ("spread-out", 1))
@@ -160,7 +179,7 @@ def test_rules_of_the_mpis_themselves(folder: Path, tmp_path: Path) -> None:
 
 def test_explain_says_what_is_remembered(folder: Path) -> None:
     put(folder, EVIDENCE)
-    words = ["explain", "-P", "16", "-Q", "8", "-S", "64", "--mpi", "openmpi"]
+    words = ["explain", "-P", "16", "--nodes", "8", "-S", "64", "--mpi", "openmpi"]
     environment = {"SWAPMEET_MEMORY": "auto"}
     text = CliRunner().invoke(app, words, env=environment).output
     (because,) = [line for line in text.splitlines() if line.startswith("because: ")]
@@ -168,7 +187,7 @@ def test_explain_says_what_is_remembered(folder: Path) -> None:
     remembered = [line for line in text.splitlines() if line.startswith("remembered: ")]
     assert [line.split()[1] for line in remembered] == ["12", "15", "20"]
     assert "remembered" not in CliRunner().invoke(app, words, env={"SWAPMEET_MEMORY": "off"}).output
-    assert "remembered" not in CliRunner().invoke(app, [*words, "-Q", "4"], env=environment).output
+    assert "remembered" not in CliRunner().invoke(app, [*words, "--nodes", "4"], env=environment).output
 
 
 def test_what_cannot_be_exported(folder: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from command import refused, swapmeet
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
-from swapmeet import reproduce_command
+from swapmeet.cli import reproduce as reproduce_command
 from swapmeet.reproduction import drawing, judging, page, registry, running, store
 from swapmeet.reproduction.figure import (
     CONFIRMED,
@@ -26,7 +26,7 @@ from swapmeet.reproduction.figure import (
     Judgement,
     Rows,
 )
-from swapmeet.simulation import estimate, peers
+from swapmeet.simulate import estimate, peers
 from swapmeet.specs import parse_spec
 
 pytestmark = pytest.mark.slow

@@ -97,8 +97,8 @@ def test_verify_reports_findings(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     """No spec of ours is wrong, so one is made wrong."""
     from typer.testing import CliRunner
 
-    from swapmeet import verification
-    from swapmeet.cli import app
+    from swapmeet.cli.app import app
+    from swapmeet.model import verification
 
     broken = _core.verify_schedules([_core.generate(_core.parse_spec("pairwise"), 2, 0)])
     monkeypatch.setattr(verification, "_verify_in_background", lambda *_: broken)

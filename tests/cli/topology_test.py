@@ -8,7 +8,7 @@ import pytest
 from cli.command import swapmeet
 from typer.testing import CliRunner
 
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 SMALL = "dragonfly(a=4,p=2,h=1)"
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swapmeet import _core, hockney, varying_model
-from swapmeet.cli import app
-from swapmeet.hockney import AlphaBeta
+from swapmeet import _core
+from swapmeet.cli.app import app
+from swapmeet.model import hockney
+from swapmeet.model import varying as varying_model
+from swapmeet.model.hockney import AlphaBeta
 
 UNIFORM = ("--workload", "uniform:max=1KiB")
 

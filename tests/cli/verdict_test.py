@@ -15,9 +15,9 @@ from cli.command import swapmeet
 from cli.launch_test import processes, wait_for
 from limits import scaled
 
-from swapmeet import launch, verdict
-from swapmeet import mpi as mpis
-from swapmeet.verdict import Commands, Row
+from swapmeet.measure import verdict
+from swapmeet.measure.verdict import Commands, Row
+from swapmeet.mpi import launch, mpis
 
 COMMANDS = Commands("AUTOMATIC", "DOCTOR", "ENV", "PROFILE", "TUNE")
 CALLS = """

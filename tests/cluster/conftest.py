@@ -12,11 +12,11 @@ import pytest
 from limits import scaled
 
 from swapmeet import SwapmeetError
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
 from swapmeet.cluster import launching as cluster_launching
 from swapmeet.cluster.description import Network
-from swapmeet.library import library, program
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library, program
 
 OnCluster = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -11,10 +11,10 @@ from cli.command import refused
 from limits import scaled
 
 from swapmeet import SwapmeetError
-from swapmeet import mpi as mpis
 from swapmeet.cluster import checking
 from swapmeet.cluster.description import Network, placement
-from swapmeet.library import program
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import program
 
 
 def test_links_take_the_time_that_they_must() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cli.command import swapmeet
 
-from swapmeet.bench.results import read
-from swapmeet.profiling.recording import read as read_recording
+from swapmeet.measure.bench.results import read
+from swapmeet.measure.profiling.recording import read as read_recording
 
 LATENCY_S = 2e-3
 LAUNCHER = f"{sys.executable} -m swapmeet cluster run --native --mpi {{mpi}} --nodes 2 -n {{ranks}} --latency 2ms --"

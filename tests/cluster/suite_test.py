@@ -8,9 +8,9 @@ import pytest
 from _pytest.mark import ParameterSet
 from mpi.conformance_test import check
 
-from swapmeet.catalogue import alias_names
-from swapmeet.library import program
-from swapmeet.mpi import find
+from swapmeet.mpi.library import program
+from swapmeet.mpi.mpis import find
+from swapmeet.specs import alias_names
 
 HOSTS = {2: [2, 1], 3: [1, 2, 1], 4: [2, 1, 1, 1]}
 IN_CI = {

@@ -6,8 +6,8 @@ import pytest
 from network_costs import costs
 
 from swapmeet import _core
-from swapmeet.simulation.expecting import costs_of, estimate
-from swapmeet.simulation.platform import platform
+from swapmeet.simulate.expecting import costs_of, estimate
+from swapmeet.simulate.platform import platform
 
 SWITCH = "torus(dims=1,hosts=64)"
 

@@ -6,7 +6,7 @@ import pytest
 from goal_reading import Operation, read_goal, run
 
 from swapmeet import _core, machines
-from swapmeet.goal_command import text
+from swapmeet.cli.goal import text
 
 BLOCK = 100
 SPECS = [
@@ -125,7 +125,7 @@ def test_a_rank_at_a_time_is_written() -> None:
 def test_bad_input_is_one_line(words: tuple[str, ...], problem: str) -> None:
     from typer.testing import CliRunner
 
-    from swapmeet.cli import app
+    from swapmeet.cli.app import app
 
     done = CliRunner().invoke(app, ["goal", *words])
     assert done.exit_code == 2 and problem in done.output

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import SwapmeetError, hockney, machines
+from swapmeet import SwapmeetError, machines
+from swapmeet.model import hockney
 
 LINK = {"latency_us": 1, "byte_ns": 0.1}
 LEAST = {"format": "swapmeet-machine", "version": 1, "between": LINK}

@@ -7,7 +7,8 @@ from collections import defaultdict
 import pytest
 from core.flow_test import listed
 
-from swapmeet import _core, hockney, machines
+from swapmeet import _core, machines
+from swapmeet.model import hockney
 
 THETA = hockney.AlphaBeta(22.9, 11)  #: a fit of the two times that `tra` gives for Theta
 SPECS = ("direct", "pairwise", "tra", "bruck", "two-layer", "leaders", "grid", "random-segmented", "bruck-zero-copy-dt")

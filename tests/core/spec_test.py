@@ -74,6 +74,8 @@ def test_bytes_have_units(text: str, value: str) -> None:
         ("direct(window=1048577)", 15, "window must be"),
         ("direct(window=)", 15, "window must be"),
         ("direct(wndow=3)", 8, 'unknown parameter "wndow"; did you mean "window"?'),
+        ("direct(test=yes)", 8, 'unknown parameter "test"; did you mean complete=test?'),
+        ("direct(complete=all,xor=1)", 21, "did you mean order=xor?"),
         ("direct(order=shift, order=xor)", 21, '"order" is given twice'),
         ("direct(window=2,stride=3)", 17, '"stride" is given twice'),
         ("direct(order)", 13, 'expected "=" behind "order"'),

@@ -22,8 +22,8 @@ from docs.pages import PAGES, ROOT, Command, commands, inline_calls
 from typer.testing import CliRunner
 
 from swapmeet import SwapmeetError
-from swapmeet import mpi as mpis
-from swapmeet.cli import app
+from swapmeet.cli.app import app
+from swapmeet.mpi import mpis
 
 #: What only computes. `verify` and `topology` do, too, but some take their time: they run with --all.
 QUICK = {"algorithms", "draw", "explain", "model", "options", "show"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from swapmeet import verdict
-from swapmeet.bench import reading
-from swapmeet.profiling import recording
+from swapmeet.measure import verdict
+from swapmeet.measure.bench import reading
+from swapmeet.measure.profiling import recording
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {

@@ -12,8 +12,9 @@ import typer.main
 from docs.html import Page, read
 from docs.pages import PAGES, ROOT
 
-from swapmeet import _core, catalogue
-from swapmeet.cli import app
+from swapmeet import _core
+from swapmeet.cli.algorithms import aliases_markdown
+from swapmeet.cli.app import app
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +122,7 @@ def test_every_kind_of_picture_is_shown() -> None:
 
 def test_the_table_of_aliases_is_up_to_date() -> None:
     page = ROOT / "docs" / "family.md"
-    assert page.read_text().endswith("\n\n" + catalogue.aliases_markdown() + "\n"), (
+    assert page.read_text().endswith("\n\n" + aliases_markdown() + "\n"), (
         f"{page}: put the output of `swapmeet algorithms --markdown` at its end again"
     )
     assert len(_core.aliases()) > 20

@@ -16,7 +16,7 @@ from docs.pages import PAGES, ROOT
 from markdown_it import MarkdownIt
 
 from swapmeet import _core
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 #: What is not to be written, as a regular expression, and what is.
 INSTEAD = {

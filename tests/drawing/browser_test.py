@@ -10,8 +10,8 @@ import browser as chromium
 import pytest
 
 from swapmeet import _core
-from swapmeet.drawing.page import page
-from swapmeet.drawing.picture import take
+from swapmeet.draw.page import page
+from swapmeet.draw.picture import take
 
 pytest.importorskip("selenium.webdriver", reason="takes selenium: pip install selenium")
 from selenium.webdriver.common.by import By

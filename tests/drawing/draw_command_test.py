@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 
 def draw(*words: object) -> Result:
@@ -37,8 +37,8 @@ def test_stills(tmp_path: Path, name: str, begin: bytes) -> None:
 def test_a_still_has_the_rounds_that_were_asked_for() -> None:
     pytest.importorskip("matplotlib")
     from swapmeet import _core
-    from swapmeet.drawing.picture import take
-    from swapmeet.drawing.stills import still
+    from swapmeet.draw.picture import take
+    from swapmeet.draw.stills import still
 
     picture = take(_core.parse_spec("pairwise"), 5)
     titles = [axes.get_title() for axes in still(picture, [2, 4]).axes if axes.get_title()]
@@ -51,8 +51,8 @@ def test_nothing_written_on_a_narrow_still_is_cut_off(spec: str, ranks: int, rou
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from swapmeet import _core
-    from swapmeet.drawing.picture import take
-    from swapmeet.drawing.stills import still
+    from swapmeet.draw.picture import take
+    from swapmeet.draw.stills import still
 
     figure = still(take(_core.parse_spec(spec), ranks), rounds)
     renderer = FigureCanvasAgg(figure).get_renderer()

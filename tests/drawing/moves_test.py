@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from swapmeet import _core
-from swapmeet.drawing import links
-from swapmeet.drawing.picture import Picture, take
-from swapmeet.drawing.replay import places, replay
+from swapmeet.draw import links
+from swapmeet.draw.picture import Picture, take
+from swapmeet.draw.replay import places, replay
 
 ALIASES = [name for name, *_ in _core.aliases() if _core.parse_spec(name).family != "native"]
 SHAPES = [(1, ""), (2, ""), (7, ""), (8, "4"), (6, "4+2"), (9, "cyclic:2"), (13, "5+3+1")]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MASK = 2**64 - 1

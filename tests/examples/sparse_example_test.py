@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.library import library, source_tree
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library, source_tree
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 from swapmeet.specs import parse_spec
 
 FOLDER = Path(__file__).parents[2] / "examples" / "applications"

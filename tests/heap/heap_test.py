@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import mpi as mpis
-from swapmeet.library import heap_library
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import heap_library
 
 PROGRAMS = Path(__file__).parent / "programs"
 

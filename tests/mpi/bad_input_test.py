@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
 
 RANKS = 3
 CASES = ["--only", "int/basic-to-basic"]

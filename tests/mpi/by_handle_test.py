@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet import library as libraries
-from swapmeet import mpi as mpis
+from swapmeet.mpi import library as libraries
+from swapmeet.mpi import mpis
 
 MPI = "openmpi-system"
 TESTS = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.mark import ParameterSet
 
-from swapmeet.catalogue import alias_names
+from swapmeet.specs import alias_names
 
 FAMILY = [
     "direct(order=xor)",

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from sanitizing import REPORTS
 
-from swapmeet import mpi as mpis
-from swapmeet import site
-from swapmeet.library import library, program
+from swapmeet.mpi import mpis, site
+from swapmeet.mpi.library import library, program
 
 PROGRAMS = Path(__file__).parent / "programs"
 

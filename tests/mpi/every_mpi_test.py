@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet import mpi as mpis
-from swapmeet.library import library, program
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library, program
 
 PYTHON_CALLS = Path(__file__).parent / "programs" / "mpi4py_calls.py"
 #: (what the library was built for, what it runs on)

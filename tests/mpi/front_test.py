@@ -15,9 +15,8 @@ from every_mpi_test import PYTHON_CALLS, check_served
 from interposition_test import CALLS, TOOLS, check_calls_beside_a_tool, output_of
 
 import swapmeet
-from swapmeet import installed, site
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import installed, mpis, site
+from swapmeet.mpi.library import library
 
 PROGRAMS = Path(__file__).parent / "programs"
 EXPORTS = Path(__file__).parents[2] / "src" / "interpose" / "exports.map"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
-from swapmeet.library import heap_library, library
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import heap_library, library
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import swapmeet
-from swapmeet import mpi as mpis
-from swapmeet.library import build
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import build
 
 CALLS_SERVED = [f"{whom}lltoall{kind}" for whom in ("A", "Neighbor_a") for kind in ("", "v", "w")]
 ENTRIES = {f"{prefix}{name}" for prefix in ("MPI_", "PMPI_") for name in CALLS_SERVED}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from swapmeet import mpi as mpis
-from swapmeet.tuning import mpich, openmpi
-from swapmeet.tuning.rule import Rule
+from swapmeet.choose import mpich, openmpi
+from swapmeet.choose.rule import Rule
+from swapmeet.mpi import mpis
 
 RANKS = 5
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sanitizing import REPORTS
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
 
 NO_SINGLE_COPY_OF_THE_MPI = {"OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}

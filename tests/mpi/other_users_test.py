@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can be several users"),

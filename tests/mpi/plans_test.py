@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import swapmeet
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 INCLUDE = Path(swapmeet.__file__).parents[2] / "include"
 SPECS = [

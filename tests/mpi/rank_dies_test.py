@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 RANKS = 4
 HOWS = ["blocking", "varying", "nonblocking", "persistent"]

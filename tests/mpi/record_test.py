@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swapmeet.profiling.exchanges import common_calls, distinct
-from swapmeet.profiling.recording import EXCHANGE, WEIGHT, Exchange, Recording, read
-from swapmeet.profiling.summary import rows
+from swapmeet.measure.profiling.exchanges import common_calls, distinct
+from swapmeet.measure.profiling.recording import EXCHANGE, WEIGHT, Exchange, Recording, read
+from swapmeet.measure.profiling.summary import rows
 
 RANKS = 3
 MOST_EXCHANGES = 16384  #: Recorder::most_exchanges

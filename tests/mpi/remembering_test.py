@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapmeet import __version__, _core
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 
 pytestmark = pytest.mark.in_turn
 

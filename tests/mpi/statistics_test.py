@@ -17,7 +17,7 @@ import pytest
 from limits import scaled
 
 import swapmeet
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 
 pytestmark = pytest.mark.in_turn
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
 
 Counts = dict[str, tuple[int, int]]
 #: What the library may serve.

@@ -195,7 +195,7 @@ def test_a_cache_that_cannot_be_had(exchange, wheel: str, tmp_path: Path) -> Non
 
 @pytest.mark.in_turn
 def test_rules_of_tuning_files(launch, exchange, wheel: str, tmp_path: Path) -> None:
-    from swapmeet import mpi as mpis
+    from swapmeet.mpi import mpis
 
     mpi = mpis.find(wheel)
     file = tmp_path / "tuning"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from swapmeet import _core
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 
 CASES = ["--only", "alltoall/int/"]
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.library import program
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import program
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 INCLUDE = Path(__file__).parents[2] / "include"
 

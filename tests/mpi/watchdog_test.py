@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from limits import scaled
 
-from swapmeet import launch as launching
-from swapmeet import mpi as mpis
-from swapmeet.library import library
+from swapmeet.mpi import launch as launching
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import library
 
 RANKS = 3
 LIMIT = "1s"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 
 Vertex = str
 CAPACITIES = [1, 1, 1, 2, 4]

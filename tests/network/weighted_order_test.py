@@ -16,9 +16,9 @@ from profiling.recordings import skewed
 from typer.testing import CliRunner
 
 from swapmeet import _core
-from swapmeet.cli import app
+from swapmeet.cli.app import app
 from swapmeet.errors import SwapmeetError
-from swapmeet.network import weights
+from swapmeet.measure.profiling import weights
 
 Sizes = list[list[int]]
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch, site
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch, mpis, site
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "aarch64"

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet import launch
-from swapmeet import mpi as mpis
+from swapmeet.mpi import launch, mpis
 
 ROOT = Path(__file__).parents[2]
 COMPILERS = [

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import swapmeet
-from swapmeet import SwapmeetError, installed, library
-from swapmeet import mpi as mpis
+from swapmeet import SwapmeetError
+from swapmeet.mpi import installed, library, mpis
 
 FAKE = """
 const char *swapmeet_version(void) {{ return "{version}"; }}

@@ -17,7 +17,7 @@ import pytest
 
 import swapmeet
 from swapmeet import _core
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 
 ROOT = Path(__file__).parents[2]
 SPACK = ROOT / "packaging" / "spack" / "package.py"
@@ -76,7 +76,7 @@ def test_the_oldest_of_what_python_needs_will_do(tmp_path: Path) -> None:
         return done.stdout + done.stderr
 
     assert str(tmp_path) in printed("import typer; print(typer.__file__)")
-    command = "from swapmeet.cli import app; app()"
+    command = "from swapmeet.cli.app import app; app()"
     assert "┃" in printed(command, "show", "pairwise", "-P", "2")
     assert "its value is missing" in printed(command, "tuning", "merge", "-o", "--")
     assert "missing argument" in printed(command, "run")

@@ -14,11 +14,11 @@ pytest.importorskip("scipy")
 from matplotlib.patches import Rectangle
 from plots.synthetic import PHASES, write
 
-from swapmeet.bench import statistics
-from swapmeet.plots import fit, heat, latency, phases, radix, samples
-from swapmeet.plots.measured import EQUAL, Filter, Measurements, load
-from swapmeet.plots.pictures import LeftOut, Picture
-from swapmeet.plots.style import TIE
+from swapmeet.draw.plots import fit, heat, latency, phases, radix, samples
+from swapmeet.draw.plots.measured import EQUAL, Filter, Measurements, load
+from swapmeet.draw.plots.pictures import LeftOut, Picture
+from swapmeet.draw.plots.style import TIE
+from swapmeet.measure.bench import statistics
 
 LONG = "bruck(radix=2,layout=zero-rotation,window=1,complete=all,sizes=ahead,direct=never)"
 

@@ -17,7 +17,7 @@ pytest.importorskip("scipy")
 from plots.synthetic import write
 
 from swapmeet import SwapmeetError
-from swapmeet.plots.command import KINDS, plot
+from swapmeet.cli.plot import KINDS, plot
 
 BOTH = ("openmpi 5.0.11", "mpich 5.0.2")
 

@@ -15,10 +15,10 @@ pytest.importorskip("scipy")
 
 from plots.synthetic import write
 
-from swapmeet.plots import heat, latency, phases, radix, samples
-from swapmeet.plots.measured import Filter, load
-from swapmeet.plots.pictures import LeftOut, Picture
-from swapmeet.plots.report import HEADINGS, report
+from swapmeet.draw.plots import heat, latency, phases, radix, samples
+from swapmeet.draw.plots.measured import Filter, load
+from swapmeet.draw.plots.pictures import LeftOut, Picture
+from swapmeet.draw.plots.report import HEADINGS, report
 
 SPECS = ("tra(r=2)", "tra(r=4)", "pairwise")
 

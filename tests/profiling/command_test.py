@@ -12,7 +12,7 @@ import pytest
 from limits import scaled
 from recordings import END, communicator, exchange, header, skewed, total, write
 
-from swapmeet import mpi as mpis
+from swapmeet.mpi import mpis
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from recordings import END, communicator, exchange, single_calls, skewed, total, write
 
-from swapmeet.profiling.exchanges import distinct
-from swapmeet.profiling.recording import read
+from swapmeet.measure.profiling.exchanges import distinct
+from swapmeet.measure.profiling.recording import read
 
 
 def test_sizes_of_all_ranks_meet(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from recordings import END, communicator, exchange, header, single_calls, skewed, total, write
 
 from swapmeet import SwapmeetError
-from swapmeet.profiling.recording import read, read_file
+from swapmeet.measure.profiling.recording import read, read_file
 
 WORLD = communicator(0, [0, 1], "0.0")
 

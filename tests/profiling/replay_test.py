@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swapmeet import mpi as mpis
-from swapmeet.bench.statistics import Estimate
-from swapmeet.profiling import replay as replaying
-from swapmeet.profiling.exchanges import Distinct, Found
-from swapmeet.profiling.recording import RankFile, Recording
-from swapmeet.profiling.replay import LAUNCHES, VISIT_S, Replay, Replayed, Request, cell_of, choose
-from swapmeet.profiling.report import advice
+from swapmeet.measure.bench.statistics import Estimate
+from swapmeet.measure.profiling import replay as replaying
+from swapmeet.measure.profiling.exchanges import Distinct, Found
+from swapmeet.measure.profiling.recording import RankFile, Recording
+from swapmeet.measure.profiling.replay import LAUNCHES, VISIT_S, Replay, Replayed, Request, cell_of, choose
+from swapmeet.measure.profiling.report import advice
+from swapmeet.mpi import mpis
 
 TARGET = mpis.Mpi("openmpi", "openmpi", "5.0.11", Path("mpicc"), Path("mpiexec"), None)
 WORLD = 8

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from recordings import END, communicator, exchange, single_calls, skewed, total, write
 
-from swapmeet.profiling.exchanges import distinct
-from swapmeet.profiling.recording import read
-from swapmeet.profiling.summary import Row, rows
+from swapmeet.measure.profiling.exchanges import distinct
+from swapmeet.measure.profiling.recording import read
+from swapmeet.measure.profiling.summary import Row, rows
 
 
 def rows_of(folder: Path) -> list[Row]:

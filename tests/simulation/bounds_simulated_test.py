@@ -9,7 +9,7 @@ import pytest
 from plain import MakeJob, MakePlatform
 
 from swapmeet.limits.bounding import Bounds, simulated_costs
-from swapmeet.simulation.job import Simulator
+from swapmeet.simulate.job import Simulator
 from swapmeet.specs import parse_spec
 
 pytestmark = pytest.mark.slow

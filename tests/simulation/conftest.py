@@ -10,10 +10,10 @@ from limits import scaled
 from plain import BYTE_NS, LATENCY_US, MakeJob, MakePlatform
 
 from swapmeet import SwapmeetError
-from swapmeet.bench.cells import Cell
-from swapmeet.simulation import simgrid
-from swapmeet.simulation.job import Job, Simulator
-from swapmeet.simulation.platform import Platform, platform
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.simulate import simgrid
+from swapmeet.simulate.job import Job, Simulator
+from swapmeet.simulate.platform import Platform, platform
 
 
 @pytest.fixture(scope="session")

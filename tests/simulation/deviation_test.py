@@ -8,13 +8,13 @@ import pytest
 from plain import MakeJob
 from typer.testing import CliRunner
 
-from swapmeet.bench.cells import Cell
-from swapmeet.bench.results import Writer, read
-from swapmeet.cli import app
-from swapmeet.simulation.deviation import LABEL, Deviation, deviations
-from swapmeet.simulation.expecting import Estimator
-from swapmeet.simulation.job import Simulator
-from swapmeet.simulation.platform import platform
+from swapmeet.cli.app import app
+from swapmeet.measure.bench.cells import Cell
+from swapmeet.measure.bench.results import Writer, read
+from swapmeet.simulate.deviation import LABEL, Deviation, deviations
+from swapmeet.simulate.expecting import Estimator
+from swapmeet.simulate.job import Simulator
+from swapmeet.simulate.platform import platform
 
 #: platform, ranks, ranks a node, spec, bytes of a block, by what share the estimate may be off
 CELLS = [

@@ -10,9 +10,9 @@ import pytest
 from plain import MakeJob
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.simulation import application
-from swapmeet.simulation.job import Simulator
-from swapmeet.simulation.platform import platform
+from swapmeet.simulate import application
+from swapmeet.simulate.job import Simulator
+from swapmeet.simulate.platform import platform
 
 pytestmark = pytest.mark.slow
 
@@ -69,17 +69,3 @@ def test_the_study_of_drift_runs(simulator: Simulator, tmp_path: Path) -> None:
             few = platform("cscs-slimfly", 4, NETWORK, 1)
             application.run(simulator, few, program, words, "native", "mpich")
     assert max(times["any 2 0"], times["all 1 0"]) < times["all 1 1"]
-
-
-@pytest.mark.parametrize("spec", [ORDER, "random-sendrecv", "native:pair"])
-def test_folded_buffers_take_the_same_time(simulator: Simulator, make_job: MakeJob, spec: str) -> None:
-    """benchmarks/folded.c: of one size for all after the other."""
-    where = platform("cscs-slimfly", 8, NETWORK, 1)
-    with application.compiled(simulator.target, str(BENCHMARKS / "folded.c")) as program:
-        output, _, _ = application.run(simulator, where, program, ["65536", "512"], spec, "mpich")
-        with pytest.raises(SwapmeetError, match="BYTES are numbers"):
-            application.run(simulator, where, program, ["0"], spec, "mpich")
-    for line, size in zip(output.splitlines(), ("65536", "512"), strict=True):
-        expected = 1e6 * simulator.run(make_job(where, spec, size)).longest
-        before, _, microseconds = line.removesuffix(" us").rpartition(" ")
-        assert before == f"{size} B:" and float(microseconds) == pytest.approx(expected, rel=0.01)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swapmeet.simulation.job import Job
-from swapmeet.simulation.platform import Platform
+from swapmeet.simulate.job import Job
+from swapmeet.simulate.platform import Platform
 
 LATENCY_US, BYTE_NS = 2.0, 0.5
 

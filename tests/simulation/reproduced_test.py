@@ -10,7 +10,7 @@ from swapmeet.reproduction import running
 from swapmeet.reproduction.figure import CONFIRMED, SIMULATION, Claim, Figure, Rows
 from swapmeet.reproduction.judging import faster
 from swapmeet.reproduction.sources import Grid, Simulated
-from swapmeet.simulation.job import Job, Outcome, Simulator
+from swapmeet.simulate.job import Job, Outcome, Simulator
 
 pytestmark = pytest.mark.slow
 

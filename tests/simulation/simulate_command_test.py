@@ -15,12 +15,12 @@ from limits import scaled
 from plain import MakeJob
 from typer.testing import CliRunner
 
-from swapmeet.bench.reading import read
-from swapmeet.cli import app
-from swapmeet.simulation import job, peers, scoreboard
-from swapmeet.simulation.job import Simulator
-from swapmeet.simulation.platform import platform
-from swapmeet.tuning import fit
+from swapmeet.choose import fit
+from swapmeet.cli.app import app
+from swapmeet.measure.bench.reading import read
+from swapmeet.simulate import job, peers, scoreboard
+from swapmeet.simulate.job import Simulator
+from swapmeet.simulate.platform import platform
 
 pytestmark = pytest.mark.slow
 

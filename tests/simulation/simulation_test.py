@@ -7,10 +7,10 @@ import math
 import pytest
 from plain import BYTE_NS, LATENCY_US, MakeJob, MakePlatform
 
-from swapmeet.library import program
-from swapmeet.simulation import peers
-from swapmeet.simulation.job import Simulator, _where
-from swapmeet.simulation.platform import platform
+from swapmeet.mpi.library import program
+from swapmeet.simulate import peers
+from swapmeet.simulate.job import Simulator, _where
+from swapmeet.simulate.platform import platform
 
 pytestmark = pytest.mark.slow
 

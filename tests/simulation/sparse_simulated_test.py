@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from limits import scaled
 
-from swapmeet.simulation.job import Simulator
+from swapmeet.simulate.job import Simulator
 
 PROGRAM = Path(__file__).parent / "sparse.c"
 

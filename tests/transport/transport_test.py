@@ -9,8 +9,8 @@ import pytest
 from limits import scaled
 from sanitizing import REPORTS
 
-from swapmeet import mpi as mpis
-from swapmeet.library import program
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import program
 
 Run = Callable[..., str]
 

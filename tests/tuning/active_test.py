@@ -13,12 +13,13 @@ import pytest
 from plots.synthetic import write
 
 from swapmeet import _core, machines
-from swapmeet import mpi as mpis
-from swapmeet.bench.request import Request
-from swapmeet.bench.results import Writer, read
-from swapmeet.bench.statistics import Estimate
-from swapmeet.calibration.description import standard_place
-from swapmeet.tuning import active, command, measuring, pruning
+from swapmeet.choose import active, measuring, pruning
+from swapmeet.cli import tune as command
+from swapmeet.measure.bench.request import Request
+from swapmeet.measure.bench.results import Writer, read
+from swapmeet.measure.bench.statistics import Estimate
+from swapmeet.measure.calibration.description import standard_place
+from swapmeet.mpi import mpis
 
 UNCLEAR, CLEAR = 1024, 64
 

@@ -13,11 +13,11 @@ from cli.command import swapmeet
 from limits import scaled
 from plots.synthetic import write
 
-from swapmeet import SwapmeetError, launch, library
-from swapmeet import mpi as mpis
-from swapmeet.tuning import exporting, foreign, mpich, native, openmpi
-from swapmeet.tuning.foreign import Call
-from swapmeet.tuning.rule import Rule
+from swapmeet import SwapmeetError
+from swapmeet.choose import exporting, foreign, mpich, native, openmpi
+from swapmeet.choose.foreign import Call
+from swapmeet.choose.rule import Rule
+from swapmeet.mpi import launch, library, mpis
 
 RULES = [
     Rule("alltoall", (4, 6), None, (0, 10), "bruck-modified", ""),

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from plots.synthetic import write
 
-from swapmeet import SwapmeetError, _core
-from swapmeet import mpi as mpis
-from swapmeet.bench.results import read
-from swapmeet.tuning import file, fit, measuring
-from swapmeet.tuning.rule import Rule
+from swapmeet import SwapmeetError, _core, texts
+from swapmeet.choose import file, fit, measuring
+from swapmeet.choose.rule import Rule
+from swapmeet.measure.bench.results import read
+from swapmeet.mpi import mpis
 
 MPI = "openmpi 5.0.11"
 SIZES = (8, 64, 512, 4096, 32768)
@@ -181,8 +181,8 @@ def test_the_library_reads_what_is_written(tmp_path: Path) -> None:
 
 def test_a_file_is_replaced_at_once_and_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "new" / "openmpi.tuning"
-    file.write(place, "one\n")
-    file.write(place, "two\n")
+    texts.write(place, "one\n")
+    texts.write(place, "two\n")
     assert place.read_text() == "two\n" and [entry.name for entry in place.parent.iterdir()] == [place.name]
     with pytest.raises(SwapmeetError, match="give a place that can be written to"):
-        file.write(place / "below" / "a file", "three\n")
+        texts.write(place / "below" / "a file", "three\n")

@@ -11,9 +11,9 @@ import pytest
 from plots.synthetic import write
 from typer.testing import CliRunner
 
-from swapmeet.bench.results import read
-from swapmeet.cli import app
-from swapmeet.tuning import held_out
+from swapmeet.choose import held_out
+from swapmeet.cli.app import app
+from swapmeet.measure.bench.results import read
 
 pytestmark = pytest.mark.slow
 

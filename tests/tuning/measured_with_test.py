@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from plots.synthetic import write
 
-from swapmeet import mpi
-from swapmeet.tuning import measuring
+from swapmeet.choose import measuring
+from swapmeet.mpi import mpis
 
 HERE = [
-    mpi.Mpi(kind, kind, version, Path("mpicc"), Path("mpiexec"), None)
+    mpis.Mpi(kind, kind, version, Path("mpicc"), Path("mpiexec"), None)
     for kind, version in (("mpich", "5.0.2"), ("openmpi", "5.0.11"))
 ]
 
@@ -28,7 +28,7 @@ HERE = [
 def test_the_only_mpi_of_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: list[str], name: str | None
 ) -> None:
-    monkeypatch.setattr(mpi, "found", lambda: (HERE, []))
+    monkeypatch.setattr(mpis, "found", lambda: (HERE, []))
     found = measuring.measured_with([write(tmp_path / "results.jsonl", mpis=measured)])
     assert (found.name if found else None) == name
 

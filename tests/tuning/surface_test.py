@@ -11,9 +11,9 @@ import pytest
 from plots.synthetic import write
 
 from swapmeet import _core
-from swapmeet.bench.results import read
-from swapmeet.tuning import file, fit, surface
-from swapmeet.tuning.rule import Rule
+from swapmeet.choose import file, fit, surface
+from swapmeet.choose.rule import Rule
+from swapmeet.measure.bench.results import read
 
 pytest.importorskip("sklearn")
 

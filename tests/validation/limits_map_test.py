@@ -13,7 +13,7 @@ from limits import scaled
 
 from swapmeet.limits import computing, page, store
 from swapmeet.limits.bounding import Bounds, simulated_costs
-from swapmeet.simulation.platform import platform
+from swapmeet.simulate.platform import platform
 
 DOCS = Path(__file__).parents[2] / "docs"
 CELLS = DOCS / "limits"

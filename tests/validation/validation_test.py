@@ -12,8 +12,9 @@ import pytest
 from cli.command import refused, swapmeet
 
 from swapmeet import SwapmeetError, machines
-from swapmeet.tuning import regret_command
-from swapmeet.validation import command, computing, fitting, judging, page, rejudging, store
+from swapmeet.cli import regret as regret_command
+from swapmeet.cli import validate as command
+from swapmeet.validation import computing, fitting, judging, page, rejudging, store
 from swapmeet.validation.measurements import Measured, published
 from swapmeet.validation.predicting import (
     ESTIMATE,

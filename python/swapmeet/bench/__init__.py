@@ -1,1 +1,1 @@
-"""Measuring all-to-alls so that a sceptic believes it: `swapmeet bench`, and what reads its results."""
+"""Where version 0.1 had what reads results files: now in swapmeet.measure.bench."""

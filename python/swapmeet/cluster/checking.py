@@ -11,8 +11,8 @@ from rich.table import Table
 
 from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import program
-from swapmeet.mpi import Mpi
+from swapmeet.mpi.library import program
+from swapmeet.mpi.mpis import Mpi
 
 STREAM_S = 0.3  #: that a stream takes, if its rate is what was set
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from swapmeet.cluster.description import Network
 from swapmeet.errors import SwapmeetError
-from swapmeet.launch import LAUNCHER_WORDS
-from swapmeet.library import program
-from swapmeet.mpi import MAPPING, OVERSUBSCRIBE, Mpi, environment
+from swapmeet.mpi.launch import LAUNCHER_WORDS
+from swapmeet.mpi.library import program
+from swapmeet.mpi.mpis import MAPPING, OVERSUBSCRIBE, Mpi, environment
 
 #: Intel's launcher wants a file where nodes have unequal numbers of ranks.
 WITH_MACHINES = 'printf "%s\\n" {machines} >/dev/shm/machines && exec "$@" '

@@ -8,11 +8,12 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
-from swapmeet import __version__, library
+from swapmeet import __version__
 from swapmeet.cache import cache_folder, problem_of
 from swapmeet.doctor.finding import Finding, fine, note
 from swapmeet.doctor.kernel import Permissions
 from swapmeet.errors import SwapmeetError
+from swapmeet.mpi import library
 
 MIB = 1 << 20
 SMALL_SHM = 64 * MIB  #: what containers have in /dev/shm unless they are told

@@ -8,16 +8,16 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from swapmeet import _core, launch, site
-from swapmeet import mpi as mpis
-from swapmeet.bench.candidates import AUTO
-from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.session import LaunchFailed, Ran, Session
+from swapmeet import _core
 from swapmeet.doctor.finding import WRONG, Finding, fine, note, wrong
 from swapmeet.errors import SwapmeetError
-from swapmeet.installed import is_front
-from swapmeet.library import library
-from swapmeet.mpi import Mpi
+from swapmeet.measure.bench.candidates import AUTO
+from swapmeet.measure.bench.cells import NATIVE, Cell
+from swapmeet.measure.bench.session import LaunchFailed, Ran, Session
+from swapmeet.mpi import launch, mpis, site
+from swapmeet.mpi.installed import is_front
+from swapmeet.mpi.library import library
+from swapmeet.mpi.mpis import Mpi
 
 LIMIT_S = 60
 BLOCK = "512"  #: bytes

@@ -11,9 +11,9 @@ from typing import Any
 from mpi4py import MPI
 
 from swapmeet import __version__
-from swapmeet import mpi as mpis
 from swapmeet.errors import SwapmeetError
-from swapmeet.library import built
+from swapmeet.mpi import mpis
+from swapmeet.mpi.library import built
 
 LIBMPI = re.compile(r"/\S*/lib(?:p?mpi|mpich)[^/]*\.so[.\d]*$", re.MULTILINE)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from swapmeet import _core
-from swapmeet.simulation.expecting import costs_of
-from swapmeet.simulation.platform import Platform
+from swapmeet.simulate.expecting import costs_of
+from swapmeet.simulate.platform import Platform
 from swapmeet.tables import right
 from swapmeet.units import bytes_text
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swapmeet import machines, prices, progress
+from swapmeet import machines, progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.limits.bounding import Bounds, simulated_costs
-from swapmeet.simulation import peers
-from swapmeet.simulation.deviation import LABEL
-from swapmeet.simulation.expecting import costs_of, estimate
-from swapmeet.simulation.platform import Platform, platform
+from swapmeet.model import prices
+from swapmeet.simulate import peers
+from swapmeet.simulate.deviation import LABEL
+from swapmeet.simulate.expecting import costs_of, estimate
+from swapmeet.simulate.platform import Platform, platform
 from swapmeet.specs import parse_spec
 from swapmeet.validation.computing import orders_at_once
 from swapmeet.validation.predicting import topology_of
@@ -114,7 +115,7 @@ def simulated(files: Iterable[Path]) -> Iterator[Row]:
     SwapmeetError
         If a file cannot be read, or is of no platform that is built in.
     """
-    from swapmeet.bench.reading import read
+    from swapmeet.measure.bench.reading import read
 
     for path in files:
         results = read(path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from swapmeet.draw.plots.panels import Panels
 from swapmeet.limits.computing import Row
-from swapmeet.plots.panels import Panels
 from swapmeet.units import bytes_text
 
 CELL = (0.62, 0.42)  #: inches

@@ -14,8 +14,8 @@ from swapmeet.structs import read_lines
 FILE = "cells.jsonl"
 
 
-def write(folder: Path, rows: Iterable[Row]) -> None:
-    """Write all rows, in place of what was there.
+def write(folder: Path, rows: Iterable[Row]) -> Path:
+    """Write all rows, in place of what was there; the file.
 
     Raises
     ------
@@ -27,6 +27,7 @@ def write(folder: Path, rows: Iterable[Row]) -> None:
         (folder / FILE).write_text("".join(map(json_line, rows)), encoding="utf-8")
     except OSError as problem:
         raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+    return folder / FILE
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Pictures of figures: times as lines, in panels, by the style that all pictures have (swapmeet.plots)."""
+"""Pictures of figures: times as lines, in panels, by the style that all pictures have (swapmeet.draw.plots)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swapmeet.model import root
-from swapmeet.plots.style import MARKERS, WIDE_SPREAD, dress, line_style, plain_numbers, seconds_scale, thinned
+from swapmeet.draw.plots.style import MARKERS, WIDE_SPREAD, dress, line_style, plain_numbers, seconds_scale, thinned
+from swapmeet.model.costs import root
 from swapmeet.reproduction.figure import SIMULATION, Rows
 from swapmeet.units import bytes_text
 
@@ -31,7 +31,7 @@ def lines(title: str, panels: Sequence[Panel], x: str, note: str = "", y: str = 
     """A figure of panels that share a legend."""
     from matplotlib.lines import Line2D
 
-    from swapmeet.plots.panels import Panels
+    from swapmeet.draw.plots.panels import Panels
 
     panels = [panel for panel in panels if panel.lines]
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))

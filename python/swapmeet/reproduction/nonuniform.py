@@ -5,19 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from swapmeet import _core, hockney, machines
+from swapmeet import _core, machines
+from swapmeet.model import hockney
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Figure, Judgement, Row, Rows
-from swapmeet.reproduction.judging import (
-    UP_TO,
-    cells,
-    faster,
-    fastest,
-    model_and_simulation,
-    not_here,
-    ratios,
-    up_to,
-)
+from swapmeet.reproduction.judging import UP_TO, cells, faster, fastest, model_and_simulation, not_here, ratios, up_to
 from swapmeet.reproduction.sources import Chooser, Counted, Grid, Simulated, rounded
 from swapmeet.reproduction.variants import VARIANTS
 from swapmeet.specs import parse_spec

@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from swapmeet.reproduction.figure import (
-    COUNTS,
-    MODEL,
-    NOT_HERE,
-    SIMULATION,
-    VERDICTS,
-    Claim,
-    Figure,
-    Judgement,
-    Row,
-)
+from swapmeet.reproduction.figure import COUNTS, MODEL, NOT_HERE, SIMULATION, VERDICTS, Claim, Figure, Judgement, Row
 from swapmeet.reproduction.store import Results, read
 from swapmeet.tables import markdown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from swapmeet import _core
-from swapmeet.model import root
+from swapmeet.model.costs import root
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Judgement, Row, Rows
 from swapmeet.reproduction.judging import HALF, NEAR, NEARLY_ALL, Judge, cell_name, cells, together
 from swapmeet.reproduction.sources import Chooser, kept_radices, standing

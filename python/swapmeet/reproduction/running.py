@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from swapmeet.bench.cells import Cell
 from swapmeet.errors import SwapmeetError
+from swapmeet.measure.bench.cells import Cell
 from swapmeet.reproduction.figure import SIMULATION, Computed, Figure, Row
 from swapmeet.reproduction.sources import Simulated, rounded
-from swapmeet.simulation import estimate, simgrid
-from swapmeet.simulation.campaign import require_memory, simulated
-from swapmeet.simulation.job import Job, Outcome, Simulator, label
-from swapmeet.simulation.platform import Platform, platform
+from swapmeet.simulate import estimate, simgrid
+from swapmeet.simulate.campaign import require_memory, simulated
+from swapmeet.simulate.job import Job, Outcome, Simulator, label
+from swapmeet.simulate.platform import Platform, platform
 
 NATIVE = "mpich"  #: the host MPI of simulations, as Cray's are based on it
 Told = Callable[[Job, Outcome], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from swapmeet import _core
-from swapmeet.plots import fit
+from swapmeet.draw.plots import fit
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import SIMULATION, Claim, Figure, Judgement, Row, Rows
 from swapmeet.reproduction.judging import UP_TO, cells, faster, near, ratios, up_to

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from swapmeet import _core, machines
-from swapmeet.model import root
-from swapmeet.prices import STANDARD_MODEL, Pricing
+from swapmeet.model.costs import root
+from swapmeet.model.prices import STANDARD_MODEL, Pricing
 from swapmeet.reproduction.figure import COUNTS, MODEL, SIMULATION, Row
 from swapmeet.specs import parse_spec
 from swapmeet.units import bytes_text

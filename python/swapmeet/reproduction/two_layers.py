@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from swapmeet import _core, machines
-from swapmeet.model import root
-from swapmeet.prices import STANDARD_MODEL
+from swapmeet.model.costs import root
+from swapmeet.model.prices import STANDARD_MODEL
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Judgement, Row, Rows, Source
 from swapmeet.reproduction.judging import NEAR, Judge, cell_name, cells, model_and_simulation

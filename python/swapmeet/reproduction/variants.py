@@ -6,14 +6,7 @@ import itertools
 
 from swapmeet.reproduction import drawing
 from swapmeet.reproduction.figure import MODEL, SIMULATION, Claim, Figure, Judgement, Rows
-from swapmeet.reproduction.judging import (
-    cell_name,
-    cells,
-    fastest,
-    model_and_simulation,
-    not_here,
-    ratios,
-)
+from swapmeet.reproduction.judging import cell_name, cells, fastest, model_and_simulation, not_here, ratios
 from swapmeet.reproduction.sources import Chooser, Grid, Priced, Simulated
 
 ROLES: dict[str, Chooser | str] = {

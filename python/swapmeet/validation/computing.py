@@ -10,9 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from swapmeet import machines, prices
+from swapmeet import machines
 from swapmeet.errors import SwapmeetError
-from swapmeet.simulation.deviation import LABEL
+from swapmeet.model import prices
+from swapmeet.simulate.deviation import LABEL
 from swapmeet.specs import parse_spec
 from swapmeet.validation import algorithms, fitting, judging, store
 from swapmeet.validation.measurements import Measured, by_place
@@ -125,7 +126,7 @@ def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judg
 
 def estimated_rules(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
     """What the papers' rules would lose whose algorithms nobody measured there: estimated over the fastest measured."""
-    from swapmeet.tuning.held_out import PAPERS
+    from swapmeet.choose.held_out import PAPERS
 
     found = []
     for cell, some in by_cell(cells).items():
@@ -256,7 +257,7 @@ def simulated(paths: Iterable[Path], cells: Sequence[Measured]) -> list[Predicti
     SwapmeetError
         If a file cannot be read, or is not of the network that was measured.
     """
-    from swapmeet.bench.reading import read
+    from swapmeet.measure.bench.reading import read
 
     found = []
     for path in paths:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from swapmeet.plots.panels import Panels
-from swapmeet.plots.style import COLOURS, MARKERS, dress, seconds_scale
+from swapmeet.draw.plots.panels import Panels
+from swapmeet.draw.plots.style import COLOURS, MARKERS, dress, seconds_scale
 from swapmeet.validation.judging import NEAR_FACTOR
 from swapmeet.validation.store import Row
 

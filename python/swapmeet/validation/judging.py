@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swapmeet import _core
-from swapmeet.bench.cells import NATIVE, Cell
-from swapmeet.bench.records import Launch, Results, Series
 from swapmeet.errors import SwapmeetError
+from swapmeet.measure.bench.cells import NATIVE, Cell
+from swapmeet.measure.bench.records import Launch, Results, Series
 from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured, by_place
 from swapmeet.validation.predicting import Prediction, by_cell
@@ -258,7 +258,7 @@ def tuned(cells: Sequence[Measured]) -> list[Loss]:
 
 def _tuned_choice(known: Sequence[Measured], where: Measured, size: int) -> str:
     """What the library does with rules made of some measurements."""
-    from swapmeet.tuning import fit, held_out
+    from swapmeet.choose import fit, held_out
 
     label = f"{where.system} {where.nodes}"
     results = as_results(known, label)

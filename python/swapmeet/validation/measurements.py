@@ -28,7 +28,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.quantiles import quartiles
 
 if TYPE_CHECKING:
-    from swapmeet.bench.records import Launch
+    from swapmeet.measure.bench.records import Launch
 
 COLUMNS = ("system", "nodes", "ranks_per_node", "ranks", "algorithm", "block_bytes", "median_us")
 PICO_COLUMNS = ("collective_type", "buffer_size", "algo_name", "median", "nnodes", "tasks_per_node", "system")
@@ -304,7 +304,7 @@ def _osu_line(row: _Row, line: str, columns: Sequence[str]) -> Measured:
 
 
 def _bench(path: Path, content: bytes) -> Iterator[tuple[int, Measured]]:
-    from swapmeet.bench.reading import read_open
+    from swapmeet.measure.bench.reading import read_open
 
     results, end = read_open(path, io.BytesIO(content))
     if results.torn:
@@ -340,8 +340,8 @@ def _placed(path: Path, launch: Launch) -> tuple[str, int]:
     SwapmeetError
         If the nodes do not have as many ranks each, in order: no description prices that.
     """
-    from swapmeet.simulation.deviation import LABEL
-    from swapmeet.tuning.fit import nodes_of
+    from swapmeet.choose.fit import nodes_of
+    from swapmeet.simulate.deviation import LABEL
 
     if launch.nodes:
         expected = (

@@ -12,14 +12,7 @@ from swapmeet.tables import markdown
 from swapmeet.units import bytes_text, digits, duration
 from swapmeet.validation import algorithms, fitting, measurements, store
 from swapmeet.validation.computing import OURS
-from swapmeet.validation.judging import (
-    LEAST_NEAR,
-    LEAST_SHARE,
-    MOST_ERROR,
-    MOST_LOSS,
-    MOST_MEDIAN_LOSS,
-    NEAR_FACTOR,
-)
+from swapmeet.validation.judging import LEAST_NEAR, LEAST_SHARE, MOST_ERROR, MOST_LOSS, MOST_MEDIAN_LOSS, NEAR_FACTOR
 from swapmeet.validation.predicting import ESTIMATE, MODEL, SIMULATION
 from swapmeet.validation.store import Row
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from swapmeet import _core, machines
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine
-from swapmeet.prices import STANDARD_MODEL
-from swapmeet.simulation.expecting import costs_of, estimate
-from swapmeet.simulation.platform import Platform, platform
+from swapmeet.model.prices import STANDARD_MODEL
+from swapmeet.simulate.expecting import costs_of, estimate
+from swapmeet.simulate.platform import Platform, platform
 from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 

@@ -1,0 +1,162 @@
+"""Files of memory: what the library has measured while programs ran, and rules that follow from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swapmeet import __version__, _core
+from swapmeet.choose.foreign import range_of
+from swapmeet.choose.rule import Rule
+from swapmeet.errors import SwapmeetError
+from swapmeet.mpi.mpis import Mpi
+from swapmeet.texts import MIB, text_of
+
+FIRST = "swapmeet-memory "  #: words of a file
+NATIVE = "native"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A file of memory."""
+
+    path: Path
+    remembered: _core.Remembered
+    site: bool = False  #: in a folder of the site's, which nothing is written to
+
+    @property
+    def evidence(self) -> list[_core.Evidence]:
+        """What it says."""
+        return self.remembered.evidence
+
+    @property
+    def key(self) -> _core.MemoryKey:
+        """What that holds for."""
+        return self.remembered.key
+
+
+def key_here(target: Mpi) -> _core.MemoryKey:
+    """What programs look for that run here with an MPI."""
+    return _core.MemoryKey(f"{target.kind} {target.version}", _core.cluster_signature(), __version__)
+
+
+def place_here(target: Mpi) -> Path:
+    """The user's file for that.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is no such place.
+    """
+    folder = _core.memory_folder()
+    if not folder:
+        raise SwapmeetError("neither HOME nor XDG_STATE_HOME is set: name a file")
+    return Path(folder) / key_here(target).file_name
+
+
+def read(path: Path, site: bool = False) -> Store:
+    """What a file says.
+
+    Raises
+    ------
+    SwapmeetError
+        If it is none.
+    """
+    try:
+        return Store(path, _core.parse_memory(text_of(path, MIB)), site)
+    except ValueError as problem:
+        raise SwapmeetError(f"{path}: {problem}") from None
+
+
+def is_memory(path: Path) -> bool:
+    """Whether it is one by its first words."""
+    try:
+        with path.open("rb") as opened:
+            return opened.read(len(FIRST)) == FIRST.encode()
+    except OSError as problem:
+        raise SwapmeetError(f"{path}: {problem.strerror}") from None
+
+
+def found() -> list[Path]:
+    """All files of the user, then those of the site."""
+    folders = [_core.memory_folder(), *_core.site_memory_folders()]
+    return [path for folder in folders if folder for path in sorted(Path(folder).glob("*.memory"))]
+
+
+def is_site(path: Path) -> bool:
+    """Whether it is one of the site's."""
+    return str(path.parent) in _core.site_memory_folders()
+
+
+def merge(path: Path, key: _core.MemoryKey, evidence: Sequence[_core.Evidence]) -> None:
+    """Add evidence to a file, which is made if there is none.
+
+    Raises
+    ------
+    SwapmeetError
+        If that cannot be done; the file is as it was.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SwapmeetError(f"{path}: {problem.strerror}") from None
+    _require(_core.add_to_memory(os.path.abspath(path), key, list(evidence)), path)
+
+
+def forget(path: Path, gone: Callable[[_core.Evidence], bool]) -> int:
+    """Take evidence out of a file, and the file away if nothing is left. How much it was."""
+    count = 0
+
+    def change(evidence: Sequence[_core.Evidence]) -> Sequence[_core.Evidence]:
+        nonlocal count
+        kept = [one for one in evidence if not gone(one)]
+        count = len(evidence) - len(kept)
+        return kept
+
+    _require(_core.change_memory(os.path.abspath(path), change), path)
+    if not read(path).evidence:
+        path.unlink(missing_ok=True)
+    return count
+
+
+def _require(problem: str, path: Path) -> None:
+    if problem:
+        raise SwapmeetError(f"{path}: {problem}")
+
+
+def rules(evidence: Iterable[_core.Evidence], has: Callable[[str, str], bool] | None = None) -> list[Rule]:
+    """Rules that evidence is enough for, as a tuning file may have them.
+
+    Parameters
+    ----------
+    evidence
+        Of one machine and MPI.
+    has
+        Whether a spec counts for a collective; None: all do. The host MPI always counts.
+    """
+    counted = [
+        one for one in evidence if has is None or str(one.spec) == NATIVE or has(str(one.spec), one.collective.name)
+    ]
+    # A tuning file knows the number of nodes alone: of several shapes with as many, the one with the most calls counts.
+    calls: dict[tuple[str, int, int, int], dict[tuple[int, int], int]] = {}
+    for one in counted:
+        shapes = calls.setdefault(_place(one), {})
+        shapes[one.per_node] = shapes.get(one.per_node, 0) + one.calls
+    main = {place: max(shapes, key=lambda shape: (shapes[shape], shape)) for place, shapes in calls.items()}
+    return [
+        Rule(
+            collective=rule.collective.name,
+            ranks=range_of(rule.ranks),
+            nodes=range_of(rule.nodes),
+            bytes=None if rule.collective.name != "alltoall" else range_of(rule.bytes),
+            spec=str(rule.spec),
+            evidence=rule.origin,
+        )
+        for rule in _core.rules_of([one for one in counted if one.per_node == main[_place(one)]])
+    ]
+
+
+def _place(one: _core.Evidence) -> tuple[str, int, int, int]:
+    return one.collective.name, one.ranks, one.nodes, one.size_class

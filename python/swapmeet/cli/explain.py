@@ -1,0 +1,212 @@
+"""The command `swapmeet explain`: what the library would do with a call, and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swapmeet import __version__, _core, machines
+from swapmeet.choose import native
+from swapmeet.choose.foreign import Call
+from swapmeet.cli.arguments import RANKS, AsJson, Nodes
+from swapmeet.errors import SwapmeetError
+from swapmeet.model import bounds, prices
+from swapmeet.mpi import mpis
+from swapmeet.output import print_json, tables_console
+from swapmeet.specs import require_map
+from swapmeet.units import parse_bytes
+
+MOST_RANKS = 1 << 20  #: the node of each is looked at
+COLLECTIVES = dict(_core.Collective.__members__)
+
+
+def explain(
+    ranks: Annotated[int, typer.Option(*RANKS, help="Number of ranks.")],
+    block: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
+    nodes: Nodes = "",
+    collective: Annotated[str, typer.Option(help="alltoall, alltoallv or alltoallw.")] = "alltoall",
+    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`, whose tuning file counts.")] = None,
+    imported: Annotated[
+        Path | None,
+        typer.Option(
+            "--import",
+            metavar="FILE",
+            help="What the MPI itself does by its own rules: MPICH's JSON, Open MPI's dynamic.",
+        ),
+    ] = None,
+    machine: Annotated[
+        str | None, typer.Option(help="Also the expected times there: a name or file of `swapmeet model --machine`.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what the library would do with a call, and why.
+
+    The SWAPMEET_ variables count as they are set now. SWAPMEET_EXPLAIN=1 prints the same for the calls of a program.
+    """
+    if collective not in COLLECTIVES:
+        raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')
+    if not 1 <= ranks <= MOST_RANKS:
+        raise SwapmeetError(f"-P {ranks}: expected a number from 1 to {MOST_RANKS}")
+    require_map(nodes, [ranks])
+    size = parse_bytes(block, "-S")
+    target = mpis.find(mpi) if mpi else mpis.default()
+    count, _, largest = _core.kind_of(COLLECTIVES[collective], ranks, nodes)
+    nodes = nodes if count > 1 else ""
+    theirs = native.chosen(target, Call(collective, ranks, size, largest if nodes else None), imported)
+    pricing = None if machine is None else prices.Pricing(machines.load(machine))
+    found = _explained(target, collective, ranks, size, nodes)
+    expected = None if pricing is None else prices.best(found.priced, ranks, [size], pricing, nodes)
+    if as_json:
+        fields = found.record() | {"native": theirs}
+        print_json("explain", **fields, expected=list(prices.records(expected)) if expected else None)
+        return
+    print(*found.lines(), sep="\n")
+    if theirs is not None:
+        like = f", which sends what {theirs.spec} does" if theirs.spec else ""
+        print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
+    elif imported is not None:
+        print(f"native is: the MPI's own choice; {imported} has no rule for it")
+    print(f"the MPI is {target}{'' if mpi else ', the default; --mpi names another'}")
+    if expected is not None and pricing is not None:
+        tables_console().print(*prices.best_tables(expected, pricing), sep="\n")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A call, the choice for it, and what that rests on."""
+
+    mpi: str  #: kind and version
+    collective: str
+    ranks: int
+    block_bytes: int
+    nodes: str  #: the node map; empty if all ranks share a node
+    spec: _core.Spec
+    reason: str
+    most_bytes: int | None  #: the choice holds for blocks up to this size; None: for all
+    tuning_file: str  #: or empty
+    warnings: list[str]
+    remembered: list[_core.Evidence]
+    tried: list[_core.Expectation]  #: by the running application, besides the choice
+
+    @property
+    def priced(self) -> list[_core.Spec]:
+        """The choice, if the models know it: they know nothing of the host MPI."""
+        return [] if self.spec.family == "native" else [self.spec]
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        yield from (f"warning: {warning}" for warning in self.warnings)
+        yield f"tuning file for {self.mpi}: {self.tuning_file or 'none'}"
+        where = (
+            "" if not self.nodes else f", {self.nodes} on a node" if self.nodes.isdigit() else f", nodes {self.nodes}"
+        )
+        until = "" if self.most_bytes is None else f", up to {self.most_bytes} B"
+        yield f"{self.collective} on {self.ranks} ranks{where}, blocks of {self.block_bytes} B: {self.spec}{until}"
+        yield f"because: {self.reason}"
+        for one in self.remembered:
+            times = f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us"
+            yield f"remembered: {times}, {one.calls} calls: {one.spec}"
+        if self.priced:
+            if self.collective == "alltoall":
+                yield bounds.sentences(bounds.certificate(self.spec, self.ranks, self.nodes), self.block_bytes)
+            else:
+                yield bounds.sentence_of_unequal(bounds.of_unequal(self.spec, self.ranks, self.nodes))
+        for other in self.tried:
+            yield f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})"
+
+    def record(self) -> dict[str, object]:
+        """For other programs."""
+        names = ("mpi", "collective", "ranks", "block_bytes", "nodes", "spec", "reason", "most_bytes")
+        fields = {name: getattr(self, name) for name in (*names, "tuning_file", "warnings")}
+        fields["remembered"] = [
+            {
+                "spec": one.spec,
+                "mean_us": 1e6 * one.mean_s,
+                "spread_us": 1e6 * one.spread_s,
+                "calls": one.calls,
+                "by": one.by,
+            }
+            for one in self.remembered
+        ]
+        fields["may_be_tried"] = [
+            {"spec": one.spec, "expected_us": 1e6 * one.seconds, "basis": one.basis} for one in self.tried
+        ]
+        return fields
+
+
+def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: str) -> Explained:
+    """What the library does here, with the variables that are set."""
+    name = f"{target.kind} {target.version}"
+    environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
+    options = _core.read_options(environment, ranks, name)
+    memory = _core.MemoryStore()
+    memory.begin(options, name, __version__)
+    recalled = [] if options.algorithm else memory.recall(ranks)
+    knowledge = _core.Knowledge(evidence=_core.usable(recalled))
+    warnings = list(filter(None, [*options.problems, memory.take_problem()]))
+    spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge, warnings)
+    return Explained(
+        mpi=name,
+        collective=collective,
+        ranks=ranks,
+        block_bytes=size,
+        nodes=nodes,
+        spec=spec,
+        reason=reason,
+        most_bytes=None if collective != "alltoall" or most == 2**63 - 1 else most,
+        tuning_file=options.tuning.file,
+        warnings=warnings,
+        remembered=_measured(recalled, collective, ranks, size, nodes),
+        tried=[one for one in _tried(collective, ranks, size, options, nodes, knowledge) if one.spec != spec],
+    )
+
+
+def _measured(
+    recalled: list[_core.Evidence], collective: str, ranks: int, size: int, nodes: str
+) -> list[_core.Evidence]:
+    """What earlier runs know of such calls, the fastest first."""
+    call = COLLECTIVES[collective]
+    wanted = _core.block_class(size) if collective == "alltoall" else -1
+    count, *per_node = _core.kind_of(call, ranks, nodes)
+    found = [
+        one
+        for one in recalled
+        if (one.collective, one.size_class, one.nodes, one.per_node) == (call, wanted, count, tuple(per_node))
+    ]
+    return sorted(found, key=lambda one: one.mean_s)
+
+
+def _tried(
+    collective: str, ranks: int, size: int, options: _core.Options, nodes: str, knowledge: _core.Knowledge
+) -> list[_core.Expectation]:
+    """What the running application may find to be faster, the host MPI first (docs/tuning.md)."""
+    call = COLLECTIVES[collective]
+    if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
+        return []
+    return _core.candidates(call, ranks, size, nodes=nodes, options=options, knowledge=knowledge)
+
+
+def _choose(
+    collective: str,
+    ranks: int,
+    size: int,
+    options: _core.Options,
+    nodes: str,
+    knowledge: _core.Knowledge,
+    warnings: list[str],
+) -> tuple[_core.Spec, str, int]:
+    """The choice, as the library finds it: without orders of the topology that are not available, of which it warns."""
+    while True:
+        shared = 0 if collective != "alltoall" else size
+        call = COLLECTIVES[collective]
+        spec, reason, most = _core.choose(call, ranks, shared, options, nodes=nodes, knowledge=knowledge)
+        ordered = dict(spec.parameters).get("order", "").startswith("topology")
+        problem = spec.unsuitable(ranks, nodes) if ordered else ""
+        if not problem:
+            return spec, reason, most
+        warnings.append(str(_core.give_up_order(spec, problem, options)))

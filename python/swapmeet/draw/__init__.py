@@ -1,0 +1,1 @@
+"""Pictures: of schedules (`swapmeet draw`), networks, and what was measured or expected (plots)."""

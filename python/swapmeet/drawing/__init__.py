@@ -1,1 +1,0 @@
-"""Pictures of schedules: `swapmeet draw` (docs/drawing.md)."""

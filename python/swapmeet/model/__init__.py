@@ -1,0 +1,1 @@
+"""What schedules are, need and cost, without MPI."""

@@ -1,0 +1,179 @@
+"""The MPIs on this machine (wheels beside this Python, the system's, any mpicc), and what a launch with each needs."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swapmeet.cache import own_cache_folder
+from swapmeet.errors import SwapmeetError
+from swapmeet.mpi.discovery import NAMES, STANDARD, WHEELS, wrappers
+from swapmeet.mpi.wrapper import find_header, find_launcher, find_libmpi, kind_and_version, read_wrapper
+
+MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"  #: of Open MPI 5: how ranks are placed
+OVERSUBSCRIBE = ":oversubscribe"
+#: By kind of MPI, variables by which a rank that waits gives its core to others. Seen to work in MPICH 5.0.2; where
+#: they are not known they do nothing.
+YIELDING = {
+    "openmpi": {"OMPI_MCA_mpi_yield_when_idle": "1"},
+    "mpich": {
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+        "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+    },
+    "intel": {"I_MPI_THREAD_YIELD": "3"},
+}
+DEBIAN_PACKAGES = {"mpich-system": "libmpich-dev mpich", "openmpi-system": "libopenmpi-dev openmpi-bin"}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI: how to compile for it and how to launch with it."""
+
+    name: str  #: as it was asked for: a name of `NAMES`, a folder of PREFIX/mpi, or a path
+    kind: str  #: 'mpich', 'openmpi', 'intel' or 'unknown'
+    version: str
+    mpicc: Path
+    mpiexec: Path
+    libmpi: Path | None  #: the library that programs load, such as .../libmpi.so.12
+    standard_abi: bool = field(default=False, repr=False)
+    by_path: bool = field(default=False, repr=False)  #: programs are shown its libmpi by LD_LIBRARY_PATH
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.version} ({self.libmpi or self.mpicc})"
+
+    @property
+    def prefix(self) -> Path:
+        """Where it is installed."""
+        return self.mpicc.parent.parent
+
+    @property
+    def abi(self) -> str:
+        """What its handles are: 'mpich' (also Intel MPI's), 'openmpi', 'standard' (that of MPI 5) or 'unknown'."""
+        return "standard" if self.standard_abi else {"intel": "mpich"}.get(self.kind, self.kind)
+
+    @property
+    def compiler(self) -> tuple[str, ...]:
+        """The words that compile for it."""
+        return (str(self.mpicc), *_flags(self.name, self.mpicc))
+
+
+def find(name: str) -> Mpi:
+    """The MPI of that name, or the one that an mpicc at that path belongs to.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is none, or it cannot be used: with the nearest names, where was searched and what to install.
+    """
+    if os.sep in name:
+        path = Path(os.path.abspath(name))
+        if not os.access(path, os.X_OK) or path.is_dir():
+            raise SwapmeetError(f"{name} is no program: give the path of an mpicc, or one of {_names_found()}")
+        known = next((known for known, mpicc in wrappers() if mpicc == path), str(path))
+        return _inspect(known, path)
+    for known, mpicc in wrappers():
+        if name in (known, "abi" if known.endswith(STANDARD) else known):
+            return _inspect(known, mpicc)
+    raise SwapmeetError(_not_found(name))
+
+
+def found() -> tuple[list[Mpi], list[str]]:
+    """All MPIs that can be used, and a sentence on each that cannot."""
+    usable: list[Mpi] = []
+    problems: list[str] = []
+    for name, mpicc in wrappers():
+        try:
+            usable.append(_inspect(name, mpicc))
+        except SwapmeetError as problem:
+            problems.append(f"{name}: {problem}")
+    return usable, problems
+
+
+def default() -> Mpi:
+    """The MPI that is used when nothing says which: the first that can be."""
+    usable, problems = found()
+    if usable:
+        return usable[0]
+    raise SwapmeetError("; ".join([_not_found("mpich"), *problems]))
+
+
+def environment(mpi: Mpi, ranks: int) -> dict[str, str]:
+    """Variables that a launch needs; what the user has set for the launcher stays as it is.
+
+    Parameters
+    ----------
+    mpi : Mpi
+        The MPI to launch with.
+    ranks : int
+        Number of ranks, on this machine.
+    """
+    tuning: dict[str, str] = {}
+    if ranks > len(os.sched_getaffinity(0)):
+        tuning |= YIELDING.get(mpi.kind, {})
+    if mpi.kind == "openmpi":
+        if os.geteuid() == 0:
+            tuning |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        tuning[MAPPING] = OVERSUBSCRIBE  # 5.x
+        tuning["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # 4.x
+    elif mpi.kind == "intel":
+        tuning["I_MPI_ROOT"] = str(mpi.prefix)
+    variables = {name: value for name, value in tuning.items() if name not in os.environ}
+    if mpi.libmpi:  # mpi4py's wheels look for an MPI in sys.prefix/lib only
+        variables["MPI4PY_LIBMPI"] = str(mpi.libmpi)
+        folder = mpi.libmpi.parent if mpi.by_path else None
+        if mpi.libmpi.name == "libmpich.so.12":
+            folder = _renamed_library(mpi.libmpi, "libmpi.so.12")
+        if folder:
+            folders = [str(folder), os.environ.get("LD_LIBRARY_PATH")]
+            variables["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
+    return variables
+
+
+def _renamed_library(library: Path, name: str) -> Path:
+    """A folder where `library` is also called `name`: Debian renames MPICH's, but wheels ask for it as MPICH does."""
+    key = hashlib.sha256(str(library).encode()).hexdigest()[:8]
+    folder = own_cache_folder() / "libraries" / f"{library.parent.name}-{key}"
+    link = folder / name
+    if not link.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = folder / f"{name}.{os.getpid()}"
+        draft.symlink_to(library)
+        draft.replace(link)
+    return folder
+
+
+@functools.cache
+def _inspect(name: str, mpicc: Path) -> Mpi:
+    wrapper = read_wrapper(mpicc, _flags(name, mpicc))
+    kind, version = kind_and_version(find_header(wrapper))
+    standard = wrapper.standard_abi
+    # One program for the MPI-5 ABI runs on any MPI that has it, wherever it was linked: hence by_path.
+    return Mpi(name, kind, version, mpicc, find_launcher(mpicc), find_libmpi(wrapper), standard, by_path=standard)
+
+
+def _flags(name: str, mpicc: Path) -> tuple[str, ...]:
+    """What Intel's wrapper must be told to compile for the MPI-5 ABI."""
+    return ("-mpi-abi",) if name.endswith(STANDARD) and mpicc.name == "mpicc" else ()
+
+
+def _names_found() -> str:
+    return ", ".join(name for name, _ in wrappers()) or "none found"
+
+
+def _not_found(name: str) -> str:
+    known = {*NAMES, *WHEELS}
+    near = difflib.get_close_matches(name, {*known, *(found for found, _ in wrappers())} - {name}, 1)
+    what = f"MPI {name} is not installed" if name in known else f'no MPI is called "{name}"'
+    guess = f"; did you mean {near[0]}?" if near and name not in known else ""
+    where = f"{sys.prefix}/mpi/*/bin/mpicc, and PATH for mpicc.mpich, mpicc.openmpi and mpicc"
+    if name in DEBIAN_PACKAGES:
+        remedy = f"apt-get install {DEBIAN_PACKAGES[name]}"
+    else:
+        folder = name if name in WHEELS else "mpich"
+        remedy = f"pip install --prefix {sys.prefix}/mpi/{folder} --no-deps {' '.join(WHEELS[folder])}"
+    return f"{what}{guess} (found: {_names_found()}; searched {where}); try `{remedy}`, or give the path of an mpicc"

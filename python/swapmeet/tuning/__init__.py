@@ -1,1 +1,0 @@
-"""Tuning files: from measurements to rules that the library follows (docs/tuning.md)."""

@@ -348,7 +348,7 @@ void count_irregular(const Spec& spec, const Shape& shape, const std::vector<std
   add_rotations(spec, shape.ranks, sizes, work);
 }
 
-/// Of a family without closed forms: its messages, one by one.
+/// Without closed forms: its messages, one by one.
 class WorkReader : public RoundReader {
  public:
   WorkReader(const Shape& shape, const Nodes& nodes, Work& work) : work_(work), tally_(shape, nodes) {}
@@ -447,7 +447,7 @@ void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
   work.rows = spec.intra == Transport::rows;
   work.sliding = spec.completion != Completion::all && spec.window != 0;
   work.segment_bytes = spec.segment_bytes;
-  if (!has_closed_form(spec.family)) {
+  if (!has_closed_form(spec)) {
     WorkReader reader(shape, nodes, work);
     if (const std::string problem = report_rounds(spec, shape, reader); !problem.empty())
       throw std::length_error(problem);

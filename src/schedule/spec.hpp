@@ -67,6 +67,20 @@ enum class Grouping : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
 
+/// What values the digits of a way have. See topology/arrangement.hpp.
+enum class Digits : std::uint8_t {
+  standard,  ///< 0 to r-1: blocks move ahead only
+  balanced,  ///< -r/2 to r/2: ahead and back, half as far
+};
+inline constexpr std::array<std::string_view, 2> digits_names{"standard", "balanced"};
+
+/// In which order blocks travel along the dimensions.
+enum class Paths : std::uint8_t {
+  ordered,  ///< all along the first, then along the second, ...
+  rotated,  ///< some begin with the first, as many with the second, ...: all dimensions are in use at once
+};
+inline constexpr std::array<std::string_view, 2> paths_names{"ordered", "rotated"};
+
 /// How messages between ranks of a node travel. See node/node.hpp.
 enum class Transport : std::uint8_t {
   mpi,
@@ -130,6 +144,8 @@ struct Spec {
   Layout layout = Layout::basic;
   Packing packing = Packing::memcpy;
   Grouping grouping = Grouping::coalesced;
+  Digits digits = Digits::standard;
+  Paths paths = Paths::ordered;
   // For blocks of unequal size:
   Sizes sizes = Sizes::automatic;
   /// Blocks of more bytes than this are sent directly to their destination: a number, or Direct::never or Direct::automatic.

@@ -26,6 +26,8 @@ PARAMETERS |= {
 }
 PARAMETERS |= {
     "messages": st.sampled_from(("coalesced", "staggered")),
+    "digits": st.sampled_from(("standard", "balanced")),
+    "paths": st.sampled_from(("ordered", "rotated")),
     "sizes": st.sampled_from(("auto", "padded", "ahead", "combined", "total")),
     "direct": st.sampled_from(("never", "auto", "0", "8KiB", "3MiB")),
 }

@@ -30,8 +30,8 @@ enum class Family : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
 
 /// The order in which a rank exchanges with its peers in a direct exchange. See algorithms/orders.hpp.
-enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology };
-inline constexpr std::array<std::string_view, 5> order_names{"shift", "xor", "random", "scatter", "topology"};
+enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology, groups };
+inline constexpr std::array<std::string_view, 6> order_names{"shift", "xor", "random", "scatter", "topology", "groups"};
 
 /// What order=topology(...) says: where a conflict-free order comes from (network/order.hpp).
 struct OrderSource {
@@ -129,8 +129,9 @@ inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/meas
 struct Spec {
   Family family = Family::native;
   Order order = Order::shift;
-  OrderSource source{};     ///< of order=topology
-  std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
+  OrderSource source{};          ///< of order=topology
+  std::int32_t group_ranks = 0;  ///< of order=groups: consecutive ranks in a group; 0: groups are nodes
+  std::int32_t window = 0;       ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
   std::int64_t segment_bytes = 0;    ///< 0: whole blocks

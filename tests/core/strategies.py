@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from swapmeet import _core
 
-ORDERS = ("shift", "xor", "random", "scatter")
+ORDERS = ("shift", "xor", "random", "scatter", "groups:3", "groups:nodes")
 PARAMETERS = {
     "order": st.sampled_from(ORDERS),
     "window": st.just("all") | st.integers(1, 1 << 20).map(str),

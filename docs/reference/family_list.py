@@ -100,7 +100,8 @@ FAMILIES = (
         "bruck",
         "Bruck's algorithm in radix r",
         "The distance of a block is written in radix r instead of 2: fewer digits, so fewer forwards, but up to r "
-        "- 1 messages for each digit. Radix P is direct exchange.",
+        "- 1 messages for each digit. Radix P is direct exchange. Balanced digits (`digits=balanced`), -r/2 to r/2, go "
+        "half as far, in both directions.",
         "Radix 2 sends the fewest messages, radix P the fewest bytes. Choose a radix between for blocks of tens to "
         "hundreds of bytes: √P, the default of `tra` and `radix`, is a first guess, `swapmeet model --best` a "
         "better one.",
@@ -108,7 +109,7 @@ FAMILIES = (
         ("radix", "tra"),
         ("tra(r=2)", "tra", "tra(r=all)"),
         drawn=Drawn("tra(r=3)", 9),
-        parameters=("radix", "layout", "window", "complete"),
+        parameters=("radix", "digits", "layout", "window", "complete"),
     ),
     Family(
         "layers",
@@ -124,14 +125,15 @@ FAMILIES = (
         ("tra2", "two-layer", "two-layer-staggered"),
         drawn=Drawn("two-layer", 9, "3"),
         on_nodes=True,
-        parameters=("dims", "r1", "r2", "order", "window", "messages"),
+        parameters=("dims", "r1", "r2", "digits", "paths", "order", "window", "messages"),
     ),
     Family(
         "grid",
         "bruck",
         "Grids and tori",
         "Ranks are arranged in two or more dimensions. Blocks travel along one after the other, directly within "
-        "each: in two dimensions every block is sent twice, in about 2·√P messages.",
+        "each: in two dimensions every block is sent twice, in about 2·√P messages. With `paths=rotated` equal parts "
+        "of the blocks begin with each dimension, so that the links of all are in use at once.",
         "More messages than Bruck's algorithm, fewer bytes. Choose it for blocks of tens to hundreds of bytes, and "
         "on torus networks. Avoid it for large blocks: each additional dimension sends the bytes once more.",
         "grid",
@@ -139,7 +141,7 @@ FAMILIES = (
         ("grid", "torus"),
         origin="No paper: direct exchange along each dimension of [the family](../family.md).",
         drawn=Drawn("grid", 9),
-        parameters=("dims", "radix", "window"),
+        parameters=("dims", "radix", "digits", "paths", "window"),
     ),
     Family(
         "unequal",

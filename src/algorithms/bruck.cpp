@@ -6,6 +6,10 @@
 /// offset, and the blocks that share a digit's value z go to one peer in one message. The r-1 messages of a digit are
 /// independent: a digit is a phase. The slot of a block is its offset, for each place that the rank holds.
 ///
+/// With paths=rotated the offsets are divided into as many classes as there are dimensions, and each class begins with
+/// another one: a phase has a digit of each class, so that links of all dimensions are busy at once. With
+/// digits=balanced blocks go ahead and back (topology/arrangement.hpp).        [Proof: docs/proofs.md, "Digits and paths"]
+///
 /// Source:  bruck1997, tra; layouts: schedule/placement.hpp
 /// Cost:    α·K + β·D·S with K and D of model/counts.hpp     [checked by tests/core/counts_test.py]
 /// Needs:   any grid.   Scratch: M blocks staged at most for what leaves and M for what arrives, M = P - ceil(P/r) (on
@@ -26,21 +30,28 @@ namespace swapmeet {
 
 namespace {
 
-/// What leaves a place in one digit, or arrives there: slots of the rank, by the digit's value.
+/// What leaves a place in one phase, or arrives there: slots of the rank, by the hop that they take.
 struct Bundles {
   std::vector<Run> runs;
-  std::vector<std::size_t> first;  ///< of each value in `runs`; one more: the end
-  std::vector<std::uint8_t> last;  ///< of each value: its blocks have no more digits to go
+  std::vector<std::size_t> first;  ///< of each hop in `runs`; one more: the end
+  std::vector<std::uint8_t> last;  ///< of each hop: its blocks have no more digits to go
 
-  std::span<const Run> of(std::int32_t value) const {
-    const auto z = static_cast<std::size_t>(value);
-    return std::span(runs).subspan(first[z], first[z + 1] - first[z]);
+  std::span<const Run> of(std::size_t hop) const {
+    return std::span(runs).subspan(first[hop], first[hop + 1] - first[hop]);
   }
+};
+
+/// A value of a digit that blocks take in a phase.
+struct Hop {
+  const Digit* digit = nullptr;
+  std::int32_t value = 0;
+  std::int32_t move = 0;  ///< in places, counted as an offset is
 };
 
 /// A message between places.
 struct PlacedMessage : PositionedMessage {
   std::int32_t from = 0, to = 0;
+  bool staggered = false;  ///< a message for each block
 };
 
 /// What one rank needs to know of all offsets while digits go by.
@@ -48,7 +59,8 @@ struct Offsets {
   std::vector<std::uint8_t> moves;      ///< so far
   std::vector<std::uint8_t> all_moves;  ///< in all
   std::vector<std::int32_t> done;       ///< the part of the offset that the moves so far have covered
-  std::vector<std::int32_t> values;     ///< of the digit at hand
+  std::vector<std::int32_t> hops;       ///< in the phase at hand; 0: they stay
+  std::vector<std::int32_t> classes;    ///< with rotated paths
 };
 
 /// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is a proxy.
@@ -60,7 +72,7 @@ class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
       : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank),
-        digits_(digits_along(spec.radices, grid_.sizes)) {
+        digits_(digits_along(spec.radices, grid_.sizes, spec.digits)) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
     std::int32_t stride = 1;
@@ -68,13 +80,17 @@ class Bruck {
     irregular_ = grid_.places() != shape.ranks;
     for (const std::int32_t place : places_) around_.push_back({ranks_from(place, 1), ranks_from(place, -1)});
     const std::size_t n = static_cast<std::size_t>(grid_.places());
-    offsets_ = {std::vector<std::uint8_t>(n), std::vector<std::uint8_t>(n), std::vector<std::int32_t>(n),
-                std::vector<std::int32_t>(n)};
+    offsets_ = {std::vector<std::uint8_t>(n),
+                std::vector<std::uint8_t>(n),
+                std::vector<std::int32_t>(n),
+                std::vector<std::int32_t>(n),
+                {}};
+    find_classes();
     std::size_t messages = 0;
-    for (const Digit& digit : digits_) {
-      read(digit);
-      for (std::size_t i = 0; i < n; ++i) offsets_.all_moves[i] += offsets_.values[i] != 0;
-      messages += static_cast<std::size_t>(digit.radix - 1) * places_.size();
+    for (std::size_t phase = 0; phase < digits_.size(); ++phase) {
+      read(phase);
+      for (std::size_t i = 0; i < n; ++i) offsets_.all_moves[i] += offsets_.hops[i] != 0;
+      messages += (hops_.size() - 1) * places_.size();
     }
     flow_.reserve(messages);
   }
@@ -85,28 +101,61 @@ class Bruck {
     first_own.resize(slots, -1);
     last_source.resize(slots, -1);
     flow_.slots(std::move(first_own), std::move(last_source));
-    for (const Digit& digit : digits_) exchange(digit);
+    for (std::size_t phase = 0; phase < digits_.size(); ++phase) exchange(phase);
     return std::move(flow_).finish();
   }
 
  private:
-  /// Sets the values of `digit`, in one pass without divisions: they would take most of the planning.
-  void read(const Digit& digit) {
-    const std::int32_t stride = strides_[digit.dimension], size = grid_.sizes[digit.dimension];
-    auto next = offsets_.values.begin();
-    while (next != offsets_.values.end())
-      for (std::int32_t along = 0, z = 0, left = digit.weight; along < size; ++along) {
-        next = std::fill_n(next, stride, z);
-        if (--left > 0) continue;
-        left = digit.weight;
-        z = z + 1 == digit.radix ? 0 : z + 1;
+  /// Which digit each class begins with, and the class of each offset: the sum of its coordinates. So each value of a
+  /// digit is shared among all classes about equally.
+  void find_classes() {
+    begins_.assign(1, 0);
+    if (spec_.paths != Paths::rotated) return;
+    for (std::size_t i = 1; i < digits_.size(); ++i)
+      if (digits_[i].number == 0) begins_.push_back(i);
+    offsets_.classes.assign(1, 0);
+    const auto classes = static_cast<std::int32_t>(begins_.size());
+    for (const std::int32_t size : grid_.sizes) {
+      const std::size_t inner = offsets_.classes.size();
+      for (std::int32_t along = 1; along < size; ++along)
+        for (std::size_t i = 0; i < inner; ++i) offsets_.classes.push_back((offsets_.classes[i] + along) % classes);
+    }
+  }
+
+  /// Sets the hops of a phase, which are numbered value by value, and which of them each offset takes.
+  void read(std::size_t phase) {
+    std::vector<const Digit*> of_class;
+    hops_.assign(1, {});
+    for (const std::size_t begin : begins_) {
+      const Digit& digit = *of_class.emplace_back(&digits_[(begin + phase) % digits_.size()]);
+      for (std::int32_t z = 1; z < digit.radix; ++z)
+        hops_.push_back({&digit, z, digit.step(z) * strides_[digit.dimension]});
+    }
+    std::stable_sort(hops_.begin() + 1, hops_.end(), [](const Hop& a, const Hop& b) { return a.value < b.value; });
+    for (std::size_t c = 0; c < of_class.size(); ++c) read(*of_class[c], static_cast<std::int32_t>(c));
+  }
+
+  /// In one pass without divisions: they would take most of the planning.
+  void read(const Digit& digit, std::int32_t of_class) {
+    std::vector<std::int32_t> hop_of(static_cast<std::size_t>(digit.radix)), hops;  // by value; by coordinate
+    for (std::size_t hop = 1; hop < hops_.size(); ++hop)
+      if (hops_[hop].digit == &digit)
+        hop_of[static_cast<std::size_t>(hops_[hop].value)] = static_cast<std::int32_t>(hop);
+    for (std::int32_t along = 0; along < digit.size; ++along)
+      hops.push_back(hop_of[static_cast<std::size_t>(digit.value(along))]);
+    const auto stride = static_cast<std::size_t>(strides_[digit.dimension]);
+    for (std::size_t first = 0; first < offsets_.hops.size();)
+      for (const std::int32_t hop : hops) {
+        if (begins_.size() == 1) std::fill_n(offsets_.hops.begin() + static_cast<std::ptrdiff_t>(first), stride, hop);
+        else
+          for (std::size_t i = first; i < first + stride; ++i)
+            if (offsets_.classes[i] == of_class) offsets_.hops[i] = hop;
+        first += stride;
       }
   }
 
   Rank rank_at(std::int32_t place) const { return grid_.rank_at[static_cast<std::size_t>(place)]; }
-  std::int32_t move_of(const Digit& digit, std::int32_t z) const {
-    return z * digit.weight * strides_[digit.dimension];
-  }
+  std::int32_t move_of(std::int32_t hop) const { return hops_[static_cast<std::size_t>(hop)].move; }
 
   std::vector<Rank> ranks_from(std::int32_t place, std::int32_t sign) const {
     std::vector<std::int32_t> all = grid_.all_shifted(place, sign);
@@ -118,7 +167,7 @@ class Bruck {
   /// source nor its destination may be a proxy.
   bool exists(std::size_t held, std::int32_t offset, std::int32_t done) const {
     return !irregular_ || (around_[held].behind[static_cast<std::size_t>(done)] >= 0 &&
-                           around_[held].ahead[static_cast<std::size_t>(offset - done)] >= 0);
+                           around_[held].ahead[static_cast<std::size_t>(grid_.shifted(offset, done, -1))] >= 0);
   }
 
   /// In one message, blocks that the layout keeps in one buffer come together: by a key that both ends know.
@@ -127,29 +176,29 @@ class Bruck {
     return spec_.layout == Layout::zero_copy && (offsets_.all_moves[offset] - offsets_.moves[offset]) % 2 != 0;
   }
 
-  /// What leaves our place number `held` in this digit, or arrives there. Slots rise with layout=basic, in which they
+  /// What leaves our place number `held` in this phase, or arrives there. Slots rise with layout=basic, in which they
   /// are where blocks are kept; with the others they fall, so that the sources of blocks rise.
-  Bundles bundles(const Digit& digit, std::size_t held, bool outgoing) const {
+  Bundles bundles(std::size_t held, bool outgoing) const {
     const std::int32_t n = grid_.places(), first_slot = static_cast<std::int32_t>(held) * n;
-    const auto values = static_cast<std::size_t>(digit.radix);
-    const auto moves_here = [&](std::int32_t offset, std::int32_t z) {
-      return z != 0 &&
-             exists(held, offset, offsets_.done[static_cast<std::size_t>(offset)] + (outgoing ? 0 : move_of(digit, z)));
+    const std::size_t hops = hops_.size();
+    const auto moves_here = [&](std::int32_t offset, std::int32_t hop) {
+      const std::int32_t done = offsets_.done[static_cast<std::size_t>(offset)];
+      return hop != 0 && (!irregular_ || exists(held, offset, outgoing ? done : grid_.shifted(done, move_of(hop), 1)));
     };
-    Bundles all{{}, {}, std::vector<std::uint8_t>(values, 1)};
-    std::vector<std::uint32_t> next(values + 1);  // in `slots`, of each value
+    Bundles all{{}, {}, std::vector<std::uint8_t>(hops, 1)};
+    std::vector<std::uint32_t> next(hops + 1);  // in `slots`, of each hop
     for (std::int32_t offset = 0; offset < n; ++offset) {
-      const std::int32_t z = offsets_.values[static_cast<std::size_t>(offset)];
-      if (moves_here(offset, z)) ++next[static_cast<std::size_t>(z) + 1];
+      const std::int32_t hop = offsets_.hops[static_cast<std::size_t>(offset)];
+      if (moves_here(offset, hop)) ++next[static_cast<std::size_t>(hop) + 1];
     }
-    for (std::size_t z = 0; z < values; ++z) next[z + 1] += next[z];
+    for (std::size_t hop = 0; hop < hops; ++hop) next[hop + 1] += next[hop];
     std::vector<std::int32_t> slots(next.back());
     const auto add = [&](std::int32_t offset, bool group) {
       const auto i = static_cast<std::size_t>(offset);
-      const std::int32_t z = offsets_.values[i];
-      if (z == 0 || second_group(i) != group || !moves_here(offset, z)) return;
-      slots[next[static_cast<std::size_t>(z)]++] = first_slot + offset;
-      all.last[static_cast<std::size_t>(z)] &= offsets_.moves[i] + 1 == offsets_.all_moves[i];
+      const std::int32_t hop = offsets_.hops[i];
+      if (hop == 0 || second_group(i) != group || !moves_here(offset, hop)) return;
+      slots[next[static_cast<std::size_t>(hop)]++] = first_slot + offset;
+      all.last[static_cast<std::size_t>(hop)] &= offsets_.moves[i] + 1 == offsets_.all_moves[i];
     };
     const bool grouped = spec_.layout == Layout::zero_rotation || spec_.layout == Layout::zero_copy;
     for (int group = 0; group <= grouped; ++group) {
@@ -159,10 +208,10 @@ class Bruck {
         for (std::int32_t offset = n; offset-- > 0;) add(offset, group == 1);
     }
     RunList together;
-    const bool apart = staggered(digit);
-    for (std::size_t z = 0, i = 0; z < values; ++z) {
+    for (std::size_t hop = 0, i = 0; hop < hops; ++hop) {
+      const bool apart = staggered(hop);
       all.first.push_back(all.runs.size());
-      for (together.clear(); i < next[z]; ++i)
+      for (together.clear(); i < next[hop]; ++i)
         if (apart) all.runs.push_back(run_of(slot(slots[i])));
         else together.add(slot(slots[i]));
       all.runs.insert(all.runs.end(), together.runs().begin(), together.runs().end());
@@ -171,40 +220,42 @@ class Bruck {
     return all;
   }
 
-  /// Whether each block has a message of its own in this digit.
-  bool staggered(const Digit& digit) const {
-    return spec_.grouping == Grouping::staggered && digit.dimension + 1 == grid_.sizes.size();
+  /// Whether each block that takes this hop has a message of its own.
+  bool staggered(std::size_t hop) const {
+    return spec_.grouping == Grouping::staggered && hop != 0 && hops_[hop].digit->dimension + 1 == grid_.sizes.size();
   }
 
-  /// The slots of time in which nodes exchange in this digit; nullptr: in the order of shift.
-  const SlotRows* order_of(const Digit& digit) const {
-    const bool outermost = digit.dimension > 0 && digit.dimension + 1 == grid_.sizes.size();
+  /// The slots of time in which nodes exchange in the phase at hand; nullptr: in the order of hops.
+  const SlotRows* order() const {
+    const std::size_t dimension = hops_.size() == 1 ? 0 : hops_[1].digit->dimension;
+    const bool outermost = dimension > 0 && dimension + 1 == grid_.sizes.size();
     return outermost && spec_.order == Order::topology ? shape_.order.get() : nullptr;
   }
 
-  std::int32_t position_of(std::int32_t value, std::int32_t from, std::int32_t to, const SlotRows* order,
+  std::int32_t position_of(std::int32_t hop, std::int32_t from, std::int32_t to, const SlotRows* order,
                            bool outgoing) const {
-    if (!order) return value;
+    if (!order) return hop;
     const std::int32_t sender = from / strides_.back(), receiver = to / strides_.back();  // nodes
     return 1 + (outgoing ? order->sends_of(sender)[static_cast<std::size_t>(receiver)]
                          : order->receives_of(receiver)[static_cast<std::size_t>(sender)]);
   }
 
   /// What leaves our places (`outgoing`), or arrives there; ordered by position, then by the place it leaves.
-  std::vector<PlacedMessage> messages(const Digit& digit, const std::vector<Bundles>& bundles, bool outgoing) const {
+  std::vector<PlacedMessage> messages(const std::vector<Bundles>& bundles, bool outgoing) const {
     std::vector<PlacedMessage> all;
-    all.reserve(places_.size() * static_cast<std::size_t>(digit.radix));
-    const SlotRows* const order = order_of(digit);
+    all.reserve(places_.size() * hops_.size());
+    const SlotRows* const order = this->order();
     for (std::size_t held = 0; held < places_.size(); ++held)
-      for (std::int32_t z = 1; z < digit.radix; ++z) {
-        const std::span<const Run> blocks = bundles[held].of(z);
+      for (std::size_t hop = 1; hop < hops_.size(); ++hop) {
+        const std::span<const Run> blocks = bundles[held].of(hop);
         if (blocks.empty()) continue;
-        const std::int32_t other = grid_.shifted(places_[held], move_of(digit, z), outgoing ? 1 : -1);
+        const std::int32_t other = grid_.shifted(places_[held], hops_[hop].move, outgoing ? 1 : -1);
         const std::int32_t from = outgoing ? places_[held] : other, to = outgoing ? other : places_[held];
-        all.push_back({{rank_at(other), position_of(z, from, to, order, outgoing),
-                        bundles[held].last[static_cast<std::size_t>(z)] != 0, blocks},
+        all.push_back({{rank_at(other), position_of(static_cast<std::int32_t>(hop), from, to, order, outgoing),
+                        bundles[held].last[hop] != 0, blocks},
                        from,
-                       to});
+                       to,
+                       staggered(hop)});
       }
     std::ranges::stable_sort(all, [](const PlacedMessage& a, const PlacedMessage& b) {
       return std::pair(a.position, a.from) < std::pair(b.position, b.from);
@@ -213,12 +264,12 @@ class Bruck {
   }
 
   /// The messages with other ranks, and if they are staggered one for each block.
-  std::vector<PositionedMessage> with_others(const Digit& digit, const std::vector<PlacedMessage>& all) const {
+  std::vector<PositionedMessage> with_others(const std::vector<PlacedMessage>& all) const {
     std::vector<PositionedMessage> sent;
     sent.reserve(all.size());
     for (const PlacedMessage& message : all) {
       if (message.peer == rank_) continue;
-      const std::size_t length = staggered(digit) ? 1 : message.blocks.size();
+      const std::size_t length = message.staggered ? 1 : message.blocks.size();
       for (std::size_t i = 0; i < message.blocks.size(); i += length) {
         sent.push_back(message);
         sent.back().blocks = message.blocks.subspan(i, length);
@@ -238,27 +289,27 @@ class Bruck {
     }
   }
 
-  void exchange(const Digit& digit) {
-    read(digit);
+  void exchange(std::size_t phase) {
+    read(phase);
     std::vector<Bundles> leaving, arriving;
     for (std::size_t held = 0; held < places_.size(); ++held) {
-      leaving.push_back(bundles(digit, held, true));
-      if (irregular_) arriving.push_back(bundles(digit, held, false));  // else as many come as go
+      leaving.push_back(bundles(held, true));
+      if (irregular_) arriving.push_back(bundles(held, false));  // else as many come as go
     }
-    const std::vector<PlacedMessage> outgoing = messages(digit, leaving, true),
-                                     incoming = messages(digit, irregular_ ? arriving : leaving, false);
+    const std::vector<PlacedMessage> outgoing = messages(leaving, true),
+                                     incoming = messages(irregular_ ? arriving : leaving, false);
     flow_.phase(true);
     move_between_places(outgoing);
     // Where ranks have unequally many messages at a position (some hold proxy slots, or nodes are idle in slots of the
     // order), batches of messages could wait for one another.
-    const SlotRows* const order = order_of(digit);
+    const SlotRows* const order = this->order();
     const bool by_position = irregular_ || (order && spec_.completion == Completion::all);
-    add_rounds(flow_, spec_, order ? order->slots : digit.radix - 1, by_position, with_others(digit, outgoing),
-               with_others(digit, incoming));
-    for (std::size_t i = 0; i < offsets_.values.size(); ++i)
-      if (const std::int32_t z = offsets_.values[i]) {
+    add_rounds(flow_, spec_, order ? order->slots : static_cast<std::int32_t>(hops_.size()) - 1, by_position,
+               with_others(outgoing), with_others(incoming));
+    for (std::size_t i = 0; i < offsets_.hops.size(); ++i)
+      if (const std::int32_t hop = offsets_.hops[i]) {
         ++offsets_.moves[i];
-        offsets_.done[i] += move_of(digit, z);
+        if (irregular_) offsets_.done[i] = grid_.shifted(offsets_.done[i], move_of(hop), 1);
       }
   }
 
@@ -271,7 +322,9 @@ class Bruck {
   std::vector<Surroundings> around_;   ///< of each of these places
   std::vector<std::int32_t> strides_;  ///< of the dimensions, in places
   std::vector<Digit> digits_;
-  bool irregular_ = false;  ///< some places are proxies
+  std::vector<std::size_t> begins_;  ///< of each class of offsets: the digit that it begins with
+  std::vector<Hop> hops_;            ///< of the phase at hand, from 1 on
+  bool irregular_ = false;           ///< some places are proxies
   Offsets offsets_;
 };
 
@@ -297,6 +350,7 @@ std::string no_order(const Spec& spec, const Shape& shape) {
   if (dimensions.kind != Kind::nodes && dimensions.kind != Kind::groups)
     return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the "
            "family direct)";
+  if (spec.paths == Paths::rotated) return "order=topology is for paths=ordered";
   if (levels != 1) return "order=topology needs nodes in one level, and there are " + std::to_string(levels);
   if (digits_of(spec.radices, 1, extent(dimensions, shape).sizes.back()).size() > 1)
     return "order=topology needs a direct exchange between nodes: r2=all";

@@ -1,7 +1,7 @@
 /// Direct exchange: every block in one message from its source to its destination. One round; what makes the named
 /// algorithms differ is only the peer order, the window, the completion rule and the segment size.
 ///
-/// With order=topology a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round
+/// With order=topology or groups a message has a slot, which is its position (algorithms/phase.hpp): with complete=all a round
 /// holds the messages of `window` slots, in which a rank may have none.
 ///
 /// Source:  thakur2005 (pairwise, spread-out), fft (multi-pair), slimfly (randomised)
@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "algorithms/families.hpp"
+#include "algorithms/group_order.hpp"
 #include "algorithms/orders.hpp"
 #include "algorithms/phase.hpp"
 
@@ -18,21 +19,32 @@ namespace swapmeet {
 
 namespace {
 
-void add_in_slots(const Spec& spec, const SlotRows& order, Rank rank, FlowBuilder& flow) {
-  const auto p = static_cast<std::size_t>(order.members);
+/// `sends` and `receives`: the slot of each other rank; -1: itself.
+void add_in_slots(const Spec& spec, std::int32_t slots, std::span<const std::int32_t> sends,
+                  std::span<const std::int32_t> receives, FlowBuilder& flow) {
   std::vector<Run> places;  // of what is sent, then of what is received
-  places.reserve(2 * p);
-  const auto messages = [&](std::span<const std::int32_t> slots, Location (*place_of)(Rank)) {
+  places.reserve(2 * sends.size());
+  const auto messages = [&](std::span<const std::int32_t> slot_of, Location (*place_of)(Rank)) {
     std::vector<PositionedMessage> all;
-    for (const auto& [slot, other] : slot_order(slots)) {
+    for (const auto& [slot, other] : slot_order(slot_of)) {
       places.push_back(run_of(place_of(other)));
       all.push_back({other, slot + 1, true, {&places.back(), 1}});
     }
     return all;
   };
-  const std::vector<PositionedMessage> outgoing = messages(order.sends_of(rank), own_block),
-                                       incoming = messages(order.receives_of(rank), end_of);
-  add_rounds(flow, spec, order.slots, spec.completion == Completion::all, outgoing, incoming);
+  const std::vector<PositionedMessage> outgoing = messages(sends, own_block), incoming = messages(receives, end_of);
+  add_rounds(flow, spec, slots, spec.completion == Completion::all, outgoing, incoming);
+}
+
+void add_by_groups(const Spec& spec, const Shape& shape, Rank rank, FlowBuilder& flow) {
+  const GroupOrder order(spec, shape);
+  std::vector<std::int32_t> sends(static_cast<std::size_t>(shape.ranks), -1), receives = sends;
+  for (Rank other = 0; other < shape.ranks; ++other) {
+    if (other == rank) continue;
+    sends[static_cast<std::size_t>(other)] = order.slot(rank, other);
+    receives[static_cast<std::size_t>(other)] = order.slot(other, rank);
+  }
+  add_in_slots(spec, static_cast<std::int32_t>(order.slots()), sends, receives, flow);
 }
 
 SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
@@ -40,7 +52,11 @@ SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
   flow.reserve(static_cast<std::size_t>(shape.ranks));
   flow.phase(false).move(own_block(rank), end_of(rank));
   if (spec.order == Order::topology && shape.order) {
-    add_in_slots(spec, *shape.order, rank, flow);
+    add_in_slots(spec, shape.order->slots, shape.order->sends_of(rank), shape.order->receives_of(rank), flow);
+    return std::move(flow).finish();
+  }
+  if (spec.order == Order::groups) {
+    add_by_groups(spec, shape, rank, flow);
     return std::move(flow).finish();
   }
   const Peers peers = peer_order(spec.order, shape, rank, spec.seed);
@@ -53,6 +69,8 @@ SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
 }
 
 std::string unsuitable_order(const Spec& spec, const Shape& shape) {
+  if (spec.order == Order::groups && GroupOrder(spec, shape).slots() > GroupOrder::most_slots(shape.ranks))
+    return "the groups of its order are too unequal";
   if (spec.order != Order::exclusive_or || std::has_single_bit(static_cast<std::uint32_t>(shape.ranks))) return "";
   return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
 }

@@ -35,6 +35,7 @@ Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed)
   for (std::size_t i = 0; i < p; ++i) {
     switch (order) {
       case Order::topology:
+      case Order::groups:
       case Order::shift:
         peers.to[i] = static_cast<Rank>(me + i < p ? me + i : me + i - p);
         peers.from[i] = static_cast<Rank>(me < i ? me + p - i : me - i);

@@ -6,6 +6,7 @@
 ///             permutation; receives from the rank whose row has `rank` in column i      Source: slimfly, alg. 2, 3
 ///   topology  sends to each rank in its slot of a table, in which no link of the network is asked for too much:
 ///             slot_order()
+///   groups    sends to a member of another group than the rest of its group: algorithms/group_order.hpp
 ///   scatter   sends to and receives from ranks[i], the same random permutation on all ranks      Source: slimfly, alg.
 ///             1
 #pragma once
@@ -21,7 +22,7 @@ struct Peers {
   std::vector<Rank> from;  ///< shape (P,): likewise
 };
 
-/// Not of order=topology.
+/// Not of order=topology and groups.
 Peers peer_order(Order order, const Shape& shape, Rank rank, std::uint64_t seed);
 
 /// The peer of a member of a computed order in one slot.

@@ -75,9 +75,19 @@ std::vector<Rank> looked_at(const Spec& spec, const Shape& shape) {
   return all;
 }
 
-/// Of a family without closed forms: counted in schedules.
+/// Sets the dimensions, and the radices of their digits.
+void set_grid(const Spec& spec, const Shape& shape, Counts& counts) {
+  Extent grid = grid_of(spec, shape);
+  counts.ranks_differ = grid.places != shape.ranks;
+  counts.sizes = std::move(grid.sizes);
+  counts.radices.assign(counts.sizes.size(), {});
+  for (const Digit& digit : digits_of(spec, counts.sizes)) counts.radices[digit.dimension].push_back(digit.radix);
+}
+
+/// Without closed forms: counted in schedules.
 Counts count_schedules(const Spec& spec, const Shape& shape) {
   Counts most{.sizes = {shape.ranks}, .radices = {{}}};
+  if (spec.family == Family::bruck) set_grid(spec, shape, most);
   std::optional<std::pair<std::int64_t, std::int64_t>> first;
   for (const Rank rank : looked_at(spec, shape)) {
     const Schedule schedule = generate(spec, shape, rank);
@@ -113,8 +123,9 @@ std::vector<RoundCounts> rounds_of_flows(const Spec& spec, const Shape& shape) {
 
 }  // namespace
 
-bool has_closed_form(Family family) {
-  return family == Family::direct || family == Family::bruck || family == Family::leaders;
+bool has_closed_form(const Spec& spec) {
+  if (spec.family == Family::bruck) return spec.digits == Digits::standard && spec.paths == Paths::ordered;
+  return spec.family == Family::direct || spec.family == Family::leaders;
 }
 
 std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t value) {
@@ -123,15 +134,11 @@ std::int64_t offsets_with(const Digit& digit, std::int64_t size, std::int64_t va
 }
 
 Counts count(const Spec& spec, const Shape& shape) {
-  if (!has_closed_form(spec.family)) return count_schedules(spec, shape);
+  if (!has_closed_form(spec)) return count_schedules(spec, shape);
   if (spec.family == Family::leaders) return count_leaders(spec, shape);
   Counts counts;
-  Extent grid = grid_of(spec, shape);
-  counts.ranks_differ = grid.places != shape.ranks;
-  counts.sizes = std::move(grid.sizes);
+  set_grid(spec, shape, counts);
   const std::vector<Digit> digits = digits_of(spec, counts.sizes);
-  counts.radices.resize(counts.sizes.size());
-  for (const Digit& digit : digits) { counts.radices[digit.dimension].push_back(digit.radix); }
   if (!counts.ranks_differ) return count_regular(spec, shape.ranks, digits, std::move(counts));
   const IrregularCounts most = count_irregular_grid(spec, shape, digits);
   counts.messages = most.sent.messages;
@@ -142,7 +149,7 @@ Counts count(const Spec& spec, const Shape& shape) {
 }
 
 std::vector<RoundCounts> count_rounds(const Spec& spec, const Shape& shape) {
-  if (!has_closed_form(spec.family)) return rounds_of_flows(spec, shape);
+  if (!has_closed_form(spec)) return rounds_of_flows(spec, shape);
   if (spec.family == Family::leaders) return leader_rounds(spec, shape);
   const Extent grid = grid_of(spec, shape);
   const std::vector<Digit> digits = digits_of(spec, grid.sizes);

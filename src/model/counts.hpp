@@ -51,9 +51,9 @@ struct Counts {
   bool ranks_differ = false;
 };
 
-/// Whether counts and work of a family are closed forms; of others they are counted in the schedules of all ranks, or
-/// of one where all do alike.
-bool has_closed_form(Family family);
+/// Whether counts and work of a spec are closed forms; of others they are counted in the schedules of all ranks, or of
+/// one where all do alike.
+bool has_closed_form(const Spec& spec);
 
 /// Of one rank, for the whole exchange. O(digits); with proxies O(places · sum of the sizes · digits); of
 /// leaders O(ranks + nodes · leaders of all nodes).

@@ -5,6 +5,7 @@
 
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
+#include "algorithms/group_order.hpp"
 #include "algorithms/orders.hpp"
 #include "topology/arrangement.hpp"
 
@@ -13,26 +14,30 @@ namespace swapmeet {
 namespace {
 
 bool has_formula(Order order) {
-  return order == Order::shift || order == Order::exclusive_or || order == Order::random || order == Order::scatter;
+  return order == Order::shift || order == Order::exclusive_or || order == Order::random || order == Order::scatter ||
+         order == Order::groups;
 }
 
 /// A direct exchange, by its order alone.
 class InOrder {
  public:
-  InOrder(const Spec& spec, Rank ranks, RoundReader& reader) : order_(spec.order), ranks_(ranks), reader_(reader) {
+  InOrder(const Spec& spec, const Shape& shape, RoundReader& reader)
+      : order_(spec.order), ranks_(shape.ranks), reader_(reader) {
+    if (order_ == Order::groups) groups_.emplace(spec, shape);
     if (order_ != Order::random && order_ != Order::scatter) return;
-    row_ = shuffled_ranks(ranks, spec.seed);
+    row_ = shuffled_ranks(ranks_, spec.seed);
     place_.resize(row_.size());
     for (std::size_t i = 0; i < row_.size(); ++i) place_[static_cast<std::size_t>(row_[i])] = static_cast<Rank>(i);
   }
 
   void report(std::int32_t window, bool sliding) {
     reader_.step({1, 1}, {}, sliding);
-    const Rank width = window == 0 || window >= ranks_ ? ranks_ : window;
+    const Rank columns = groups_ ? static_cast<Rank>(groups_->slots()) : ranks_;
+    const Rank width = window == 0 || window >= columns ? columns : window;
     if (order_ == Order::scatter) return report_pairs(width);
-    for (Rank first = order_ == Order::random ? 0 : 1; first < ranks_; first += width) {
+    for (Rank first = groups_ || order_ == Order::random ? 0 : 1; first < columns; first += width) {
       reader_.round();
-      for (Rank column = first; column < std::min(first + width, ranks_); ++column)
+      for (Rank column = first; column < std::min(first + width, columns); ++column)
         for (Rank rank = 0; rank < ranks_; ++rank) report(rank, peer(rank, column));
     }
   }
@@ -40,13 +45,14 @@ class InOrder {
  private:
   Rank peer(Rank rank, Rank column) const {
     if (order_ == Order::exclusive_or) return rank ^ column;
+    if (groups_) return groups_->receiver(rank, column);
     const std::int64_t sum = std::int64_t{rank} + column;
     const auto shifted = static_cast<Rank>(sum < ranks_ ? sum : sum - ranks_);
     return order_ == Order::shift ? shifted : row_[static_cast<std::size_t>(shifted)];
   }
 
   void report(Rank from, Rank to) {
-    if (from != to) reader_.message(from, to, 1);
+    if (from != to && to >= 0) reader_.message(from, to, 1);
   }
 
   /// Windows j and k of the order exchange: each of the ranks of either with each of the other.
@@ -67,31 +73,9 @@ class InOrder {
   Order order_;
   Rank ranks_;
   RoundReader& reader_;
+  std::optional<GroupOrder> groups_;
   std::vector<Rank> row_, place_;  ///< the random permutation, and where each rank is in it
 };
-
-/// The steps of one rank, which all others do with peers as far from them.
-void report_translated(const Spec& spec, const Shape& shape, const Arrangement& grid, RoundReader& reader) {
-  const Rank middle = shape.ranks / 2;
-  const Schedule schedule = generate(spec, shape, middle);
-  const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
-  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // from the middle one to each rank
-  const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
-  for (std::size_t offset = 0; offset < reached.size(); ++offset)
-    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
-        static_cast<std::int32_t>(offset);
-  for (const Step& step : schedule.steps) {
-    reader.step(copies_of(schedule, step), typed_copies_of(schedule, step), step.slides());
-    const auto sends = schedule.sends_of(step);
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      if (i % step.in_flight() == 0) reader.round();
-      const std::int32_t offset = way[static_cast<std::size_t>(sends[i].peer)];
-      const std::int64_t blocks = schedule.block_count(sends[i]);
-      for (Rank rank = 0; rank < shape.ranks; ++rank)
-        reader.message(rank, grid.rank_at[static_cast<std::size_t>(grid.shifted(at(rank), offset, 1))], blocks);
-    }
-  }
-}
 
 struct Kept {
   Rank from, to;
@@ -149,16 +133,38 @@ std::string report_kept(const Spec& spec, const Shape& shape, RoundReader& reade
 
 }  // namespace
 
+void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, Rank senders, RoundReader& reader) {
+  const Rank middle = shape.ranks / 2;
+  const Schedule schedule = generate(spec, shape, middle);
+  const auto at = [&](Rank rank) { return grid.place_of[static_cast<std::size_t>(rank)]; };
+  std::vector<std::int32_t> way(static_cast<std::size_t>(shape.ranks));  // from the middle one to each rank
+  const std::vector<std::int32_t> reached = grid.all_shifted(at(middle), 1);
+  for (std::size_t offset = 0; offset < reached.size(); ++offset)
+    way[static_cast<std::size_t>(grid.rank_at[static_cast<std::size_t>(reached[offset])])] =
+        static_cast<std::int32_t>(offset);
+  for (const Step& step : schedule.steps) {
+    reader.step(copies_of(schedule, step), typed_copies_of(schedule, step), step.slides());
+    const auto sends = schedule.sends_of(step);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if (i % step.in_flight() == 0) reader.round();
+      const std::int32_t offset = way[static_cast<std::size_t>(sends[i].peer)];
+      const std::int64_t blocks = schedule.block_count(sends[i]);
+      for (Rank rank = 0; rank < senders; ++rank)
+        reader.message(rank, grid.rank_at[static_cast<std::size_t>(grid.shifted(at(rank), offset, 1))], blocks);
+    }
+  }
+}
+
 std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader) {
   if (spec.family == Family::direct && has_formula(spec.order)) {
     const auto peers = static_cast<std::uint32_t>(shape.ranks - 1);
     const Round round{.send_count = peers, .window = spec.window, .completion = spec.completion};
-    InOrder(spec, shape.ranks, reader).report(spec.window, round.slides());
+    InOrder(spec, shape, reader).report(spec.window, round.slides());
     return "";
   }
   const std::optional<Arrangement> grid = alike_on(spec, shape);
   if (!grid) return report_kept(spec, shape, reader);
-  report_translated(spec, shape, *grid, reader);
+  report_alike(spec, shape, *grid, shape.ranks, reader);
   return "";
 }
 

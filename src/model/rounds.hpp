@@ -12,6 +12,7 @@
 
 #include "model/work.hpp"
 #include "schedule/spec.hpp"
+#include "topology/arrangement.hpp"
 
 namespace swapmeet {
 
@@ -32,6 +33,9 @@ class RoundReader {
 /// all others rank by rank, and kept: most_kept_messages at most. Requires spec.family != Family::native and
 /// unsuitable(spec, shape) empty.
 std::string report_rounds(const Spec& spec, const Shape& shape, RoundReader& reader);
+
+/// The same of ranks that do alike on `grid`, as far as the first `senders` of them send.
+void report_alike(const Spec& spec, const Shape& shape, const Arrangement& grid, Rank senders, RoundReader& reader);
 
 inline constexpr std::int64_t most_kept_messages = std::int64_t{1} << 25;
 

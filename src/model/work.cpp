@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "algorithms/families.hpp"
 #include "model/irregular.hpp"
 #include "model/counts.hpp"
 #include "model/rounds.hpp"
@@ -348,7 +349,7 @@ void count_irregular(const Spec& spec, const Shape& shape, const std::vector<std
   add_rotations(spec, shape.ranks, sizes, work);
 }
 
-/// Of a family without closed forms: its messages, one by one.
+/// Without closed forms: its messages, one by one.
 class WorkReader : public RoundReader {
  public:
   WorkReader(const Shape& shape, const Nodes& nodes, Work& work) : work_(work), tally_(shape, nodes) {}
@@ -373,6 +374,30 @@ class WorkReader : public RoundReader {
   PhaseTally tally_;
   std::int64_t batches_ = 0;
 };
+
+/// How many ranks, the first ones, send what stands for all that do alike on `grid`: those of a node, where nodes take
+/// each other's places as ranks do.
+Rank standing_for_all(const Arrangement& grid, const Nodes& nodes) {
+  const std::int64_t q = nodes.largest();
+  bool alike = nodes.regular() && std::ranges::is_sorted(grid.rank_at);
+  std::int64_t inner = 1;  // places of the dimensions before
+  for (const std::int32_t size : grid.sizes) {
+    const bool divided = inner < q && q < inner * size;  // nodes share this dimension
+    alike = alike && (divided ? q % inner == 0 && size % (q / inner) == 0 : q % inner == 0 || inner % q == 0);
+    inner *= size;
+  }
+  return alike ? nodes.largest() : grid.places();
+}
+
+/// Without closed forms: from schedules.
+void count_schedules(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& work) {
+  WorkReader reader(shape, nodes, work);
+  if (const std::optional<Arrangement> grid = alike_on(spec, shape))
+    report_alike(spec, shape, *grid, standing_for_all(*grid, nodes), reader);
+  else if (const std::string problem = report_rounds(spec, shape, reader); !problem.empty())
+    throw std::length_error(problem);
+  reader.end();
+}
 
 }  // namespace
 
@@ -447,12 +472,7 @@ void count_work(const Spec& spec, const Shape& shape, const Nodes& nodes, Work& 
   work.rows = spec.intra == Transport::rows;
   work.sliding = spec.completion != Completion::all && spec.window != 0;
   work.segment_bytes = spec.segment_bytes;
-  if (!has_closed_form(spec.family)) {
-    WorkReader reader(shape, nodes, work);
-    if (const std::string problem = report_rounds(spec, shape, reader); !problem.empty())
-      throw std::length_error(problem);
-    return reader.end();
-  }
+  if (!has_closed_form(spec)) return count_schedules(spec, shape, nodes, work);
   if (spec.family == Family::direct) return count_direct(spec, shape, nodes, work);
   if (spec.family == Family::leaders) return leader_work(spec, shape, work);
   const Extent grid = extent(spec.dimensions, shape);

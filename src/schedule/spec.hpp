@@ -30,8 +30,8 @@ enum class Family : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> family_names{"native", "direct", "bruck", "leaders"};
 
 /// The order in which a rank exchanges with its peers in a direct exchange. See algorithms/orders.hpp.
-enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology };
-inline constexpr std::array<std::string_view, 5> order_names{"shift", "xor", "random", "scatter", "topology"};
+enum class Order : std::uint8_t { shift, exclusive_or, random, scatter, topology, groups };
+inline constexpr std::array<std::string_view, 6> order_names{"shift", "xor", "random", "scatter", "topology", "groups"};
 
 /// What order=topology(...) says: where a conflict-free order comes from (network/order.hpp).
 struct OrderSource {
@@ -66,6 +66,20 @@ enum class Grouping : std::uint8_t {
   staggered,  ///< each in a message of its own
 };
 inline constexpr std::array<std::string_view, 2> grouping_names{"coalesced", "staggered"};
+
+/// What values the digits of a way have. See topology/arrangement.hpp.
+enum class Digits : std::uint8_t {
+  standard,  ///< 0 to r-1: blocks move ahead only
+  balanced,  ///< -r/2 to r/2: ahead and back, half as far
+};
+inline constexpr std::array<std::string_view, 2> digits_names{"standard", "balanced"};
+
+/// In which order blocks travel along the dimensions.
+enum class Paths : std::uint8_t {
+  ordered,  ///< all along the first, then along the second, ...
+  rotated,  ///< some begin with the first, as many with the second, ...: all dimensions are in use at once
+};
+inline constexpr std::array<std::string_view, 2> paths_names{"ordered", "rotated"};
 
 /// How messages between ranks of a node travel. See node/node.hpp.
 enum class Transport : std::uint8_t {
@@ -115,8 +129,9 @@ inline constexpr std::int64_t standard = std::int64_t{32} << 10;  ///< docs/meas
 struct Spec {
   Family family = Family::native;
   Order order = Order::shift;
-  OrderSource source{};     ///< of order=topology
-  std::int32_t window = 0;  ///< messages in flight in each direction; 0: all
+  OrderSource source{};          ///< of order=topology
+  std::int32_t group_ranks = 0;  ///< of order=groups: consecutive ranks in a group; 0: groups are nodes
+  std::int32_t window = 0;       ///< messages in flight in each direction; 0: all
   Completion completion = Completion::all;
   Posting posting = Posting::receives_first;
   std::int64_t segment_bytes = 0;    ///< 0: whole blocks
@@ -130,6 +145,8 @@ struct Spec {
   Layout layout = Layout::basic;
   Packing packing = Packing::memcpy;
   Grouping grouping = Grouping::coalesced;
+  Digits digits = Digits::standard;
+  Paths paths = Paths::ordered;
   // For blocks of unequal size:
   Sizes sizes = Sizes::automatic;
   /// Blocks of more bytes than this are sent directly to their destination: a number, or Direct::never or Direct::automatic.

@@ -159,7 +159,12 @@ bool read_source(std::string_view text, OrderSource& source) {
 bool read_order(std::string_view text, Spec& spec) {
   if (text.starts_with("topology")) return read_source(text, spec.source) && (spec.order = Order::topology, true);
   spec.source = {};
-  return read_name(text, order_names, spec.order);
+  spec.group_ranks = 0;
+  constexpr std::string_view groups = "groups:";
+  if (!text.starts_with(groups)) return text != "groups" && read_name(text, order_names, spec.order);
+  spec.order = Order::groups;
+  text.remove_prefix(groups.size());
+  return text == "nodes" || read_number(text, 1, most_size, spec.group_ranks);
 }
 
 /// Of nodes.
@@ -169,6 +174,8 @@ bool read_node_order(std::string_view text, Spec& spec) {
 
 std::string print_order(const Spec& spec) {
   std::string text(order_names[static_cast<std::size_t>(spec.order)]);
+  if (spec.order == Order::groups)
+    return text + ':' + (spec.group_ranks == 0 ? "nodes" : std::to_string(spec.group_ranks));
   if (spec.order != Order::topology) return text;
   text += '(' + spec.source.network;
   if (!spec.source.routing.empty()) text += ",routing=" + spec.source.routing;
@@ -219,17 +226,28 @@ std::vector<Parameter> make_parameters() {
        read_layer_radix<0>, nullptr},
       {"r2", "", "2 or more, root or all", "radix of the second dimension (between nodes)", bruck, false,
        read_layer_radix<1>, nullptr},
+      {"digits", "", "standard (0 to r-1) or balanced (-r/2 to r/2)",
+       "values of the digits of a way: balanced ones go ahead and back, half as far", bruck, false,
+       [](std::string_view text, Spec& spec) { return read_name(text, digits_names, spec.digits); },
+       [](const Spec& spec) { return std::string(digits_names[static_cast<std::size_t>(spec.digits)]); }},
+      {"paths", "", "ordered or rotated",
+       "the dimensions along which blocks travel: all blocks along the first, then the second, ... (ordered), or equal "
+       "parts of them begin with each (rotated), which uses the links of all dimensions at once",
+       bruck, false, [](std::string_view text, Spec& spec) { return read_name(text, paths_names, spec.paths); },
+       [](const Spec& spec) { return std::string(paths_names[static_cast<std::size_t>(spec.paths)]); }},
       {"layout", "", "basic, modified, zero-rotation or zero-copy", "where blocks under way are kept", bruck, true,
        [](std::string_view text, Spec& spec) { return read_name(text, layout_names, spec.layout); },
        [](const Spec& spec) { return std::string(layout_names[static_cast<std::size_t>(spec.layout)]); }},
       {"pack", "", "memcpy or datatype", "how scattered blocks get into one message", forwarding, false,
        [](std::string_view text, Spec& spec) { return read_name(text, packing_names, spec.packing); },
        [](const Spec& spec) { return std::string(packing_names[static_cast<std::size_t>(spec.packing)]); }},
-      {"order", "", "shift, xor, random, scatter or topology(FILE[,routing=WAY][,place=PLACEMENT])",
+      {"order", "",
+       "shift, xor, random, scatter, groups:N, groups:nodes or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a rank exchanges with its peers: shift (rank+i, rank-i), xor (rank^i, P a power of two), "
        "random "
-       "(rows of a random anti-circulant matrix), scatter (one random list, the same for all), topology (so that "
-       "messages do not share the links of a network: docs/networks.md)",
+       "(rows of a random anti-circulant matrix), scatter (one random list, the same for all), groups (members of a "
+       "group, N consecutive ranks or a node, send to different groups at a time), topology (so that messages do not "
+       "share the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
       {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a node exchanges with the others, as of direct (bruck: dims=nodes, r2=all)", between_nodes,

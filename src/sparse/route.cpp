@@ -16,7 +16,7 @@ SparseRoute::SparseRoute(const Spec& spec, const Shape& shape, Rank rank)
   places_.push_back(place_of(rank));
   for (std::int32_t place = 0; grid_ && place < grid_->places(); ++place)
     if (rank_at(place) == rank && place != places_.front()) places_.push_back(place);
-  for (const Digit& digit : digits_along(spec.radices, sizes_)) {
+  for (const Digit& digit : digits_along(spec.radices, sizes_, spec.digits)) {
     const std::int32_t at_a_time = spec.window == 0 ? digit.radix : spec.window;
     for (std::int32_t first = 1; first < digit.radix; first += at_a_time)
       rounds_.push_back({digit, first, std::min(digit.radix - 1, first + at_a_time - 1)});
@@ -27,15 +27,14 @@ std::int32_t SparseRoute::value(const Round& round, std::size_t held, Rank desti
   const Digit& digit = round.digit;
   const std::int32_t size = sizes_[digit.dimension];
   const std::int32_t way = along(place_of(destination), digit.dimension) - along(places_[held], digit.dimension);
-  return (way < 0 ? way + size : way) / digit.weight % digit.radix;
+  return digit.value(way < 0 ? way + size : way);
 }
 
 std::int32_t SparseRoute::peer_place(const Round& round, std::size_t held, std::int32_t value,
                                      std::int32_t sign) const {
   const Digit& digit = round.digit;
   const std::int32_t place = places_[held], size = sizes_[digit.dimension], from = along(place, digit.dimension);
-  const auto steps = static_cast<std::int32_t>(std::int64_t{value} * digit.weight % size);
-  const std::int32_t to = (from + sign * steps + size) % size;
+  const std::int32_t to = (from + sign * digit.step(value) + size) % size;
   return place + (to - from) * strides_[digit.dimension];
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace swapmeet {
 
@@ -104,6 +105,23 @@ Arrangement hierarchical(const Dimensions& dimensions, const Shape& shape) {
   return grid;
 }
 
+/// Makes the digits of one dimension balanced. Even radices have one value more in one direction: by turns ahead and
+/// back, so that all digits together reach about as far in both.
+void balance(std::span<Digit> digits) {
+  std::int64_t low = 0, reached = 1;
+  for (Digit& digit : digits) {
+    digit.least = (digit.radix - (digit.number % 2 == 0)) / 2;
+    low += std::int64_t{digit.least} * digit.weight;
+    reached *= digit.radix;
+  }
+  for (Digit& digit : digits) {
+    // Of the `size` ways -back to size - 1 - back: as many as possible of the short ones.
+    const std::int64_t size = digit.size, back = std::clamp((size - 1) / 2, low - (reached - size), low);
+    digit.low = static_cast<std::int32_t>(low);
+    digit.ahead = static_cast<std::int32_t>(size - back);
+  }
+}
+
 std::int32_t root(std::int32_t size) {  // rounded up
   std::int32_t r = 1;
   while (std::int64_t{r} * r < size) ++r;
@@ -188,14 +206,17 @@ Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, st
   return digits;
 }
 
-std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes) {
+std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes,
+                                Digits form) {
   std::vector<Digit> digits;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const std::size_t first = digits.size();
     std::int32_t weight = 1, number = 0;
     for (const std::int32_t radix : digits_of(radices, d, sizes[d])) {
-      digits.push_back({d, number++, weight, radix});
+      digits.push_back({d, number++, weight, radix, sizes[d]});
       weight *= radix;
     }
+    if (form == Digits::balanced) balance(std::span(digits).subspan(first));
   }
   return digits;
 }

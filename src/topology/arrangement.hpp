@@ -5,6 +5,7 @@
 /// forwards blocks for it. No block starts or ends at a proxy.
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
 #include "schedule/spec.hpp"
@@ -60,14 +61,37 @@ std::vector<std::int32_t> equal_factors(std::int32_t product, std::int32_t count
 /// by numbers, the last repeated until they cover the size, none larger than is of use.
 Radices digits_of(const std::vector<Radices>& radices, std::size_t dimension, std::int32_t size);
 
+/// Values are numbered 0 to radix - 1: 0 stays. Of standard digits the value z moves z·weight places ahead. Of balanced
+/// ones they are 0, 1, -1, 2, -2, ... (or 0, -1, 1, ...), so they move at most half as far, in both directions.
 struct Digit {
   std::size_t dimension;
   std::int32_t number;  ///< within the dimension, from 0
   std::int32_t weight;  ///< in places along the dimension
   std::int32_t radix;
+  std::int32_t size;       ///< of the dimension
+  std::int32_t ahead = 0;  ///< balanced: offsets below it move ahead in all, others back; 0: standard
+  std::int32_t low = 0;    ///< balanced: how far back all digits of the dimension reach together
+  std::int32_t least = 0;  ///< balanced: minus the least value
+
+  /// Of an offset along the dimension, 0 to size - 1.
+  std::int32_t value(std::int32_t offset) const {
+    if (ahead == 0) return offset / weight % radix;
+    const std::int32_t z = (offset + low - (offset < ahead ? 0 : size)) / weight % radix - least;
+    const bool first = 2 * least < radix ? z > 0 : z < 0;  // of the two directions, that with more values
+    return first ? 2 * std::abs(z) - 1 : 2 * std::abs(z);
+  }
+  /// How many places ahead the value moves, modulo the size.
+  std::int32_t step(std::int32_t value) const {
+    const std::int32_t z = ahead == 0                                ? value
+                           : (value % 2 != 0) == (2 * least < radix) ? (value + 1) / 2
+                                                                     : -((value + 1) / 2);
+    const auto places = static_cast<std::int32_t>(std::int64_t{z} * weight % size);
+    return places < 0 ? places + size : places;
+  }
 };
 
 /// The digits of all dimensions, in the order in which blocks travel by them.
-std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes);
+std::vector<Digit> digits_along(const std::vector<Radices>& radices, const std::vector<std::int32_t>& sizes,
+                                Digits digits = Digits::standard);
 
 }  // namespace swapmeet

@@ -126,7 +126,7 @@ std::int64_t early_in_batches(std::int64_t ranks, std::int64_t window) {
 /// How often the most that any rank sends or receives may pass through a rank on the way to others: docs/proofs.md.
 std::int64_t passing_sums(const Spec& spec, const Counts& counts, std::int64_t ranks) {
   if (spec.family == Family::leaders) return 2 * std::int64_t{counts.sizes[0] - 1};
-  if (spec.family != Family::bruck || counts.ranks_differ) return ranks - 1;
+  if (spec.family != Family::bruck || counts.ranks_differ || !has_closed_form(spec)) return ranks - 1;
   std::int64_t sums = 0, before = 1;
   std::size_t dimension = 0;
   for (const Digit& digit : digits_along(spec.radices, counts.sizes)) {

@@ -79,3 +79,36 @@ GOLDEN = {  # by a second implementation of SplitMix64 and Fisher-Yates, in Pyth
 def test_shuffles_are_the_same_on_every_machine() -> None:
     assert _core.shuffled_ranks(1, 0) == [0]
     assert [_core.shuffled_ranks(8, seed) for seed in GOLDEN] == list(GOLDEN.values())
+
+
+GROUPS = [("groups:1", ""), ("groups:2", ""), ("groups:3", ""), ("groups:4", ""), ("groups:100", "")]
+GROUPS += [("groups:nodes", nodes) for nodes in ("", "2", "4", "3+5", "cyclic:3", "2/4")]
+
+
+@pytest.mark.parametrize(("order", "nodes"), GROUPS)
+@pytest.mark.parametrize(("window", "complete"), [("all", "all"), ("1", "all"), ("3", "all"), ("2", "any")])
+def test_orders_balanced_by_groups_are_proved(order: str, nodes: str, window: str, complete: str) -> None:
+    spec = _core.parse_spec(f"direct(order={order},window={window},complete={complete})")
+    for ranks in (1, 2, 3, 4, 7, 8, 12, 16, 17, 24):
+        assert _core.verify(spec, ranks, nodes=nodes).findings == [], f"P = {ranks}"
+
+
+@pytest.mark.parametrize(("groups", "members"), [(4, 8), (8, 8), (8, 4), (3, 6), (9, 3), (6, 18)])
+def test_in_a_slot_members_send_to_different_groups(groups: int, members: int) -> None:
+    """Between any two groups at most members / groups messages, rounded up, where either number divides the other."""
+    ranks = groups * members
+    spec = _core.parse_spec(f"direct(order=groups:{members},window=1)")
+    slots = collections.defaultdict(list)
+    for rank in range(ranks):
+        for number, step in enumerate(_core.generate(spec, ranks, rank).steps):
+            slots[number] += [(rank // members, peer // members) for peer, _ in step[4]]
+    for pairs in slots.values():
+        assert max(collections.Counter(pairs).values()) <= -(-members // groups)
+        for end in (0, 1):
+            assert max(collections.Counter(pair[end] for pair in pairs).values()) <= members
+
+
+def test_groups_that_differ_too_much_are_refused() -> None:
+    spec = _core.parse_spec("direct(order=groups:nodes)")
+    assert not spec.unsuitable(16, "4")
+    assert "too unequal" in spec.unsuitable(40, "20+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1")

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from swapmeet import _core
 
-ORDERS = ("shift", "xor", "random", "scatter")
+ORDERS = ("shift", "xor", "random", "scatter", "groups:3", "groups:nodes")
 PARAMETERS = {
     "order": st.sampled_from(ORDERS),
     "window": st.just("all") | st.integers(1, 1 << 20).map(str),
@@ -26,6 +26,8 @@ PARAMETERS |= {
 }
 PARAMETERS |= {
     "messages": st.sampled_from(("coalesced", "staggered")),
+    "digits": st.sampled_from(("standard", "balanced")),
+    "paths": st.sampled_from(("ordered", "rotated")),
     "sizes": st.sampled_from(("auto", "padded", "ahead", "combined", "total")),
     "direct": st.sampled_from(("never", "auto", "0", "8KiB", "3MiB")),
 }

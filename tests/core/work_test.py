@@ -11,6 +11,11 @@ from swapmeet import _core
 
 MAPS = ("", "1", "2", "3", "4", "8", "4+2", "5+1+3", "cyclic:3", "2/4")
 GRIDS = [f"dims={dims},radix={radix}" for dims in ("P", "2d", "nodes", "groups:3") for radix in ("2", "3/4", "all")]
+GRIDS += [
+    f"dims={dims},radix={radix},{form}"
+    for dims in ("P", "2d", "nodes")
+    for radix, form in (("3", "digits=balanced"), ("all", "paths=rotated"), ("2/4", "digits=balanced,paths=rotated"))
+]
 
 
 def blocks_of(runs: list[str]) -> int:

@@ -15,6 +15,8 @@ FAMILY = [
     "direct(order=xor)",
     "direct(order=random,window=3,complete=any,segment=512)",
     "direct(order=random,window=2,complete=any,post=granted)",
+    "direct(order=groups:2,window=2,complete=any)",
+    "bruck(dims=2d,radix=3,digits=balanced,paths=rotated,layout=zero-rotation,window=all)",
 ]
 ALGORITHMS = ["auto", *alias_names(sparse=False), *FAMILY]
 RANKS = [1, 2, 3, 4, 5, 7, 8, 16]
@@ -52,6 +54,8 @@ BETWEEN = [
     "two-layer-staggered(intra=auto,sizes=total,direct=never)",
     "node-leaders(per-node=2)",
     "two-layer(order=topology(torus(dims=3),place=block),r1=all,window=1)",
+    "bruck(radix=3,digits=balanced,sizes=ahead,window=2,layout=zero-rotation)",
+    "bruck(dims=nodes,radix=2,digits=balanced,paths=rotated,sizes=combined,direct=auto)",
 ]
 LIMIT_S = 400  #: more than the 300 s after which the suite names the case that hangs
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,6 +30,7 @@ TORI = {16: "2x2x4", 64: "4x4x4", 256: "4x8x8", 1024: "8x8x16"}  #: that a job o
 MOST_LOOKS = 1_200_000_000  #: messages, times the links of their way, of a direct exchange that is estimated
 MOST_OF_ALL = 5_000_000_000  #: the same of one that has all messages in flight
 MOST_ORDERED = 256  #: ranks of conflict-free orders that are searched for
+MOST_GROUPED = 1024  #: ranks of orders by groups, of which each slot is another
 MOST_OF_RINGS = 1024  #: of those of a torus, for which no search is needed
 
 
@@ -58,10 +61,18 @@ def specs(where: Platform) -> Iterator[str]:
     texts += [f"direct(window={window},complete=any)" for window in (8, 32)]
     texts += [f"bruck(radix={radix},layout=zero-rotation,window=all)" for radix in (6, 8, 12, 16, 24, 32)]
     texts += ["grid", *MPIS]
+    texts += [f"bruck(radix={r},digits=balanced,layout=zero-rotation,window=all)" for r in (3, 5, 7, 11, 16, 32)]
+    texts += ["grid(paths=rotated)", "torus", "torus(paths=rotated)"]
+    if several:
+        texts += [f"two-layer(radix={r}/all,paths={paths})" for r in ("4", "all") for paths in ("ordered", "rotated")]
+    if several and ranks <= MOST_GROUPED:
+        texts += [f"direct(order=groups:nodes,window={window},complete=any)" for window in (8, 32)]
+    if (switch := ranks_of_a_switch(where)) > where.per_node and ranks % switch == 0:
+        groups = f"{where.per_node}/{switch}" if several else str(switch)
+        texts += [f"bruck(dims=groups:{groups},radix={r},layout=zero-rotation,window=all)" for r in ("root/all", "all")]
+        texts += [f"direct(order=groups:{switch},window=8,complete=any)"] if ranks <= MOST_GROUPED else []
     if "x" in where.topology:
-        dims = where.topology.removeprefix("torus(dims=").partition(",")[0]
-        texts += [f"bruck(dims={dims},radix={r},layout=zero-rotation,window=all)" for r in ("2", "4", "all")]
-        texts.append("torus")
+        texts += _of_a_torus(where.topology.removeprefix("torus(dims=").partition(",")[0])
     most = MOST_OF_RINGS if "ordered=1" in where.topology else MOST_ORDERED
     if len(where.hosts) > 1 and ranks <= most:
         order = f"topology({where.topology},place=block:{where.per_node})"
@@ -70,6 +81,26 @@ def specs(where: Platform) -> Iterator[str]:
         spec = parse_spec(text)
         if dict(spec.parameters).get("intra", "mpi") == "mpi" and not spec.unsuitable(ranks, nodes):
             yield text
+
+
+def _of_a_torus(dims: str) -> Iterator[str]:
+    """Its dimensions, also those of which some are taken together, in which messages go both ways."""
+    sizes = [int(size) for size in dims.split("x")]
+    grids = [dims, f"{math.prod(sizes[:-1])}x{sizes[-1]}", f"{sizes[0]}x{math.prod(sizes[1:])}"]
+    for radix in ("2", "4"):
+        yield f"bruck(dims={dims},radix={radix},layout=zero-rotation,window=all)"
+    for grid in dict.fromkeys(grids):
+        for paths in ("ordered", "rotated"):
+            yield f"bruck(dims={grid},radix=all,paths={paths},layout=zero-rotation,window=all)"
+    for paths in ("ordered", "rotated"):
+        yield f"bruck(dims={dims},radix=3,digits=balanced,paths={paths},layout=zero-rotation,window=all)"
+
+
+def ranks_of_a_switch(where: Platform) -> int:
+    """Of the first switch, if all its hosts are full."""
+    network = where.network
+    switches = Counter(to for source, to, _ in network.links if source < network.hosts)
+    return where.per_node * max(switches.values())
 
 
 def looks(spec: str, where: Platform) -> float:

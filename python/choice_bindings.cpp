@@ -7,10 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "bindings.hpp"
-#include "choose/neighbours.hpp"
 #include "choose/select.hpp"
 #include "options/options.hpp"
 
@@ -140,22 +137,6 @@ void bind_choice(nb::module_& m) {
       "nodes"_a = "", "knowledge"_a = Knowledge{},
       "(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says "
       "otherwise.");
-  m.def(
-      "choose_between_nodes",
-      [](const std::vector<Neighbourhood>& all, const std::string& nodes, bool shared_memory,
-         const Knowledge& knowledge) {
-        NeighbourWork most{};
-        for_each_surroundings(all, nodes, [&](const Surroundings& its, Rank rank) {
-          std::ranges::transform(most, work_of(its, rank), most.begin(),
-                                 [](double a, double b) { return std::max(a, b); });
-        });
-        const Means means{shared_memory, shared_memory, "it is not to be had"};
-        const Choice choice =
-            choose_between_nodes(shape_of(static_cast<Rank>(all.size()), nodes), most, means, knowledge);
-        return std::make_pair(choice.spec, choice.reason);
-      },
-      "neighbourhoods"_a, "nodes"_a, "shared_memory"_a = true, "knowledge"_a = Knowledge{},
-      "(spec, reason) for exchanges with neighbours on several nodes: a neighbourhood of each rank in order.");
   m.def(
       "give_up_order",
       [](const Spec& spec, const std::string& problem, Options& options) {

@@ -1194,11 +1194,6 @@ def choose(collective: Collective, ranks: int, block_bytes: int, options: Option
     (spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise.
     """
 
-def choose_between_nodes(neighbourhoods: Sequence[Neighbourhood], nodes: str, shared_memory: bool = True, knowledge: Knowledge = ...) -> tuple[Spec, str]:
-    """
-    (spec, reason) for exchanges with neighbours on several nodes: a neighbourhood of each rank in order.
-    """
-
 def give_up_order(spec: Spec, problem: str, options: Options) -> str:
     """
     Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning.

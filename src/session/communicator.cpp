@@ -150,8 +150,6 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   auto decision = std::make_unique<Decision>();
   decision->reason = refusal_.empty() ? device_ : refusal_;
   if (decision->reason.empty() && of_neighbours(collective)) {
-    const bool automatic = !options_.algorithm && find_nodes().empty();
-    if (automatic && awaits_calls(collective) && !setup_policy_.over(false)) return postponed(collective);
     decide_for_neighbours(*decision);
   } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";

@@ -292,10 +292,8 @@ class Communicator {
   /// The plan of `spec`, made if it is new. Collective then. nullptr on all ranks: one has no memory for it, or it cannot
   /// be executed.
   Plan* plan_for(const Spec& spec);
-  /// What to do with exchanges with neighbours; by the automatic choice on several nodes the latter. Collective on the first
-  /// call.
+  /// What to do with exchanges with neighbours. Collective on the first call.
   Choice choose_for_neighbours();
-  Choice choose_between_nodes();
   std::unique_ptr<Plan> make_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;
   /// nullptr: this rank does not know the neighbours of its node.
   std::unique_ptr<SizedPlan> make_sized_plan_for_neighbours(const Spec& spec, Neighbours* within_node) const;

@@ -83,28 +83,14 @@ std::string Communicator::meet_neighbours() {
 Choice Communicator::choose_for_neighbours() {
   const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
-  if (!options_.algorithm && nodes() > 1) return choose_between_nodes();
-  Choice choice = swapmeet::choose_for_neighbours(options_, {true, true}, host_is_mpich);
+  Choice choice = swapmeet::choose_for_neighbours(shape_, options_, {true, true}, host_is_mpich);
   if (choice.spec.intra != Transport::mpi) {
     join(Spec{});
-    choice = swapmeet::choose_for_neighbours(options_, means_, host_is_mpich);
+    choice = swapmeet::choose_for_neighbours(shape_, options_, means_, host_is_mpich);
   }
   if (!forwards(choice.spec)) return choice;
   const std::string problem = meet_neighbours();
   return problem.empty() ? choice : Choice{Spec{}, problem};
-}
-
-Choice Communicator::choose_between_nodes() {
-  if (knowledge_.ranks_per_core > 1) return swapmeet::choose_between_nodes(shape_, {}, {true, true}, knowledge_);
-  if (const std::string problem = meet_neighbours(); !problem.empty()) return {Spec{}, problem};
-  describe_network();
-  NeighbourWork most{};
-  if (surroundings_) most = work_of(*surroundings_, rank_);
-  if (reduce(most, MPI_DOUBLE, MPI_MAX, agreeing()) != MPI_SUCCESS) most = {};
-  const Choice hoped_for = swapmeet::choose_between_nodes(shape_, most, {true, true}, knowledge_);
-  if (!forwards(hoped_for.spec)) return hoped_for;
-  join(Spec{});
-  return swapmeet::choose_between_nodes(shape_, most, means_, knowledge_);
 }
 
 std::unique_ptr<SizedPlan> Communicator::make_sized_plan_for_neighbours(const Spec& spec,

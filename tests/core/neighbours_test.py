@@ -163,32 +163,6 @@ def test_leaders_send_as_many_messages_of_a_stencil_as_forwarding_along_dimensio
     assert found == {"direct": 16 * 6, "leaders(per-node=all)": 16 * 2, "leaders(per-node=1)": 4 * 2}
 
 
-def dense(ranks: int) -> list[Neighbourhood]:
-    return graph([[int(a != b) for b in range(ranks)] for a in range(ranks)], random.Random(2))
-
-
-@pytest.mark.parametrize(("ranks", "nodes"), [(16, "4"), (11, "4+3+4"), (64, "16"), (32, "cyclic:4")])
-def test_leaders_are_chosen_where_messages_can_be_combined(ranks: int, nodes: str) -> None:
-    spec, _ = _core.choose_between_nodes(dense(ranks), nodes)
-    assert spec.family == "leaders"
-    assert findings(str(spec), dense(ranks), nodes) == []
-    assert _core.choose_between_nodes(dense(ranks), nodes, shared_memory=False)[0].family == "native"
-
-
-def test_leaders_are_not_chosen_where_ranks_share_cores() -> None:
-    knowledge = _core.Knowledge()
-    knowledge.ranks_per_core = 8
-    assert _core.choose_between_nodes(dense(16), "4", knowledge=knowledge)[0].family == "native"
-
-
-def test_leaders_are_not_chosen_where_there_is_nothing_to_combine() -> None:
-    assert _core.choose_between_nodes(dense(8), "1")[0].family == "native"
-    ring = graph([[int((b - a) % 16 == 4) for b in range(16)] for a in range(16)], random.Random(2))
-    assert _core.choose_between_nodes(ring, "cyclic:16")[0].family == "native"
-    lonely = [Neighbourhood(8, rank, [], []) for rank in range(8)]
-    assert _core.choose_between_nodes(lonely, "4")[0].family == "native"
-
-
 def test_two_periodic_ranks_swap_the_directions() -> None:
     """MPI-4.1, example 8.10: what goes in the negative direction comes from the positive one."""
     text = str(schedules("direct", grid((2,), (True,)))[0])

@@ -372,6 +372,11 @@ std::string unsuitable_grid(const Spec& spec, const Shape& shape) {
         return "groups of " + std::to_string(dimensions.sizes[i]) + " ranks cannot be made of groups of " +
                std::to_string(dimensions.sizes[i - 1]);
   if (const std::string problem = too_unequal(dimensions, shape); !problem.empty()) return problem;
+  constexpr Rank most_uneven = 256;  // what they take and hold is then counted in the schedules of all ranks
+  const bool uneven = extent(dimensions, shape).places != shape.ranks;
+  if (uneven && shape.ranks > most_uneven && (spec.digits != Digits::standard || spec.paths != Paths::ordered))
+    return "digits=balanced and paths=rotated need groups of equal size on more than " + std::to_string(most_uneven) +
+           " ranks";
   return no_order(spec, shape);
 }
 

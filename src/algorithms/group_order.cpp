@@ -8,7 +8,7 @@ namespace swapmeet {
 GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
   const auto group_at = [&](Rank rank) {
     if (spec.group_ranks > 0) return rank / spec.group_ranks;
-    return shape.hierarchy.empty() ? 0 : shape.hierarchy.back()[static_cast<std::size_t>(rank)];
+    return shape.hierarchy.empty() ? 0 : shape.hierarchy.front()[static_cast<std::size_t>(rank)];
   };
   std::unordered_map<std::int32_t, std::int32_t> numbers;  // of groups, in the order of their first ranks
   std::vector<std::int32_t> sizes;

@@ -114,7 +114,8 @@ SlotFlow direct(const Spec& spec, const Neighbourhood& neighbourhood) {
 std::string unsuitable_for_neighbours(const Spec& spec) {
   if (spec.family == Family::native) return "";
   if (spec.family == Family::bruck) return "blocks for neighbours are sent directly, or by leaders of nodes";
-  if (spec.order == Order::topology) return "an order of the topology is for exchanges of all with all";
+  if (spec.order == Order::topology || spec.order == Order::groups)
+    return "an order of the topology or by groups is for exchanges of all with all";
   if (spec.family == Family::direct && spec.sizes != Sizes::automatic)
     return "neighbours know the sizes of their blocks, and exchange none";
   if (spec.sizes == Sizes::padded) return "blocks for neighbours are not padded: not all ranks know the largest";

@@ -201,7 +201,7 @@ bool wants_nodes(const Shape& shape, const Options& options) {
   if (!options.algorithm) return shape.ranks > 1;
   const Spec& spec = *options.algorithm;
   return spec.intra != Transport::mpi || spec.dimensions.kind == Dimensions::Kind::nodes ||
-         spec.family == Family::leaders;
+         (spec.order == Order::groups && spec.group_ranks == 0) || spec.family == Family::leaders;
 }
 
 bool wants_means(const Shape& shape, const Options& options) {

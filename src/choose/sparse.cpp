@@ -7,7 +7,9 @@ namespace swapmeet {
 SparseChoice choose_sparse(const Shape& shape, const Options& options) {
   std::string unsuited;
   if (options.algorithm && options.algorithm->sparse != Sparse::automatic) {
-    const std::string problem = unsuitable(*options.algorithm, shape);
+    const Spec& asked = *options.algorithm;
+    const bool rotated = asked.sparse == Sparse::forward && asked.paths == Paths::rotated;
+    const std::string problem = rotated ? "sparse=forward takes the dimensions in order" : unsuitable(asked, shape);
     if (problem.empty()) return {*options.algorithm, "by " + options.algorithm_from};
     unsuited = options.algorithm_from + " is unsuitable: " + problem + "; ";
   }

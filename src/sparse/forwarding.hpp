@@ -122,7 +122,7 @@ class SparseForwarding {
       if (source != me_) awaited_.push_back({z, route_.places()[slot / values], source});
     }
     for (Item& item : items_) {
-      const std::int32_t z = route_.value(round, item.held, item.destination);
+      const std::int32_t z = route_.value(round, item.source, item.destination);
       item.slot = none;
       if (z < round.first || z > round.last) continue;
       item.slot = static_cast<std::uint32_t>(item.held * values + static_cast<std::size_t>(z - round.first));

@@ -30,9 +30,9 @@ class SparseRoute {
   /// Places that this rank holds, its own first. A message is at one of them.
   const std::vector<std::int32_t>& places() const { return places_; }
 
-  /// The value of the round's digit in the way from our place number `held` to a destination: 0, or it moves so many
-  /// steps in this digit.
-  std::int32_t value(const Round& round, std::size_t held, Rank destination) const;
+  /// The value of the round's digit in the way from a source to a destination, wherever the message is: 0, or it moves so
+  /// many steps in this digit. (What remains of the way has other digits, if they go both ways.)
+  std::int32_t value(const Round& round, Rank source, Rank destination) const;
 
   /// The place that is `value` steps of the round's digit ahead (`sign` 1) of our place number `held`, or behind it (-1).
   std::int32_t peer_place(const Round& round, std::size_t held, std::int32_t value, std::int32_t sign) const;

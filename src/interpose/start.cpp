@@ -66,7 +66,9 @@ struct Equal {
     return neighbours ? 0 : receive.count * communicator.datatypes()[receive.type].size;
   }
   /// Whether the host MPI may have the call as it came: MPICH 5.0 divides by the size of the type.
-  bool suits_host(std::int64_t bytes) const { return neighbours || bytes > 0 || receive.count == 0; }
+  bool suits_host(std::int64_t bytes) const {
+    return neighbours || bytes > 0 || (receive.count == 0 && (send.count == 0 || send.base == MPI_IN_PLACE));
+  }
   bool is(const Request& one) const {
     return one.collective == collective && one.send->is(send.count, send.type) &&
            one.receive.is(receive.count, receive.type);
@@ -209,7 +211,7 @@ bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Ca
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
-  if (call.suits_host(block_bytes))
+  if (call.suits_host(block_bytes) || communicator->locked())
     if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
   error = queue->start(request_of(call, *communicator, *blocks), request);
   return true;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "choose/limits.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/agreement.hpp"
 #include "session/census.hpp"
@@ -275,7 +276,8 @@ OnlineTuning* Communicator::trying(Collective collective, Decision& decision, st
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) join(Spec{});
-  if (proved(spec, shape_)) execute_by(spec, collective, *decision);
+  const Limited limited = swapmeet::within_limits(spec, collective, shape_, any_block_bytes, options_);
+  if (limited.spec == spec && limited.problem.empty() && proved(spec, shape_)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));

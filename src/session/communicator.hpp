@@ -44,7 +44,6 @@ struct Decision {
   /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
   std::vector<std::unique_ptr<OnlineTuning>> trying;
   bool compared = true;  ///< whether others are tried; else it is only measured what calls take
-  bool noted = true;     ///< whether what calls take is evidence for all of their kind
 };
 
 /// The last MPI_Alltoall. One that is like it, but for its addresses, gets the same decision.

@@ -175,7 +175,7 @@ void OnlineTuning::learn() {
   trials_->learn();
   pause();
   const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
-  if (trials_->samples(tried) > 0 && usual_.noted)
+  if (trials_->samples(tried) > 0)
     communicator_.note({communicator_.kind_of_calls(collective_, mean_bytes()), spec, trials_->samples(tried),
                         trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.decide_anew();

@@ -40,6 +40,7 @@ struct StartedQueue::One {
   std::atomic<bool> over{false};
   std::chrono::steady_clock::time_point begin{};
   std::shared_ptr<Idle> returns_to;
+  std::uint64_t generation = 0;  ///< of the decisions when it was started
 };
 
 /// Exchanges that are over, to be used again: their requests may outlive the communicator.
@@ -76,21 +77,28 @@ struct StartedQueue::Idle {
     if (of_neighbours(request.collective) || !request.send || !request.send->is_plain() || !request.receive.is_plain())
       return;
     const std::lock_guard lock(baton);
-    if (closed || !one->decision || !one->decision->plan) return;
+    if (closed || one->generation != generation || !one->decision || !one->decision->plan) return;
     if (all.size() == most) all.erase(all.begin());
     all.push_back(std::move(one));
+  }
+
+  std::uint64_t current() {
+    const std::lock_guard lock(baton);
+    return generation;
   }
 
   /// Decisions are made anew; or there will be none.
   void forget(bool for_ever) {
     const std::lock_guard lock(baton);
     all.clear();
+    ++generation;
     closed |= for_ever;
   }
 
   const MPI_Comm user;
   Baton baton;
   std::vector<std::unique_ptr<One>> all;
+  std::uint64_t generation = 0;  ///< of decisions
   bool closed = false;
 };
 
@@ -128,6 +136,7 @@ StartedQueue::~StartedQueue() {
 
 void StartedQueue::decide_anew() {
   idle_->forget(false);
+  trying_ = settles_ = nullptr;
   tunings_.clear();
 }
 
@@ -164,6 +173,7 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
   if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
+  one->generation = idle_->current();
   communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());
@@ -187,7 +197,7 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
     return ours ? std::nullopt : std::optional(communicator_.user());
   }
   if (UnderWay::has(*this) || !communicator_.ready()) return std::nullopt;  // else another thread may be deciding
-  if (communicator_.starts_on_host() || is_nothing_to_host(collective, block_bytes))
+  if (communicator_.starts_on_host() || is_nothing_to_host(collective, block_bytes))  // not locked: see above
     return communicator_.expect_calls(), communicator_.ours();
   const Decision* const decision = communicator_.decided(collective, block_bytes);
   return decision && !decision->exchange ? std::optional(communicator_.ours()) : std::nullopt;
@@ -224,7 +234,7 @@ int StartedQueue::start_first(One& one) {
     post->call_begins(one.collective());
     Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
   }
-  if (!one.decision || preparing_ || communicator_.nodes() > 1)
+  if (!one.decision || one.decision->sized || preparing_ || communicator_.nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
@@ -247,10 +257,11 @@ int StartedQueue::decide(One& one) {
   if (!preparing_ && communicator_.ready()) {
     if (!one.decision) one.decision = declined(one);
     if (!one.decision) one.decision = communicator_.decided(one.collective(), one.block_bytes());
-    if (StartedTuning* const tuning = std::exchange(counted_, true) ? nullptr : tuning_of(one)) {
-      settles_ = tuning->begins(PMPI_Wtime()) ? tuning : nullptr;
-      if (!settles_) one.decision = &tuning->next();
-    }
+    if (!counted_) try {
+        count(one);
+      } catch (const std::bad_alloc&) {
+        return unfinished;  // there may be memory later
+      }
   }
   if (preparing_ || settles_ || !one.decision || one.decision->sized)
     if (const int error = prepare(one)) return error;
@@ -258,6 +269,24 @@ int StartedQueue::decide(One& one) {
     one.decision =
         &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send, one.block_bytes());
   return MPI_SUCCESS;
+}
+
+/// Has what tries another schedule for exchanges like `one` go on, if anything does. Only one does at a time: they could not be
+/// told apart.
+void StartedQueue::count(One& one) {
+  constexpr int most_others = 64;  // then those of the one that tries do not seem to come any more
+  StartedTuning* const tuning = tuning_of(one);
+  counted_ = true;
+  if (!tuning) return;
+  const bool other_tries = trying_ && trying_ != tuning && !trying_->paused() && ++others_ <= most_others;
+  if (other_tries) {
+    one.decision = &tuning->chosen();
+    return;
+  }
+  trying_ = tuning;
+  others_ = 0;
+  settles_ = tuning->begins(PMPI_Wtime()) ? tuning : nullptr;
+  if (!settles_) one.decision = &tuning->next();
 }
 
 /// What tries another schedule for exchanges like `one`; nullptr: nothing does.
@@ -275,7 +304,8 @@ StartedTuning* StartedQueue::tuning_of(const One& one) {
 /// The decision to leave `one` to the host MPI for what all ranks know, once they have met; nullptr: it is to be decided.
 Decision* StartedQueue::declined(const One& one) {
   const bool native = communicator_.starts_on_host();
-  if (!native && !is_nothing_to_host(one.collective(), one.block_bytes())) return nullptr;
+  const bool nothing = is_nothing_to_host(one.collective(), one.block_bytes()) && !communicator_.locked();
+  if (!native && !nothing) return nullptr;
   communicator_.expect_calls();  // however far this rank was: those that must settle something expect them, too
   return &communicator_.decline(one.collective(),
                                 native ? "a rank has SWAPMEET_NONBLOCKING=native" : "nothing to send");
@@ -289,7 +319,7 @@ int StartedQueue::prepare(One& one) {
     if (settles_) {
       settles_->settle();
       one.decision = &std::exchange(settles_, nullptr)->next();
-    } else {
+    } else if (!one.decision) {
       one.decision = declined(one);
       if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
     }
@@ -317,6 +347,7 @@ void StartedQueue::over(int error) {
   One* const one = waiting_.front();
   waiting_.pop_front();
   counted_ = false;
+  settles_ = nullptr;
   if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
   if (communicator_.options().statistics && one->decision)

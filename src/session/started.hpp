@@ -63,6 +63,7 @@ class StartedQueue final : public Ongoing {
   int advance_first();
   int start_first(One& one);
   int decide(One& one);
+  void count(One& one);
   StartedTuning* tuning_of(const One& one);
   Decision* declined(const One& one);
   int prepare(One& one);
@@ -74,6 +75,8 @@ class StartedQueue final : public Ongoing {
   /// Of exchanges of a kind, with blocks of a class of sizes.
   std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<StartedTuning>> tunings_;
   StartedTuning* settles_ = nullptr;  ///< with the exchange that is prepared
+  StartedTuning* trying_ = nullptr;   ///< of these
+  int others_ = 0;                    ///< exchanges of others since its last one
   std::shared_ptr<Idle> idle_;
   Observer observer_;     ///< for the watchdog
   bool begun_ = false;    ///< it knows of the first

@@ -1,8 +1,9 @@
 #include "session/started_tuning.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
-#include <span>
 
 #include "mpi/agreement.hpp"
 #include "mpi/report.hpp"
@@ -36,7 +37,16 @@ bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
+/// Trials take some ten exchanges' time, if they lose.
+StartedTuning::StartedTuning(Communicator& communicator, Collective collective, Decision& usual)
+    : communicator_(communicator), collective_(collective), usual_(usual),
+      pause_(static_cast<int>(10 / std::clamp(communicator.options().trials_share, 1e-4, 1.0))) {
+  constexpr std::size_t most_of_arm = 64;
+  for (std::vector<double>& times_s : times_s_) times_s.reserve(most_of_arm);
+}
+
 bool StartedTuning::begins(double now_s) {
+  if (ended_) return false;
   const double took_s = now_s - last_s_;
   last_s_ = now_s;
   if (counts_) times_s_[arm_].push_back(took_s);
@@ -52,10 +62,11 @@ void StartedTuning::settle() {
   if (left_ == 0) judge();
   if (arm_ != single || single_) return;
   single_ = &communicator_.on_trial(collective_, single_step());
-  if (!single_->exchange) pause();
+  if (!single_->exchange) end();
 }
 
 Decision& StartedTuning::next() {
+  if (ended_) return usual_;
   if (!paused_) counts_ = blocks[block_].exchanges - left_ >= blocks[block_].uncounted;
   --left_;
   return decision(arm_);
@@ -75,8 +86,11 @@ void StartedTuning::judge() {
   constexpr double hopeless = 1.25, better = 0.95;
   const bool first = block_ + 1 == first_judged;
   std::array<double, 2> times_s = {median(times_s_[usual]), first ? least(times_s_[single]) : median(times_s_[single])};
-  if (reduce(std::span(times_s), MPI_DOUBLE, MPI_SUM, communicator_.ours()) != MPI_SUCCESS) return pause();
-  for (double& time_s : times_s) time_s /= communicator_.ranks();
+  std::array<std::int64_t, 2> sums_ns{};  // whose sum is the same on all ranks, in whatever order
+  std::ranges::transform(times_s, sums_ns.begin(), [](double time_s) { return std::llround(1e9 * time_s); });
+  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, communicator_.ours()) != MPI_SUCCESS) return end();
+  std::ranges::transform(sums_ns, times_s.begin(),
+                         [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / communicator_.ranks(); });
   if (first && times_s[single] < hopeless * times_s[usual]) return enter(first_judged);
   chosen_ = times_s[single] < better * times_s[usual] ? single : usual;
   if (communicator_.options().explain && communicator_.rank() == 0) {
@@ -97,7 +111,13 @@ void StartedTuning::pause() {
   arm_ = chosen_;
   left_ = pause_;
   pause_ = std::min(pause_, 1 << 20) * 4;
-  for (std::vector<double>& times : times_s_) times.clear();
+  for (std::vector<double>& times_s : times_s_) times_s.clear();
+}
+
+/// All go as usual from now on.
+void StartedTuning::end() {
+  paused_ = ended_ = true;
+  arm_ = chosen_ = usual;
 }
 
 }  // namespace swapmeet

@@ -25,8 +25,7 @@ bool is_single_step(const Spec& spec);
 class StartedTuning {
  public:
   /// `usual`: of several steps. Both live as long.
-  StartedTuning(Communicator& communicator, Collective collective, Decision& usual)
-      : communicator_(communicator), collective_(collective), usual_(usual) {}
+  StartedTuning(Communicator& communicator, Collective collective, Decision& usual);
 
   /// Another exchange begins, at `now_s`. Whether settle() is to be called before next(). Local.
   bool begins(double now_s);
@@ -34,6 +33,10 @@ class StartedTuning {
   void settle();
   /// The decision for the exchange that begins.
   Decision& next();
+
+  /// Whether nothing is tried now; and what was chosen, for an exchange that does not count.
+  bool paused() const { return paused_; }
+  Decision& chosen() { return decision(chosen_); }
 
  private:
   enum Arm : std::size_t { usual, single };
@@ -45,11 +48,11 @@ class StartedTuning {
   static constexpr std::array<Block, 6> blocks = {
       {{usual, 10, 4}, {single, 5, 2}, {usual, 16, 4}, {single, 16, 4}, {usual, 16, 4}, {single, 16, 4}}};
   static constexpr std::size_t first_judged = 2;  ///< blocks after which a loser is dropped
-  static constexpr int first_pause = 1000;
 
   void enter(std::size_t block);
   void judge();
   void pause();
+  void end();
   Decision& decision(Arm arm);
 
   Communicator& communicator_;
@@ -59,8 +62,9 @@ class StartedTuning {
   Arm arm_ = usual;             ///< of the exchange that begins
   Arm chosen_ = usual;
   std::size_t block_ = 0;
-  int left_ = blocks[0].exchanges, pause_ = first_pause;
-  bool paused_ = false, counts_ = false;  ///< whether the last exchange does
+  int left_ = blocks[0].exchanges, pause_;
+  bool paused_ = false, ended_ = false;
+  bool counts_ = false;  ///< whether the last exchange does
   double last_s_ = 0;
   std::array<std::vector<double>, 2> times_s_;  ///< from an exchange to the next
 };

@@ -26,8 +26,7 @@ SparseRoute::SparseRoute(const Spec& spec, const Shape& shape, Rank rank)
 std::int32_t SparseRoute::value(const Round& round, Rank source, Rank destination) const {
   const Digit& digit = round.digit;
   const std::int32_t size = sizes_[digit.dimension];
-  const std::int32_t way =
-      along(place_of(destination), digit.dimension) - along(place_of(source), digit.dimension);
+  const std::int32_t way = along(place_of(destination), digit.dimension) - along(place_of(source), digit.dimension);
   return digit.value(way < 0 ? way + size : way);
 }
 

@@ -90,6 +90,14 @@ def test_nothing_is_exchanged(started, spec: str, empties: int, ranks: int, whee
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("spec", ["auto", "shared-memory", "pairwise"])
+def test_nothing_is_exchanged_with_threads(started, spec: str, ranks: int) -> None:
+    """Where the progress of MPICH is locked, exchanges start without a communicator of ours. (Of an empty type MPICH's
+    own crash there.)"""
+    started("nothing", ranks, "0", "threads", algorithm=spec)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
 def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     """On the communicator of the exchange, whose handler returns it; that of MPI_COMM_WORLD would end the program.
     Ordered: until ranks have met it is Open MPI's MPI_Ialltoallv, whose MPI_Wait crashes on such an error (5.0.11)."""

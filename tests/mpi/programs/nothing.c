@@ -1,5 +1,7 @@
 /* nothing: MPI_Ialltoall of no bytes, by no elements on some ranks and by elements of an empty type on others, between
- * exchanges of data: first of all, between others, under way beside others. It prints "nothing: right". */
+ * exchanges of data: first of all, between others, under way beside others. It prints "nothing: right".
+ *
+ *   nothing ELEMENTS [threads]  ELEMENTS: of the empty type; threads: with MPI_THREAD_MULTIPLE, after an MPI_Alltoall */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +10,16 @@ enum { ROUNDS = 200 };
 
 int main(int argc, char **argv) {
   int me, ranks, wrong = 0, all = 0;
-  MPI_Init(&argc, &argv);
+  const int threads = argc > 2;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &all);
+  all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &me), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int empties = argc > 1 ? atoi(argv[1]) : 0; /* elements of the empty type */
+  const int empties = argc > 1 ? atoi(argv[1]) : 0;
   MPI_Datatype empty;
   MPI_Type_contiguous(0, MPI_INT, &empty), MPI_Type_commit(&empty);
   int *const sent = malloc((size_t)ranks * sizeof *sent), *const received = malloc((size_t)ranks * sizeof *received);
+  for (int i = 0; i < ranks; ++i) sent[i] = 0;
+  if (threads) MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD);
   for (int round = 0; round < ROUNDS; ++round) {
     MPI_Request requests[3];
     const int turn = round + me, elements = turn % 2 ? empties : 0;

@@ -79,6 +79,12 @@ def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks
     assert len(algorithms) == 1
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_an_algorithm_is_set_before_what_is_over_was_waited_for(started, ranks: int) -> None:
+    """What is kept of an exchange for the next one like it must not outlive its algorithm: on no rank."""
+    started("set_late", ranks)
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("empties", [0, 5])
 @pytest.mark.parametrize("spec", ["auto", "native", "pairwise", "tuna"])

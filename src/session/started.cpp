@@ -82,11 +82,6 @@ struct StartedQueue::Idle {
     all.push_back(std::move(one));
   }
 
-  std::uint64_t current() {
-    const std::lock_guard lock(baton);
-    return generation;
-  }
-
   /// Decisions are made anew; or there will be none.
   void forget(bool for_ever) {
     const std::lock_guard lock(baton);
@@ -98,7 +93,7 @@ struct StartedQueue::Idle {
   const MPI_Comm user;
   Baton baton;
   std::vector<std::unique_ptr<One>> all;
-  std::uint64_t generation = 0;  ///< of decisions
+  std::atomic<std::uint64_t> generation = 0;  ///< of decisions
   bool closed = false;
 };
 
@@ -173,7 +168,7 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
   if (communicator_.options().statistics) one->begin = std::chrono::steady_clock::now();
   one->error = MPI_SUCCESS;
   one->over.store(false, std::memory_order_relaxed);
-  one->generation = idle_->current();
+  one->generation = idle_->generation.load(std::memory_order_relaxed);
   communicator_.repeat() = {};  // no blocking call is like the last one: it waits for this
   return context().under_way->start(*this, [&]() -> int {
     waiting_.push_back(one.get());

@@ -12,7 +12,7 @@ export SWAPMEET_MEMORY=off
 echo "# $mpi, $(git rev-parse --short HEAD), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(date +%F)"
 echo "# 8 ranks on 4 nodes, 500us, 1gbit; blocks of 64 B; an accelerator computes for so many us; us from one start to the next"
 run() { # NAME US [OPTION]
-  taken=$(.venv/bin/swapmeet cluster run --mpi "$mpi" --nodes 4 -n 8 --latency 500us --rate 1gbit ${3:-} -- \
+  taken=$(.venv/bin/swapmeet cluster run --mpi "$mpi" --hosts 4 -n 8 --latency 500us --rate 1gbit ${3:-} -- \
     "$program" 64 400 "-$2" 2>/dev/null | sed -n 's/ us$//p')
   echo "$2 $1 $taken"
 }

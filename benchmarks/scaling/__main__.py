@@ -2,7 +2,7 @@
 
     python benchmarks/scaling simulated -n 4,8,16,32,64,128 --machine cluster,cscs-slimfly -o scaling.jsonl
     python benchmarks/scaling machine -n 1,2,4 -o here.jsonl --programs sample_sort
-    python benchmarks/scaling cluster -n 4,8 --nodes 4 --latency 50us -o cluster.jsonl
+    python benchmarks/scaling cluster -n 4,8 --hosts 4 --latency 50us -o cluster.jsonl
     python benchmarks/scaling draw scaling.jsonl --picture docs/pictures/scaling --document docs/scaling.md
 
 Points that FILE has already are not run again. Exit status: 1 if a point failed, 2 if something is not as it must be.
@@ -60,8 +60,8 @@ def places(arguments: argparse.Namespace) -> list[Place]:
         ]
     if arguments.where == "machine":
         return [Launched("this machine", ["run"], arguments.time_limit, arguments.rounds)]
-    network = ["--nodes", str(arguments.nodes), "--latency", arguments.latency, "--rate", arguments.rate]
-    name = f"{arguments.nodes} nodes in one machine, {arguments.latency}, {arguments.rate}"
+    network = ["--hosts", str(arguments.hosts), "--latency", arguments.latency, "--rate", arguments.rate]
+    name = f"{arguments.hosts} nodes in one machine, {arguments.latency}, {arguments.rate}"
     return [Launched(name, ["cluster", "run", *network], arguments.time_limit, arguments.rounds)]
 
 
@@ -116,7 +116,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
             command.add_argument("--machine", default="cluster", metavar="NAME,NAME")
             command.add_argument("-Q", "--ranks-per-node", type=int)
         if where == "cluster":
-            command.add_argument("--nodes", type=int, default=4)
+            command.add_argument("--hosts", type=int, default=4)
             command.add_argument("--latency", default="50us")
             command.add_argument("--rate", default="1gbit")
     command = commands.add_parser("draw", help="pictures and tables of results")

@@ -24,6 +24,8 @@ OLD = [
     ("reproduce", "--limit", "10m"),
     ("conformance", "--timeout", "60"),
     ("cluster", "run", "--limit", "3s", "--", "true"),
+    ("cluster", "run", "--nodes", "2", "--", "true"),
+    ("cluster", "check", "--nodes", "2"),
     ("bench", "--seeds", "0"),
     ("topology", "torus(2)", "--seconds", "3"),
     ("topology", "torus(2)", "--weights", "sizes"),
@@ -33,7 +35,10 @@ OLD = [
 @pytest.mark.parametrize("words", OLD, ids=" ".join)
 def test_an_earlier_name_is_refused_with_the_new_one(words: tuple[str, ...]) -> None:
     (old, new), *_ = (
-        (word, new) for word in words for key in (f"{words[0]} {word}", word) if (new := RENAMED.get(key))
+        (word, new)
+        for word in words
+        for key in (f"{' '.join(words[:2])} {word}", f"{words[0]} {word}", word)
+        if (new := RENAMED.get(key))
     )
     assert refused(*words) == f"swapmeet: {old} is called {new} now"
 
@@ -49,6 +54,18 @@ def test_every_command_is_in_one_part_of_the_help() -> None:
     assert sorted(listed) == sorted(group.commands)
     text = swapmeet("--help").stdout
     assert all(f"\n{part}:" in text for part in PARTS) and all(f"\n  {name} " in text for name in listed)
+
+
+def test_every_line_of_the_help_is_a_whole_sentence() -> None:
+    for command in ("", "cluster", "tuning"):
+        lines = swapmeet(*command.split(), "--help").stdout.splitlines()
+        assert not [line for line in lines if line.endswith("...") and "[ARGS]" not in line]
+
+
+def test_the_help_has_names_for_values_and_not_the_types_of_python() -> None:
+    text = swapmeet("run", "--help").stdout
+    assert text.startswith("Usage: swapmeet run [OPTIONS] APP [ARGS]...\n")
+    assert "-P, -n, --ranks N " in text and "--mpi NAME " in text and "<" not in text
 
 
 def test_an_option_has_the_same_letter_in_every_command() -> None:

@@ -13,7 +13,7 @@ from swapmeet.measure.bench.results import read
 from swapmeet.measure.profiling.recording import read as read_recording
 
 LATENCY_S = 2e-3
-LAUNCHER = f"{sys.executable} -m swapmeet cluster run --native --mpi {{mpi}} --nodes 2 -n {{ranks}} --latency 2ms --"
+LAUNCHER = f"{sys.executable} -m swapmeet cluster run --native --mpi {{mpi}} --hosts 2 -n {{ranks}} --latency 2ms --"
 
 
 def test_bench_measures_across_hosts(namespaces: None, tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ RENAMED = {
     "--seconds": "--budget",
     "--seeds": "--seed",
     "--weights": "--workload",
+    "cluster run --nodes": "--hosts",
+    "cluster check --nodes": "--hosts",
     "explain -Q": "--nodes",
     "explain --per-node": "--nodes",
     "explain --ranks-per-node": "--nodes",

@@ -15,8 +15,8 @@ from swapmeet.output import print_json, tables_console
 
 STANDARD = Network()
 
-Latency = Annotated[str, typer.Option(metavar="TIME", help="Between two nodes, one way.")]
-Rate = Annotated[str, typer.Option(metavar="RATE", help="Of each node's link, in each direction.")]
+Latency = Annotated[str, typer.Option(metavar="TIME", help="Latency between two nodes, one way.")]
+Rate = Annotated[str, typer.Option(metavar="RATE", help="Rate of each node's link, in each direction.")]
 Topology = Annotated[
     str | None,
     typer.Option(
@@ -24,14 +24,14 @@ Topology = Annotated[
         help="N nodes at each of several switches; between these rate=RATE, and latency=TIME on top; else the above.",
     ),
 ]
-Queue = Annotated[str, typer.Option(metavar="BYTES", help="That may wait for a link; more is dropped.")]
-Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Of a packet, at most.")]
+Queue = Annotated[str, typer.Option(metavar="BYTES", help="Bytes that may wait for a link; more is dropped.")]
+Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Size of a packet, at most.")]
 Limit = Annotated[str, typer.Option("--time-limit", metavar="TIME", help="Then the cluster ends, with status 124.")]
-Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Sent by all together, the same.")]
+Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Bytes sent by all nodes, at most; then the same.")]
 Counts = Annotated[bool, typer.Option("--counts", help="At the end, print what went over each link.")]
 
 cluster = App(
-    help="Hosts made of namespaces, with a network between them, for real MPIs on one machine (docs/cluster.md).",
+    help="Run MPI programs on a virtual cluster in this machine.\n\nIts hosts are namespaces, with a network between them (docs/cluster.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -40,18 +40,18 @@ cluster = App(
 @cluster.command(context_settings=PASSING)
 def run(
     argv: Annotated[list[str], typer.Argument(metavar="APP [ARGS]...", help="The program, behind `--`.")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="Number of hosts. Default: 2.")] = None,
+    hosts: Annotated[int | None, typer.Option(min=1, help="Number of nodes. Default: 2.")] = None,
     ranks_per_node: Annotated[
         str | None,
         typer.Option(
             "-Q",
             "--ranks-per-node",
             metavar="N,...",
-            help="Of all nodes, or one number for each, as in 3,1,4. Default: 1.",
+            help="Of all nodes, or of each, as in 3,1,4. Default: 1.",
         ),
     ] = None,
     ranks: Annotated[
-        int | None, typer.Option(*RANKS, min=1, help="Or their total, spread over the nodes evenly.")
+        int | None, typer.Option(*RANKS, min=1, help="Number of ranks, spread over the nodes evenly.")
     ] = None,
     latency: Latency = STANDARD.latency,
     rate: Rate = STANDARD.rate,
@@ -79,11 +79,11 @@ def run(
     trace: Trace = None,
     native: Annotated[bool, typer.Option("--native", help="Without Swapmeet, to compare.")] = False,
 ) -> None:
-    """Run an MPI program on several hosts, as `swapmeet run` does on one.
+    """Run an MPI program on several virtual hosts.
 
     Everything is inside new namespaces, and ends with this command, however that ends.
     """
-    per_node = placement(nodes, ranks_per_node, ranks)
+    per_node = placement(hosts, ranks_per_node, ranks)
     network = Network(
         latency=latency,
         rate=rate,
@@ -109,7 +109,7 @@ def run(
 
 @cluster.command()
 def check(
-    nodes: Annotated[int, typer.Option(min=2, help="Number of hosts.")] = 2,
+    hosts: Annotated[int, typer.Option(min=2, help="Number of nodes.")] = 2,
     latency: Latency = STANDARD.latency,
     rate: Rate = STANDARD.rate,
     topology: Topology = None,
@@ -120,12 +120,12 @@ def check(
     mpi: Annotated[str | None, typer.Option(help="With whose library the programs were built; not used.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the network of such a cluster, without an MPI: what was set, what is there.
+    """Measure the network of a virtual cluster, without an MPI.
 
-    Exit status 1: it is faster than what was set, which cannot be.
+    Prints what was set, and what was measured. Exit status 1: it is faster than what was set, which cannot be.
     """
     network = Network(latency, rate, topology, queue, mtu, limit=limit, counts=counts)
-    found = checking.check(network, nodes, mpis.find(mpi) if mpi else mpis.default())
+    found = checking.check(network, hosts, mpis.find(mpi) if mpi else mpis.default())
     if as_json:
         print_json("cluster check", links=list(map(checking.record, found)))
     else:

@@ -93,36 +93,36 @@ def _number(text: str, least: int, most: int, what: str) -> int:
     return int(text)
 
 
-def placement(nodes: int | None, per_node: str | None, ranks: int | None) -> list[int]:
-    """The ranks of each node, from the three options that say so.
+def placement(hosts: int | None, per_node: str | None, ranks: int | None) -> list[int]:
+    """The ranks of each node, by the three options that give them.
 
     Parameters
     ----------
-    nodes : int, optional
-        --nodes.
+    hosts : int, optional
+        --hosts: the number of nodes.
     per_node : str, optional
         --ranks-per-node: one number, or one for each node, as in 3,1,4.
     ranks : int, optional
-        -n: so many in all, as evenly as can be.
+        -n: their total, as evenly as can be.
 
     Raises
     ------
     SwapmeetError
-        If they say too little, or contradict one another.
+        If they contradict one another.
     """
     if ranks is not None and per_node is not None:
-        raise SwapmeetError("-P and --ranks-per-node both say how many ranks there are: leave one out")
+        raise SwapmeetError("-P and --ranks-per-node both give the number of ranks: leave one out")
     if per_node is not None:
         counts = [_number(word.strip(), 1, MOST_RANKS, "--ranks-per-node") for word in per_node.split(",")]
         if len(counts) == 1:
-            counts *= nodes or 2
-        if nodes not in (None, len(counts)):
-            raise SwapmeetError(f'--ranks-per-node "{per_node}" says the ranks of {len(counts)} nodes, not of {nodes}')
+            counts *= hosts or 2
+        if hosts not in (None, len(counts)):
+            raise SwapmeetError(f'--ranks-per-node "{per_node}" has the ranks of {len(counts)} nodes, not of {hosts}')
     else:
-        many = nodes or 2
+        many = hosts or 2
         total = ranks or many
         if total < many:
-            raise SwapmeetError(f"-P {total} leaves some of {many} nodes without a rank: take fewer --nodes")
+            raise SwapmeetError(f"-P {total} leaves some of {many} nodes without a rank: take fewer --hosts")
         counts = [total // many + (node < total % many) for node in range(many)]
     if len(counts) > MOST_NODES or sum(counts) > MOST_RANKS:
         raise SwapmeetError(f"{sum(counts)} ranks on {len(counts)} nodes: expected up to {MOST_RANKS} on {MOST_NODES}")

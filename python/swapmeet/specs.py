@@ -15,6 +15,7 @@ MOST_RANKS = 2**31 - 1
 MOST_VALUES = 1_000_000
 MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
 NEAR_NAME = 0.75  #: of difflib
+RANGE_OF_RADICES = re.compile(r'not "\d+:')
 RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
 
@@ -36,6 +37,8 @@ def parse_spec(text: str, option: str = "") -> _core.Spec:
 def _corrected(name: str, problem: str) -> str:
     """The core's message; where that lists all names, as none is near, what else the name may be."""
     short, listed, rest = problem.partition(" (known: ")
+    if RANGE_OF_RADICES.search(problem):
+        return f"{problem}: `swapmeet bench` takes ranges, and `swapmeet model` by --radix"
     if not listed:
         return problem
     networks = [network for network, *_ in _core.network_names()]

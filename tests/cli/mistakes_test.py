@@ -30,7 +30,18 @@ CASES = [
     (["model", "tra", "-P", "4", "-S", "2 mbytes"], "did you mean 2MiB?"),
     (["model", "tra", "-P", "4", "-S", "much"], "such as 64, 8KiB or 1MiB"),
     (["simulate", "--estimate", "tra", "-n", "4", "--machine", "nothing"], "with a network (cluster, "),
-    (["simulate", "--estimate", "tra", "-n", "4", "--machine", "hockney"], "says nothing of its network"),
+    (["simulate", "--estimate", "tra", "-n", "4", "--machine", "hockney"], "has no network"),
+    (["simulate", "--estimate", "tra", "-n", "4", "--machine", "polarix"], "did you mean polaris?"),
+    (["simulate", "--estimate", "tra", "-n", "4", "--time-limit", "soon"], '--time-limit "soon": expected a time'),
+    (["model", "tra", "-P", "4", "-S", "8", "--machine", "thta"], "did you mean theta?"),
+    (["limits", "-o", "nowhere", "--machine", "hockney"], "no built-in machine with a network (cluster, "),
+    (["limits", "-o", "nowhere", "--markdown"], "nowhere/cells.jsonl: No such file or directory: `swapmeet limits -o"),
+    (["topology", "torus(4x4)"], "did you mean torus(dims=4x4)?"),
+    (["show", "tra(r=2:P)", "-P", "4"], "`swapmeet bench` takes ranges, and `swapmeet model` by --radix"),
+    (["run", "-n", "two", "--", "true"], '-n "two": expected a whole number'),
+    (["doctor", "--ranks=1"], '--ranks "1": expected 2 or more'),
+    (["topology", "torus(2)", "-P", "9999999"], '-P "9999999": expected 1048576 or less'),
+    (["compare", "x", "y", "--tie", "none"], '--tie "none": expected a number'),
 ]
 
 
@@ -215,6 +226,20 @@ def test_no_compiler_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("CXX", "no-such-compiler -O2")
     with pytest.raises(SwapmeetError, match='^CXX="no-such-compiler -O2" is no program: '):
         library._make(tmp_path, ["x"], [], "", "all MPIs")
+
+
+@pytest.mark.parametrize("words", ["show tra -P 512", "goal tra -P 64 -S 8", "model tra -P 2:512 --csv"])
+def test_output_that_nobody_reads_to_its_end_is_no_mistake(words: str) -> None:
+    line = f"set -o pipefail; {sys.executable} -m swapmeet {words} | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout
+
+
+@pytest.mark.parametrize("words", ["show tra -P 8", "model tra -P 8 --json", "algorithms --markdown"])
+def test_output_that_cannot_be_written_is_reported_in_one_line(words: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "swapmeet", *words.split()], stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, b"swapmeet: standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

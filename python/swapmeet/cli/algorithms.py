@@ -21,7 +21,7 @@ def algorithms(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List what a spec can contain: families, aliases and parameters."""
+    """List families, aliases and parameters of specs."""
     one_form(markdown, as_json)
     if as_json:
         print_json("algorithms", **algorithm_records())

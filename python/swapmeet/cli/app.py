@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -99,8 +99,16 @@ class Commands(typer.core.TyperGroup):
 def _reporting() -> Iterator[None]:
     try:
         yield
+        sys.stdout.flush()
     except SwapmeetError as problem:
         print(f"swapmeet: {problem}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
+    except BrokenPipeError:  # `swapmeet show ... | head`
+        _print_no_more()
+        raise typer.Exit(0) from None
+    except OSError as problem:
+        _print_no_more()
+        print(f"swapmeet: {problem.filename or 'standard output'}: {problem.strerror}", file=sys.stderr)
         raise typer.Exit(BAD_INPUT) from None
     except Exception as problem:
         line = _usage_error(problem)
@@ -111,9 +119,12 @@ def _reporting() -> Iterator[None]:
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)  # a thread of the core may still run, and must not meet a dying interpreter
-    except BrokenPipeError:  # `swapmeet show ... | head`
+
+
+def _print_no_more() -> None:
+    """Lose the output that could not be written, which Python would try again at its end."""
+    with suppress(OSError, ValueError):  # without a file beneath it there is nothing to lose
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
 
 
 def _usage_error(problem: Any) -> str | None:

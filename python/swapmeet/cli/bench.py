@@ -22,9 +22,9 @@ def bench(
         ),
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option(*RANKS, help="Numbers of ranks, as in 2:4,8. Default: the cores.")
+        str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
-    mpi: Annotated[str | None, typer.Option(help="Names of `swapmeet info`, as in mpich,openmpi; or all.")] = None,
+    mpi: Annotated[str | None, typer.Option(metavar="NAME,...", help="MPIs of `swapmeet info`, as in mpich,openmpi; or all.")] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
     sizes: Annotated[str | None, typer.Option("-S", "--sizes", help="Bytes of a block, as in 8,1KiB,64KiB.")] = None,
     doubling: Annotated[
@@ -34,12 +34,12 @@ def bench(
     workload: Annotated[
         list[str] | None, typer.Option(help="Sizes of an Alltoallv, as in uniform:max=1KiB; may be repeated.")
     ] = None,
-    seeds: Annotated[str | None, typer.Option("--seed", help="Of the workloads, as in 0,1,2.")] = None,
+    seeds: Annotated[str | None, typer.Option("--seed", help="Random seeds of the workloads, as in 0,1,2.")] = None,
     datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
     nodes: Annotated[
-        str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
+        str | None, typer.Option(metavar="MAP", help="Ranks that count as a node, as of SWAPMEET_NODES.")
     ] = None,
-    launches: Annotated[int | None, typer.Option(help="How often everything is launched anew (5).")] = None,
+    launches: Annotated[int | None, typer.Option(help="Number of launches (5).")] = None,
     samples: Annotated[
         int | None, typer.Option("-i", help="Samples of each candidate in a launch: exactly this number,")
     ] = None,
@@ -49,7 +49,7 @@ def bench(
         float | None,
         typer.Option(metavar="PERCENT", help="until half the 95 % interval is this part of the median (2)."),
     ] = None,
-    budget: Annotated[str | None, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = None,
+    budget: Annotated[str | None, typer.Option(metavar="TIME", help="Time for all of it, as in 90s, 15m or 2h.")] = None,
     warm_up: Annotated[
         int | None, typer.Option("-x", help="Samples that do not count, at the beginning of each size (1).")
     ] = None,
@@ -71,7 +71,7 @@ def bench(
     touch: Annotated[bool, typer.Option("--touch", help="Rewrite send buffers before each call, untimed.")] = False,
     pin: Annotated[bool, typer.Option("--pin", help="Bind rank i to core i, in turn.")] = False,
     launcher: Launcher = None,
-    order_seed: Annotated[int | None, typer.Option(help="Of the random order (1).")] = None,
+    order_seed: Annotated[int | None, typer.Option(help="Random seed of the order of samples (1).")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Continue these results; options are theirs unless given.")
@@ -86,11 +86,11 @@ def bench(
     to one file, for `swapmeet plot`, `swapmeet compare` and your own programs (docs/results.md).
     """
     if not as_osu and (full or percentiles):
-        raise SwapmeetError(f"{'-f' if full else '-z'} says nothing without --osu")
+        raise SwapmeetError(f"{'-f' if full else '-z'} has no effect without --osu")
     if as_osu and as_json:
         raise SwapmeetError("--osu and --json are two forms of the same: leave one out")
     if resume is not None and output is not None:
-        raise SwapmeetError("--resume goes on in its file: leave --output out")
+        raise SwapmeetError("--resume continues its file: leave --output out")
     with needs_package("bench"):
         from swapmeet.measure.bench import osu, running
         from swapmeet.measure.bench.request import Request

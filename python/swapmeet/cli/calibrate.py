@@ -19,20 +19,22 @@ MOST_RANKS = 1 << 16
 
 
 def calibrate(
-    ranks: Annotated[int | None, typer.Option(*RANKS, help="How many. Default: the cores.")] = None,
-    mpi: Annotated[str | None, typer.Option(help="Name of `swapmeet info`.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, help="Number of ranks. Default: the cores.")] = None,
+    mpi: Annotated[str | None, typer.Option(help="An MPI of `swapmeet info`.")] = None,
     budget: Annotated[
         str,
-        typer.Option(metavar="TIME", help="For all of it, as in 30s or 5m. The least that is measured may take 30 s."),
+        typer.Option(metavar="TIME", help="Time for all of it, as in 30s or 5m. The minimum may take 30 s."),
     ] = "1m",
-    launches: Annotated[int, typer.Option(help="How often everything is launched anew.")] = 3,
+    launches: Annotated[int, typer.Option(help="Number of launches.")] = 3,
     launcher: Launcher = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where the description goes.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what messages and copies cost here, and write it down for `swapmeet model --machine` and `swapmeet tune`.
+    """Measure what messages and copies cost on this machine.
+
+    The description serves `swapmeet model --machine` and `swapmeet tune`.
 
     Prints how well the model predicts all-to-alls that the description was not fitted to (docs/calibration.md).
     """

@@ -28,22 +28,25 @@ def draw(
     topology: Annotated[
         str,
         typer.Option(
-            "--on", metavar="FILE|NAME", help="Show the load of links, too: a network as of `swapmeet topology`."
+            "--on", metavar="FILE|NAME", help="Show the load of links, too: a network as in `swapmeet topology`."
         ),
     ] = "",
     placement: Annotated[
-        str, typer.Option("--place", metavar="PLACEMENT", help="With --on: as of `swapmeet topology`.")
+        str, typer.Option("--place", metavar="PLACEMENT", help="With --on: as in `swapmeet topology`.")
     ] = "block",
-    routing: Annotated[str, typer.Option(metavar="WAY", help="With --on: as of `swapmeet topology`.")] = "destination",
+    routing: Annotated[str, typer.Option(metavar="WAY", help="With --on: as in `swapmeet topology`.")] = "destination",
     rounds: Annotated[
-        str, typer.Option(metavar="RANGE", help="Of stills: only these rounds, from 1 on, as in 1:4,9.")
+        str, typer.Option(metavar="RANGE", help="In a still only these rounds, from 1 on, as in 1:4,9.")
     ] = "",
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="A page (.html), or a still (.svg, .png, .pdf).")
     ] = Path("schedule.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Draw a schedule: the messages between ranks, and what buffers hold, step by step."""
+    """Draw a schedule step by step.
+
+    Messages between ranks, and what buffers hold.
+    """
     suffix = output.suffix.lower()
     if suffix not in PAGES + STILLS:
         raise SwapmeetError(f'-o "{output}": expected a file that ends in {", ".join((PAGES[0], *STILLS))}')

@@ -24,10 +24,10 @@ def env(
     trace: Trace = None,
     heap: Heap = False,
 ) -> None:
-    """Print the lines of a batch script that preload Swapmeet into what runs after them.
+    """Print the lines of a batch script that preload Swapmeet.
 
-    For bash and other POSIX shells; `eval "$(swapmeet env)"` does it in the shell of now. The library is built if need
-    be.
+    What the script runs after them is served. For bash and other POSIX shells; `eval "$(swapmeet env)"` sets the
+    current shell. The library is built if necessary.
     """
     options = {"algorithm": algorithm, "explain": explain, "stats": stats, "trace": trace}
     chosen, library, variables = application.prepare(argv or [], mpi, False, options)

@@ -23,7 +23,7 @@ MOST_RANKS = 1 << 16
 def goal(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="Which exchange: see `swapmeet algorithms`.")],
     ranks: Annotated[int, typer.Option(*RANKS, min=1, max=MOST_RANKS, help="Number of ranks.")],
-    size: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block, as in 128 or 2KiB.")],
+    size: Annotated[str, typer.Option("-S", "--sizes", metavar="BYTES", help="Bytes of a block, as in 128 or 2KiB.")],
     machine: Annotated[
         str | None,
         typer.Option(

@@ -17,9 +17,9 @@ def limits(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="Where cells and pictures go.")],
     platform: Annotated[
         str | None,
-        typer.Option("--machine", metavar="NAMES", help="With a network, as in theta,polaris. Default: all."),
+        typer.Option("--machine", metavar="NAMES", help="Machines with a network, as in theta,polaris. Default: all."),
     ] = None,
-    ranks: Annotated[str | None, typer.Option(*RANKS, help="As in 16,64. Default: 16 to 65536.")] = None,
+    ranks: Annotated[str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 16,64. Default: 16 to 65536.")] = None,
     simulated: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Results of `swapmeet simulate` too; may be repeated.")
     ] = None,
@@ -28,9 +28,10 @@ def limits(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Map how far the best exchanges known are from what no exchange can be faster than (docs/limits.md).
+    """Map how far the best known exchanges are from lower bounds.
 
-    Estimates many specs on each platform and writes the fastest, the fastest of what MPIs have, and the lower bound.
+    Estimates many specs on each platform and writes the fastest, the fastest of what MPIs have, and the lower bound
+    (docs/limits.md).
     """
     from swapmeet.draw.plots.model import require_plotting
     from swapmeet.draw.plots.style import save

@@ -28,8 +28,8 @@ def model(
         typer.Option(metavar="RADICES", help="Instead of the spec's radix: as in 2:P (all), 2,root,all or 2:64:2."),
     ] = None,
     nodes: Nodes = "",
-    rounds: Annotated[bool, typer.Option("--rounds", help="Round by round.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="For other programs.")] = False,
+    rounds: Annotated[bool, typer.Option("--rounds", help="Count round by round.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: AsJson = False,
     plot: Annotated[
         Path | None,
@@ -42,7 +42,7 @@ def model(
         str | None,
         typer.Option(metavar="WORKLOAD", help="Count an Alltoallv instead: uniform:max=1KiB, sparse:density=0.1,..."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Of the sizes (0).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Random seed of the workload (0).")] = None,
     alpha: Annotated[
         float | None, typer.Option(metavar="US", help="With --workload: time of a message in microseconds (1).")
     ] = None,
@@ -59,7 +59,7 @@ def model(
     ] = None,
     model_name: Annotated[
         str | None,
-        typer.Option("--model", metavar="MODEL", help="Of time: hockney, loggp, max-rate (default), pipelined."),
+        typer.Option("--model", metavar="MODEL", help="Model of time: hockney, loggp, max-rate (default), pipelined."),
     ] = None,
     best: Annotated[bool, typer.Option("--best", help="Which of many candidates is likely the fastest.")] = False,
     regret: Annotated[
@@ -73,9 +73,9 @@ def model(
         typer.Option(min=0, max=1 << 20, help="With --bound: messages of a rank in a round at most; 0: any number."),
     ] = 0,
 ) -> None:
-    """Count what schedules cost a rank, and bound what it holds. With --machine also the expected time.
+    """Count what schedules cost a rank, and bound what it holds.
 
-    By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
+    With --machine also the expected time. By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
     """
     answer(
         Question(

@@ -1,7 +1,8 @@
-"""How all commands read their words: no option takes what follows for a value that was forgotten."""
+"""How all commands read their words: mistakes are reported in one line, and values have the same names in every help."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,40 @@ from typer.models import CommandFunctionType
 
 from swapmeet.errors import SwapmeetError
 
+#: What the value of an option is called in the help, where the command has no other name for it.
+VALUES = {
+    "--algorithm": "SPEC",
+    "--collective": "NAME,...",
+    "--datatype": "NAME,...",
+    "--field": "NAME",
+    "--kind": "NAME",
+    "--machine": "NAME|FILE",
+    "--mpi": "NAME",
+    "--native": "NAME",
+    "--seed": "N,...",
+    "--sizes": "BYTES,...",
+    "--workload": "WORKLOAD",
+}
+NUMBER = "N"
+#: What the parser requires of a number, in its words, and in ours.
+REQUIRED = (
+    (r"valid integer", "a whole number"),
+    (r"valid (?:number|float)", "a number"),
+    (r"greater than or equal to ([\d.]+)", r"\1 or more"),
+    (r"less than or equal to ([\d.]+)", r"\1 or less"),
+    (r"not in the range (\S+[^. ])", r"a number, \1"),
+)
+
 
 class Command(typer.core.TyperCommand):
     """A command that refuses `--`, and its own options, as the value of an option."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        super().__init__(*words, **settings)
+        for param in self.params:
+            one: Any = param
+            if one.param_type_name == "option" and one.metavar is None and not one.is_flag:
+                one.metavar = next((VALUES[name] for name in one.opts if name in VALUES), NUMBER)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line."""
@@ -24,9 +56,42 @@ class Command(typer.core.TyperCommand):
             for value in values if isinstance(values, list) else [values]:
                 if key in options and value in names:
                     option: Any = options[key]
-                    how = f"{option.opts[0]} {option.metavar or 'VALUE'} ({option.help})"
+                    how = f"{option.opts[0]} {option.metavar} ({option.help})"
                     raise SwapmeetError(f'{option.opts[0]} "{value}": its value is missing: {how}')
-        return super().parse_args(ctx, args)
+        typed = [word.partition("=")[0] for word in args]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as problem:
+            wanted = _required(problem.message)
+            if wanted is None or problem.param is None or problem.param.name not in given:
+                raise
+            name = next((one for one in problem.param.opts if one in typed), problem.param.opts[0])
+            raise SwapmeetError(f'{name} "{given[problem.param.name]}": expected {wanted}') from None
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line, each argument as the command describes it."""
+        arguments = (param for param in self.params if param.param_type_name == "argument")
+        return ["[OPTIONS]", *(str(param.metavar) for param in arguments)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Print arguments and options, without the types that Python has for them."""
+        params = self.get_params(ctx)
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            some = [(param, param.get_help_record(ctx)) for param in params if param.param_type_name == kind]
+            rows = [
+                (str(param.metavar) if kind == "argument" else record[0], record[1]) for param, record in some if record
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _required(message: str) -> str | None:
+    """What the parser expected of a number; None: it refused something else."""
+    for theirs, ours in REQUIRED:
+        if match := re.search(theirs, message):
+            return match.expand(ours)
+    return None
 
 
 class App(typer.Typer):

@@ -58,7 +58,7 @@ def plot(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw what was measured: pictures (PNG and SVG) and a report (HTML).
+    """Draw results: pictures (PNG and SVG) and a report (HTML).
 
     Speed-up over the MPI as heat maps, latency over sizes, time over the radix, phases, samples.
     """

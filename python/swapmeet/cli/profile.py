@@ -26,7 +26,7 @@ def profile(
     ] = None,
     candidates: Annotated[
         list[str] | None,
-        typer.Option("--candidates", metavar="SPEC", help="To replay with, as in 'radix(r=2:P)'; may be repeated."),
+        typer.Option("--candidates", metavar="SPEC", help="Specs for the replay, as in 'radix(r=2:P)'; may be repeated."),
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For the replay, as in 90s, 15m or 2h.")] = "60s",
     no_replay: Annotated[bool, typer.Option("--no-replay", help="Only what the application does.")] = False,
@@ -36,7 +36,7 @@ def profile(
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write all as JSON.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which all-to-alls an application makes, and what Swapmeet would save.
+    """Show an application's all-to-alls, and the possible gain.
 
     The application runs once, with the all-to-alls of its MPI. Those that cost most are then replayed by candidates.
     """

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 def regret(
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Of `swapmeet bench` or `simulate`.")
+        list[Path] | None, typer.Argument(metavar="[RESULTS]...", help="Files of `swapmeet bench` or `simulate`.")
     ] = None,
     mpi: Annotated[str | None, typer.Option(help='As named in the results: "openmpi 5.0.11". Default: each.')] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Each choice in each cell.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print each choice in each cell as CSV.")] = False,
     data: Annotated[
         list[Path] | None,
         typer.Option(
@@ -43,9 +43,9 @@ def regret(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what choices lose against the fastest of all that was measured, those of `swapmeet tune` in cells held out.
+    """Show what choices lose against the fastest measured.
 
-    Beside them what the library does without a file, the papers' rules, and the MPIs' own choices (docs/tuning.md).
+    Those of `swapmeet tune` in cells held out. Beside them what the library does without a file, the papers' rules, and the MPIs' own choices (docs/tuning.md).
     """
     form = output.form(as_json, as_csv)
     if bool(files) == bool(data):

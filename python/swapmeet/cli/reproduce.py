@@ -58,9 +58,10 @@ def reproduce(
     limit: Annotated[str, typer.Option("--time-limit", metavar="TIME", help="For each simulation: 90s, 15m.")] = "10m",
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce figures and claims of the papers, and judge them (docs/reproduction.md).
+    """Reproduce figures of the papers, and judge their claims.
 
-    Of each figure the folder gets its results, a page and perhaps a picture. What was simulated once is remembered.
+    Of each figure the folder gets its results, a page and perhaps a picture. What was simulated once is remembered
+    (docs/reproduction.md).
     """
     require_source("swapmeet reproduce")
     for name in NEEDED:

@@ -16,6 +16,7 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
 from swapmeet.output import JSON, form, print_records, tables_console
 from swapmeet.simulate import peers
+from swapmeet.units import parse_duration
 
 SIZES = "8,64,512,4KiB"
 
@@ -30,20 +31,20 @@ def simulate(
     ] = None,
     platform: Annotated[
         str,
-        typer.Option("--machine", metavar="NAME", help="With a network: names or files, as in theta,polaris."),
+        typer.Option("--machine", metavar="NAME|FILE,...", help="Machines with a network: names or files, as in theta,polaris."),
     ] = "cluster",
-    ranks: Annotated[str, typer.Option(*RANKS, help="Numbers of ranks, as in 64,512.")] = "64",
+    ranks: Annotated[str, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 64,512.")] = "64",
     network: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md)."),
     ] = None,
-    per_node: Annotated[int | None, typer.Option("-Q", "--ranks-per-node", min=1, help="If not the machine's.")] = None,
+    per_node: Annotated[int | None, typer.Option("-Q", "--ranks-per-node", min=1, help="Default: the machine's.")] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
     sizes: Annotated[str | None, typer.Option("-S", "--sizes", help=f"Bytes of a block ({SIZES}).")] = None,
     workload: Annotated[
         list[str] | None, typer.Option(help="Sizes of an Alltoallv, as in uniform:max=1KiB; may be repeated.")
     ] = None,
-    seeds: Annotated[str | None, typer.Option("--seed", help="Of the workloads, as in 0,1,2.")] = None,
+    seeds: Annotated[str | None, typer.Option("--seed", help="Random seeds of the workloads, as in 0,1,2.")] = None,
     datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
     native: Annotated[
         str, typer.Option(help=f"The MPI that native stands for: {', '.join(peers.SELECTORS)}.")
@@ -59,7 +60,7 @@ def simulate(
     ] = "12h",
     jitter: Annotated[
         float,
-        typer.Option(min=0, max=1e9, metavar="US", help="Ranks begin up to this many microseconds late, at random."),
+        typer.Option(min=0, max=1_000_000_000, metavar="US", help="Ranks begin up to this many microseconds late, at random."),
     ] = 0,
     tuning: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rules that the automatic choice follows (docs/tuning.md).")
@@ -83,7 +84,7 @@ def simulate(
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where results go.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the library, and the algorithms of production MPIs, on simulated machines.
+    """Run Swapmeet and MPIs' algorithms on simulated machines.
 
     Results are those of `swapmeet bench`, but the same every time. What has been simulated once is remembered
     (docs/simulation.md).
@@ -118,8 +119,8 @@ def simulate(
         per_node=per_node,
         native=native,
         jobs=jobs or len(os.sched_getaffinity(0)),
-        limit=limit,
-        budget=budget,
+        limit_s=parse_duration(limit, "--time-limit"),
+        budget_s=parse_duration(budget, "--budget"),
         jitter_us=jitter,
         tuning=tuning,
     )

@@ -46,7 +46,7 @@ def topology(
     routing: Annotated[
         str,
         typer.Option(
-            metavar="WAY", help="Which of several minimal ways: destination (D-mod-k), hash[:SEED] (ECMP) or first."
+            metavar="WAY", help="Choice among minimal ways: destination (D-mod-k), hash[:SEED] (ECMP) or first."
         ),
     ] = "destination",
     compare: Annotated[
@@ -72,10 +72,10 @@ def topology(
         Path | None, typer.Option("--check-slots", metavar="FILE", help="Whether FILE was written for this.")
     ] = None,
     budget: Annotated[
-        str, typer.Option(metavar="TIME", help="For improvement of the order, at most, as in 10s or 2m.")
+        str, typer.Option(metavar="TIME", help="Time to improve the order, at most, as in 10s or 2m.")
     ] = "10s",
-    moves: Annotated[int, typer.Option(min=0, max=2**62, help="Of improvement, at most.")] = 20_000_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the improvement, and of a workload.")] = 0,
+    moves: Annotated[int, typer.Option(min=0, max=2**62, help="Moves that improve the order, at most.")] = 20_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Random seed of the improvement, and of a workload.")] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the network in our text form.")] = False,
     drawn: Annotated[
         Path | None,
@@ -85,13 +85,16 @@ def topology(
             help="With --compare: draw the load of each link, round by round (PNG, SVG, PDF).",
         ),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="With --compare: for other programs.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="With --compare: print CSV.")] = False,
     bound: Annotated[
         bool, typer.Option("--bound", help="What links carry at least if ranks may forward blocks: docs/limits.md.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Inspect and check a network; compute an order of messages that keeps its links free of conflicts."""
+    """Inspect a network; compute orders that keep its links free.
+
+    In such an order of messages no link carries more than it can at a time.
+    """
     form = output.form(as_json, csv)
     seconds = parse_duration(budget, "--budget")
     if as_json and text:

@@ -24,17 +24,17 @@ def tune(
         typer.Argument(metavar="[SPEC]...", help="Candidates, as of swapmeet bench, instead of the usual ones."),
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option(*RANKS, help="Numbers of ranks, as in 2:4,8. Default: the cores.")
+        str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
     mpi: Annotated[
-        str | None, typer.Option(help="Name of `swapmeet info`. Default: of --from, if all is of one.")
+        str | None, typer.Option(help="An MPI of `swapmeet info`. Default: of --from, if all is of one.")
     ] = None,
     sizes: Annotated[str, typer.Option("-S", "--sizes", help="Bytes of a block.")] = SIZES,
     nodes: Annotated[
-        str | None, typer.Option(metavar="MAP", help="Which ranks are to count as a node: SWAPMEET_NODES.")
+        str | None, typer.Option(metavar="MAP", help="Ranks that count as a node, as of SWAPMEET_NODES.")
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For all of it, as in 90s, 15m or 2h.")] = "10m",
-    launches: Annotated[int, typer.Option(min=1, max=1000, help="How often something is launched anew, at most.")] = 5,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for all of it, as in 90s, 15m or 2h.")] = "10m",
+    launches: Annotated[int, typer.Option(min=1, max=1000, help="Launches of each cell, at most.")] = 5,
     launcher: Launcher = None,
     machine: Annotated[
         str | None,
@@ -46,7 +46,7 @@ def tune(
     into: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Results go to NAME-alltoall.jsonl, NAME-alltoallv.jsonl; if there, on with them."
+            metavar="NAME", help="Results go to NAME-alltoall.jsonl, NAME-alltoallv.jsonl; existing ones are continued."
         ),
     ] = None,
     measured: Annotated[
@@ -69,13 +69,13 @@ def tune(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find out what is fastest on this machine, and write it down for the library.
+    """Find what is fastest here, and write a tuning file.
 
     All candidates get a first look; then what is unclear and matters is launched again. From then on the library
     follows the tuning file (docs/tuning.md).
     """
     if not measured and ranks and parse_ranks(ranks)[0] < 2:
-        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: one has nobody to exchange with')
+        raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: a single rank exchanges nothing')
     try:
         from swapmeet.choose import exporting, file, measuring, pruning
     except ImportError as problem:

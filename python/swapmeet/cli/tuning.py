@@ -24,7 +24,7 @@ from swapmeet.output import print_json, tables_console
 from swapmeet.units import bytes_text
 
 tuning = App(
-    help="What the library has measured while programs ran, and remembers (docs/tuning.md).",
+    help="Show or change what the library has measured in programs.\n\nIt is remembered for later programs (docs/tuning.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -38,7 +38,7 @@ MpiHere = Annotated[
 
 @tuning.command()
 def show(files: Files = None, mpi: MpiHere = None, as_json: AsJson = False) -> None:
-    """Print what is remembered, and what programs use because of it."""
+    """Print what is remembered, and what programs use by it."""
     paths = _chosen(files, mpi)
     records: list[dict[str, object]] = []
     for path in paths:
@@ -146,7 +146,7 @@ def merge(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put files of several users or runs together, for a user or a site.
+    """Merge files of several users or runs.
 
     Each is added to what is in the output file: of one spec and kind of call, all calls count. What is added twice
     counts twice.
@@ -176,14 +176,17 @@ def merge(
 def forget(
     files: Files = None,
     mpi: MpiHere = None,
-    ranks: Annotated[int | None, typer.Option(*RANKS, min=2, help="Of this number of ranks only.")] = None,
+    ranks: Annotated[int | None, typer.Option(*RANKS, min=2, help="Only of this number of ranks.")] = None,
     older_than: Annotated[
-        str | None, typer.Option(metavar="DAYS", help="What was not measured for so long, as in 90d.")
+        str | None, typer.Option(metavar="DAYS", help="What was not measured since then, as in 90d.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Everything, of all machines and MPIs.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take away what is remembered: of some files, of an MPI here, or what is old."""
+    """Forget what is remembered.
+
+    Of some files, of an MPI here, or what is old.
+    """
     if not (files or mpi or ranks or older_than or all):
         raise SwapmeetError("say what to forget: a FILE, --mpi, --ranks, --older-than, or --all")
     days = re.fullmatch(r"(\d{1,6})d?", older_than or "0d")
@@ -219,7 +222,7 @@ def export(
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a tuning file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write what is known as rules: of a tuning file, or of the MPI itself."""
+    """Write rules: of a tuning file, or of the MPI itself."""
     target = mpis.find(mpi) if mpi else mpis.default()
     if not (export_mpich or export_openmpi or output):
         raise SwapmeetError("say what to write: -o, --export-mpich or --export-openmpi")

@@ -50,10 +50,10 @@ def validate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare models and estimates with measurements of real machines (docs/validation.md).
+    """Compare models with published measurements.
 
     Prints for each cell the measured time and those of `swapmeet model` and `--estimate`. Names of algorithms that are
-    not known are listed.
+    not known are listed (docs/validation.md).
     """
     try:
         from swapmeet.validation import algorithms, computing, fitting, measurements

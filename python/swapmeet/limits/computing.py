@@ -38,6 +38,8 @@ def platforms(names: Sequence[str] = (), ranks: Sequence[int] = RANKS) -> Iterat
     """Those with networks, as far as their nodes reach."""
     for name in names or machines.names():
         machine = machines.load(name)
+        if machine.network is None and name in names:
+            raise machines.unknown(name, network=True)
         if machine.network is None:
             continue
         torus = "x" in machine.network.topology

@@ -41,4 +41,5 @@ def read(folder: Path) -> list[dict[str, Any]]:
     try:
         return list(read_lines(folder / FILE))
     except (OSError, ValueError) as problem:
-        raise SwapmeetError(f"{folder / FILE} cannot be read ({problem}): swapmeet limits makes it anew") from None
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise SwapmeetError(f"{folder / FILE}: {reason}: `swapmeet limits -o {folder}` makes it") from None

@@ -6,6 +6,7 @@ it is _core.MachineCosts: plain numbers, for prices.
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,6 +137,15 @@ def load(name_or_file: str, option: str = "--machine") -> Machine:
     return machine
 
 
+def unknown(name: str, option: str = "--machine", network: bool = False) -> SwapmeetError:
+    """What is wrong with a name that neither a file nor a built-in machine has, with the nearest of these names."""
+    known = names(network)
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else f" ({', '.join(known)})"
+    kind = "built-in machine with a network" if network else "built-in machine"
+    return SwapmeetError(f'{option} "{name}": no such file, and no {kind}{hint}')
+
+
 @contextmanager
 def amended(change: Callable[[Machine], None]) -> Iterator[None]:
     """While it lasts, `change` is applied to the costs of each machine that is loaded: to ask what would be if."""
@@ -157,9 +167,7 @@ def _load(name_or_file: str, option: str) -> Machine:
             raise SwapmeetError(f'{option} "{path}": more than {MOST_BYTES} bytes: this describes no machine')
         text = content.decode("utf-8")
     except FileNotFoundError:
-        raise SwapmeetError(
-            f'{option} "{name_or_file}": no such file, and no built-in machine ({", ".join(names())})'
-        ) from None
+        raise unknown(name_or_file, option) from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "not UTF-8 text"
         raise SwapmeetError(f'{option} "{path}": {reason}') from None

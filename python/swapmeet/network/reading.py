@@ -12,6 +12,7 @@ from swapmeet.texts import MIB, text_of
 
 SPREADS = {"destination": _core.Spread.destination, "first": _core.Spread.first, "hash": _core.Spread.hash}
 MOST_BYTES = 256 * MIB  #: of a network or a table of slots
+FIRST_PARAMETER = re.compile(r"expected one of (\w+),")
 NAME = re.compile(r"[a-z][a-z0-9-]*(\(.*)?", re.DOTALL)
 
 
@@ -30,13 +31,21 @@ def read_network(text: str) -> _core.Network:
         except ValueError as problem:
             names = [name for name, *_ in _core.network_names()]
             near = difflib.get_close_matches(text.partition("(")[0], names, 1)
-            hint = f"; did you mean {near[0]}?" if near and not text.startswith(near[0]) else ""
+            hint = f"; did you mean {near[0]}?" if near and not text.startswith(near[0]) else _by_name(text, problem)
             raise SwapmeetError(f'"{text}" is no file, and no network: {problem}{hint}') from None
     content = text_of(path, MOST_BYTES)
     try:
         return _core.parse_network(content)
     except ValueError as problem:
         raise SwapmeetError(f"{text}: {problem}") from None
+
+
+def _by_name(text: str, problem: ValueError) -> str:
+    """What to write where the first parameter has no name: torus(4x4)."""
+    name, _, given = text.partition("(")
+    if (match := FIRST_PARAMETER.match(str(problem))) and "=" not in given:
+        return f"; did you mean {name}({match[1]}={given}?"
+    return ""
 
 
 def read_slots(path: Path) -> _core.Slots:

@@ -186,12 +186,11 @@ def platform(
         If the description is malformed or has no network, or the machine is too small for the ranks.
     """
     if machine is None and name not in machines.names() and not Path(name).exists():
-        known = ", ".join(machines.names(network=topology is None))
-        raise SwapmeetError(f'--machine "{name}": no such file, and no built-in machine with a network ({known})')
+        raise machines.unknown(name, network=topology is None)
     machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
         raise SwapmeetError(
-            f'--machine "{name}" says nothing of its network: add "network" (docs/models.md), or give --network, or a '
+            f'--machine "{name}" has no network: add "network" (docs/models.md), or give --network, or a '
             f"machine that has one: {', '.join(machines.names(network=True))}"
         )
     text = topology or (machine.network.topology if machine.network else "")

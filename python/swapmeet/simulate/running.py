@@ -27,14 +27,14 @@ from swapmeet.simulate.expecting import Estimator
 from swapmeet.simulate.job import Job, Outcome, Simulator
 from swapmeet.simulate.platform import Platform, platform
 from swapmeet.specs import parse_ranks, parse_spec
-from swapmeet.units import long_duration, parse_duration
+from swapmeet.units import long_duration
 
 Exchanges = tuple[tuple[str, str, int, str], ...]
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options that say where and how."""
+    """The options on where and how."""
 
     platform: str
     ranks: str
@@ -42,8 +42,8 @@ class Chosen:
     per_node: int | None
     native: str
     jobs: int
-    limit: str
-    budget: str
+    limit_s: float  #: for each simulation
+    budget_s: float  #: for all
     jitter_us: float = 0
     tuning: Path | None = None
 
@@ -51,7 +51,7 @@ class Chosen:
         """What simulates."""
         target = simgrid.find()
         rules = tuned.for_simulations(self.tuning, target.version) if self.tuning else ""
-        return Simulator(target, parse_duration(self.limit, "--time-limit"), rules)
+        return Simulator(target, self.limit_s, rules)
 
     def platforms(self, simulated: bool = True) -> tuple[Platform, ...]:
         """Each platform with each number of ranks, checked; that SimGrid can take, if they are `simulated`."""
@@ -131,8 +131,7 @@ def measure(
 
 
 def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
-    """Say what is to come, and refuse what takes too long."""
-    limit_s = parse_duration(chosen.limit, "--time-limit")
+    """Announce simulations, and refuse those that take too long."""
     estimates = [estimate.of_job(job) for job in todo]
     each = [one.seconds for one in estimates]
     total = sum(each) / chosen.jobs
@@ -143,15 +142,15 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
         f"about {long_duration(total)} by {chosen.jobs} at a time, {max(most / 2**20, 1):.0f} MiB"
     )
     for job, seconds in zip(todo, each, strict=True):
-        if seconds > limit_s:
+        if seconds > chosen.limit_s:
             print(
                 f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {long_duration(seconds)}, and given up after "
-                f"{long_duration(limit_s)} (--time-limit): so many messages are in flight; try direct(window=8)",
+                f"{long_duration(chosen.limit_s)} (--time-limit): too many messages are in flight; try direct(window=8)",
                 file=sys.stderr,
             )
-    total = sum(min(seconds, limit_s) for seconds in each) / chosen.jobs
-    if total > parse_duration(chosen.budget, "--budget"):
-        more = f"that is about {long_duration(total)}, more than --budget {chosen.budget}"
+    total = sum(min(seconds, chosen.limit_s) for seconds in each) / chosen.jobs
+    if total > chosen.budget_s:
+        more = f"that is about {long_duration(total)}, more than --budget {long_duration(chosen.budget_s)}"
         raise SwapmeetError(f"{more}: give more, or choose fewer ranks, sizes or specs")
 
 

@@ -22,9 +22,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/by_leaders.hpp"
 #include "algorithms/families.hpp"
-#include "algorithms/phase.hpp"
-#include "topology/leader_map.hpp"
 
 namespace swapmeet {
 
@@ -32,15 +31,12 @@ namespace {
 
 std::int32_t count_of(const auto& list) { return static_cast<std::int32_t>(list.size()); }
 
-class Leaders {
+class Leaders : ByLeaders {
  public:
   Leaders(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), shape_(shape), rank_(rank), map_(shape, spec.leaders), flow_(shape, rank),
-        node_(map_.node_of(rank)), members_(map_.members(node_)), member_(position_in(members_)),
-        group_{node_, map_.group_of(node_, member_)}, mine_(map_.members(group_)),
-        elsewhere_(shape.ranks - count_of(members_)) {
-    if (mine_.front() == rank) served_ = map_.served(node_, group_.number);
-    if (mine_.front() == rank && mine_.size() > 1) leaving_ = count_of(mine_) * elsewhere_;
+      : ByLeaders(spec, shape, rank), shape_(shape), elsewhere_(shape.ranks - count_of(members_)) {
+    if (leads()) served_ = map_.served(node_, group_.number);
+    if (leads() && mine_.size() > 1) leaving_ = count_of(mine_) * elsewhere_;
   }
 
   SlotFlow make() && {
@@ -51,9 +47,6 @@ class Leaders {
   }
 
  private:
-  std::int32_t position_in(std::span<const Rank> ranks) const {
-    return static_cast<std::int32_t>(std::ranges::lower_bound(ranks, rank_) - ranks.begin());
-  }
   bool packs_within() const { return spec_.packing == Packing::memcpy && spec_.intra == Transport::mpi; }
 
   /// Calls use(group, the first slot of its blocks, how many ranks it has) for each group that we serve.
@@ -114,7 +107,7 @@ class Leaders {
     }
     flow_.phase(packs_within() && positions > 0).move(own_block(rank_), end_of(rank_));
     if (size > 1) flow_.move(blocks_for(served_), gathered(member_));
-    add(positions, outgoing, incoming);
+    add_rounds(positions, outgoing, incoming);
   }
 
   void exchange() {
@@ -127,7 +120,7 @@ class Leaders {
       outgoing.add(map_.leader(group), position, size == 1,
                    members_.size() == 1 ? blocks_for({&group, 1}) : slots(first, count_of(members_) * size));
     });
-    for (std::int32_t i = 1; i < nodes && mine_.front() == rank_; ++i) {
+    for (std::int32_t i = 1; i < nodes && leads(); ++i) {
       const std::int32_t from = (node_ - i + nodes) % nodes;
       const auto sources = map_.members(from);
       const std::int32_t before = map_.first(from) - (from > node_ ? count_of(members_) : 0);  // ranks of other nodes
@@ -140,37 +133,24 @@ class Leaders {
     }
     if (order) outgoing.sort(), incoming.sort();
     flow_.phase(spec_.packing == Packing::memcpy && map_.smallest_group() == 1);  // others are contiguous
-    add(order ? order->slots : nodes - 1, outgoing, incoming);
+    add_rounds(order ? order->slots : nodes - 1, outgoing, incoming);
   }
 
   void scatter() {
     PositionedMessages outgoing, incoming;
-    const std::int32_t position = position_in(mine_);
+    const std::int32_t position = member_ - map_.begin(node_, group_.number);
     if (position != 0) incoming.add(mine_.front(), position, true, from_elsewhere());
     for (std::int32_t i = 1; position == 0 && i < count_of(mine_); ++i)
       outgoing.add(mine_[static_cast<std::size_t>(i)], i, true, kept_for(i));
     flow_.phase(packs_within());
     if (position == 0 && mine_.size() > 1) flow_.move(kept_for(0), from_elsewhere());
-    add(map_.largest_group() - 1, outgoing, incoming);
+    add_rounds(map_.largest_group() - 1, outgoing, incoming);
   }
 
-  void add(std::int32_t positions, const PositionedMessages& outgoing, const PositionedMessages& incoming) {
-    add_rounds(flow_, spec_, positions, spec_.completion == Completion::all, outgoing.list(), incoming.list());
-  }
-
-  const Spec& spec_;
   const Shape& shape_;
-  Rank rank_;
-  LeaderMap map_;
-  FlowBuilder flow_;
-  std::int32_t node_;
-  std::span<const Rank> members_;  ///< of our node
-  std::int32_t member_;            ///< which of them we are
-  Group group_;                    ///< that we are in
-  std::span<const Rank> mine_;     ///< its members; the first leads it
-  std::int32_t elsewhere_;         ///< ranks of other nodes
-  std::vector<Group> served_;      ///< that we send to, as a leader
-  std::int32_t leaving_ = 0;       ///< the first slot of what leaves
+  std::int32_t elsewhere_;     ///< ranks of other nodes
+  std::vector<Group> served_;  ///< that we send to, as a leader
+  std::int32_t leaving_ = 0;   ///< the first slot of what leaves
 };
 
 SlotFlow leaders(const Spec& spec, const Shape& shape, Rank rank) { return Leaders(spec, shape, rank).make(); }
@@ -188,7 +168,7 @@ std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
     const std::int64_t arrives = ((size - 1) / leaders + 1) * (ranks - size);
     const std::int64_t served = std::min(((all_leaders - leaders - 1) / leaders + 1) * most, ranks - size);
     if (2 * (arrives + size * served) + ranks > INT32_MAX)  // twice: staged, too
-      return "a node of " + std::to_string(size) + " ranks has too few leaders for so many blocks";
+      return "a node of " + std::to_string(size) + " ranks has too few leaders for its blocks";
   }
   return "";
 }

@@ -21,8 +21,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "algorithms/phase.hpp"
-#include "topology/leader_map.hpp"
+#include "algorithms/by_leaders.hpp"
 
 namespace swapmeet {
 
@@ -54,12 +53,9 @@ Blocks incoming(const Neighbourhood& all) {
   return blocks;
 }
 
-class NeighbourLeaders {
+class NeighbourLeaders : ByLeaders {
  public:
-  NeighbourLeaders(const Spec& spec, const Surroundings& all, Rank rank)
-      : spec_(spec), all_(all), rank_(rank), map_(all.shape, spec.leaders), flow_(all.shape, rank),
-        node_(map_.node_of(rank)), members_(map_.members(node_)), member_(member_of(rank)),
-        group_{node_, map_.group_of(node_, member_)}, mine_(map_.members(group_)) {
+  NeighbourLeaders(const Spec& spec, const Surroundings& all, Rank rank) : ByLeaders(spec, all.shape, rank), all_(all) {
     flow_.neighbours(all.of(rank).degrees());
   }
 
@@ -74,21 +70,10 @@ class NeighbourLeaders {
   /// Blocks by a rank or node that they have in common, in their order.
   using Shares = std::unordered_map<std::int32_t, Blocks>;
 
-  std::int32_t member_of(Rank rank) const {
-    const auto members = map_.members(map_.node_of(rank));
-    return static_cast<std::int32_t>(std::ranges::lower_bound(members, rank) - members.begin());
-  }
-  bool leads() const { return mine_.front() == rank_; }
   bool elsewhere(Rank rank) const { return map_.node_of(rank) != node_; }
 
-  /// The group that a rank is in.
-  Group group_of(Rank rank) const {
-    const std::int32_t node = map_.node_of(rank);
-    return {node, map_.group_of(node, member_of(rank))};
-  }
-
   /// The rank of our node that sends on what is for a rank of another.
-  Rank through(Rank destination) const { return map_.leader({node_, map_.sender(node_, group_of(destination))}); }
+  Rank through(Rank destination) const { return map_.leader({node_, map_.sender(node_, map_.group_of(destination))}); }
 
   OnTheWay in_slot(OnTheWay block) {
     block.place = slot(slots_++);
@@ -138,7 +123,7 @@ class NeighbourLeaders {
   void exchange() {
     const std::int32_t nodes = map_.nodes();
     Shares for_groups, from_nodes;  // by leader, and by node
-    for (const OnTheWay& block : leaving_) for_groups[map_.leader(group_of(block.destination))].push_back(block);
+    for (const OnTheWay& block : leaving_) for_groups[map_.leader(map_.group_of(block.destination))].push_back(block);
     for (const Rank member : mine_)
       for (const OnTheWay& block : leads() ? incoming(all_.of(member)) : Blocks())
         if (elsewhere(block.source)) arriving_.push_back(member == rank_ ? block : in_slot(block));
@@ -173,21 +158,9 @@ class NeighbourLeaders {
   }
 
   bool packs() const { return spec_.packing == Packing::memcpy; }
-  void add_rounds(std::int32_t positions, const PositionedMessages& out, const PositionedMessages& in) {
-    swapmeet::add_rounds(flow_, spec_, positions, spec_.completion == Completion::all, out.list(), in.list());
-  }
 
-  const Spec& spec_;
   const Surroundings& all_;
-  Rank rank_;
-  LeaderMap map_;
-  FlowBuilder flow_;
-  std::int32_t node_;
-  std::span<const Rank> members_;  ///< of our node
-  std::int32_t member_;            ///< which of them we are
-  Group group_;                    ///< that we are in
-  std::span<const Rank> mine_;     ///< its members; the first leads it
-  Blocks leaving_, arriving_;      ///< between nodes by this rank
+  Blocks leaving_, arriving_;  ///< between nodes by this rank
   std::int32_t slots_ = 0;
 };
 

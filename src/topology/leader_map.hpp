@@ -6,6 +6,7 @@
 /// in turn.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -54,6 +55,12 @@ class LeaderMap {
   std::int32_t group_of(std::int32_t node, std::int32_t member) const {
     return static_cast<std::int32_t>(((std::int64_t{member} + 1) * leaders(node) - 1) / size(node));
   }
+  /// The position of a rank among the members of its node.
+  std::int32_t member_of(Rank rank) const {
+    const auto members = this->members(node_of(rank));
+    return static_cast<std::int32_t>(std::ranges::lower_bound(members, rank) - members.begin());
+  }
+  Group group_of(Rank rank) const { return {node_of(rank), group_of(node_of(rank), member_of(rank))}; }
 
   /// Which leader of `node` sends to `group` of another node.
   std::int32_t sender(std::int32_t node, Group group) const;

@@ -18,8 +18,8 @@ from swapmeet.cli import tune as command
 from swapmeet.measure.bench.request import Request
 from swapmeet.measure.bench.results import Writer, read
 from swapmeet.measure.bench.statistics import Estimate
-from swapmeet.measure.calibration.description import standard_place
 from swapmeet.mpi import mpis
+from swapmeet.mpi.places import machine_file
 
 UNCLEAR, CLEAR = 1024, 64
 
@@ -143,7 +143,7 @@ def test_only_a_description_of_this_mpi_and_machine_counts(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     target = mpis.find("openmpi")
     assert pruning.find_machine(None, target) is None
-    place = standard_place("openmpi")
+    place = machine_file("openmpi")
     place.parent.mkdir()
     here = {"mpi": f"openmpi {target.version}", "machine": _core.machine_signature()}
     page = {"format": "swapmeet-machine", "version": 1, "between": {"latency_us": 1, "byte_ns": 0.1}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from swapmeet import __version__, _core
 from swapmeet.choose.rule import Rule
@@ -42,20 +41,6 @@ def text(rules: Sequence[Rule], mpi: str, machine: str, sources: Sequence[str], 
     except ValueError as problem:
         raise SwapmeetError(f"the rules cannot be written as a tuning file: {problem}") from None
     return page
-
-
-def standard_place(mpi_kind: str) -> Path:
-    """Where the library looks first.
-
-    Raises
-    ------
-    SwapmeetError
-        If there is no such place.
-    """
-    places = _core.standard_tuning_files(mpi_kind)
-    if not places:
-        raise SwapmeetError("neither HOME nor XDG_CONFIG_HOME is set: say by -o where the tuning file is to go")
-    return Path(places[0])
 
 
 def _line(rule: Rule) -> str:

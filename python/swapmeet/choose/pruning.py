@@ -1,4 +1,4 @@
-"""Which candidates are worth a look at all: what the models say of a machine that was calibrated."""
+"""Which candidates are worth a look at all: what the models predict for a machine that was calibrated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 from swapmeet import _core, machines
 from swapmeet.errors import SwapmeetError
-from swapmeet.measure.calibration.description import standard_place
 from swapmeet.model import prices
 from swapmeet.model.prices import Pricing
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.mpi.places import machine_file
 from swapmeet.specs import parse_spec
 
 FACTOR = 3.0  #: times as long as the best, or more, where a description was off by more (docs/calibration.md)
@@ -28,7 +28,7 @@ def find_machine(named: str | None, target: Mpi) -> machines.Machine | None:
     if named is not None:
         return None if named == "none" else machines.load(named)
     try:
-        path: Path = standard_place(target.kind)
+        path: Path = machine_file(target.kind)
         found = machines.load(str(path)) if path.exists() else None
     except SwapmeetError as problem:
         print(f"swapmeet: warning: {problem}; no candidate is left out")

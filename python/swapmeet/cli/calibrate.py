@@ -49,9 +49,9 @@ def calibrate(
     if missing:
         raise SwapmeetError(f"swapmeet calibrate needs {missing}: `pip install 'swapmeet[bench]'`")
     from swapmeet.measure.calibration import run
-    from swapmeet.measure.calibration.description import standard_place
+    from swapmeet.mpi.places import machine_file
 
-    place = output or standard_place(target.kind)
+    place = output or machine_file(target.kind)
     found = run.calibrate(target, wanted, seconds, launches, launcher, place)
     if as_json:
         print_json("calibrate", description=place, **run.record(found))

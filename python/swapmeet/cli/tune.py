@@ -11,7 +11,7 @@ import typer
 from swapmeet import progress, texts
 from swapmeet.cli.arguments import RANKS, AsJson, Launcher
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi import mpis
+from swapmeet.mpi import mpis, places
 from swapmeet.output import print_json, tables_console
 from swapmeet.specs import parse_ranks
 
@@ -77,13 +77,13 @@ def tune(
     if not measured and ranks and parse_ranks(ranks)[0] < 2:
         raise SwapmeetError(f'-P "{ranks}": tune needs 2 ranks or more: a single rank exchanges nothing')
     try:
-        from swapmeet.choose import exporting, file, measuring, pruning
+        from swapmeet.choose import exporting, measuring, pruning
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet tune needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     target = mpis.find(mpi) if mpi else measuring.measured_with(measured or []) or mpis.default()
     exports = exporting.Exports(export_mpich, export_openmpi)
     exports.require(target)
-    place = output or (None if exports else file.standard_place(target.kind))
+    place = output or (None if exports else places.tuning_file(target.kind))
     for path in filter(None, (place, *exports.paths)):
         texts.require_place(path)
     sources = list(measured or [])

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from swapmeet import _core
-from swapmeet.errors import SwapmeetError
 from swapmeet.machines import FORMAT, VERSION, Number
 
 DIGITS = 4  #: that count
@@ -18,7 +15,7 @@ SAME = "not measured: all ranks were on one node; as within"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, where and how well it predicts: for people, and for who asks whether it holds here."""
+    """What was measured, where and how well it predicts: for people, and to check whether it holds here."""
 
     mpi: str  #: as in "openmpi 5.0.11"
     machine: str  #: as _core.machine_signature() returns it
@@ -63,17 +60,3 @@ def text(page: Mapping[str, Any]) -> str:
 def node_map(ranks: int, nodes: int) -> str:
     """As the models want it: nodes of consecutive ranks, the last one perhaps smaller; "": one node."""
     return "" if nodes == 1 else str(-(-ranks // nodes))
-
-
-def standard_place(mpi_kind: str) -> Path:
-    """Where `swapmeet calibrate` puts the file, and `swapmeet tune` looks for it: beside the tuning file.
-
-    Raises
-    ------
-    SwapmeetError
-        If there is no such place.
-    """
-    places = _core.standard_tuning_files(mpi_kind)
-    if not places:
-        raise SwapmeetError("neither HOME nor XDG_CONFIG_HOME is set: say by -o where the description is to go")
-    return Path(places[0]).with_suffix(".machine.json")

@@ -1,4 +1,4 @@
-!> Swapmeet's public interface for `use mpi_f08`. What each procedure does, swapmeet.h says; here is how it is called.
+!> Swapmeet's public interface for `use mpi_f08`. swapmeet.h describes what each procedure does; here is how it is called.
 !>
 !> Compile this file with the compiler and the MPI of the program, and link with libswapmeet: docs/api.md.
 !> As in mpi_f08, `ierror` may be left out. Procedures that raise no errors on a communicator (all but the three
@@ -282,7 +282,7 @@ contains
     text = string(error_message())
   end function
 
-  !> Without `spec`: what SWAPMEET_ALGORITHM says, again.
+  !> Without `spec`: the value of SWAPMEET_ALGORITHM again.
   subroutine swapmeet_set_algorithm(comm, spec, ierror)
     type(MPI_Comm), intent(in) :: comm
     character(*), optional, intent(in) :: spec

@@ -1,5 +1,5 @@
 /** Swapmeet's public interface, C99. Preloading or linking libswapmeet replaces MPI_Alltoall, MPI_Alltoallv and
- *  MPI_Alltoallw; nothing has to be called. Include mpi.h first for what is said of communicators. */
+ *  MPI_Alltoallw; nothing has to be called. Include mpi.h first for functions of communicators. */
 #ifndef SWAPMEET_SWAPMEET_H
 #define SWAPMEET_SWAPMEET_H
 
@@ -19,7 +19,7 @@ const char* swapmeet_version(void);
  *  @since 0.1 */
 const char* swapmeet_built_for(void);
 
-/** Where the time of an all-to-all goes. At any moment a call is in one phase. docs/traces.md says more.
+/** Where the time of an all-to-all goes. At any moment a call is in one phase. See docs/traces.md.
  *  @since 0.1 */
 enum {
   SWAPMEET_PHASE_PACK,     /**< gathering blocks that leave in one message */
@@ -62,16 +62,16 @@ int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]);
  *  @param file  the name of the file, on rank 0; elsewhere anything. It is emptied now, and stays so if no call
  *               follows.
  *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if `file` is NULL on rank 0, MPI_ERR_FILE if it cannot be written
- *          (rank 0 says why on standard error), MPI_ERR_NO_MEM, or MPI_ERR_OTHER if MPI has no communicator left;
- *          MPI_ERR_COMM if `comm` is no intracommunicator. Errors are not raised on `comm`. What goes wrong in writing
- *          later is said on standard error, and the call itself is served as ever.
+ *          (rank 0 prints why on standard error), MPI_ERR_NO_MEM, or MPI_ERR_OTHER if MPI has no communicator left;
+ *          MPI_ERR_COMM if `comm` is no intracommunicator. Errors are not raised on `comm`. Later errors in writing
+ *          are printed on standard error, and the call itself is served as usual.
  *  @since 0.1 */
 int swapmeet_trace(MPI_Comm comm, const char* file);
 
-/** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of what SWAPMEET_ALGORITHM says. Collective
+/** Makes `spec` the algorithm of all later all-to-alls on `comm`, instead of the value of SWAPMEET_ALGORITHM. Collective
  *  over `comm`: all ranks must give the same spec. Not while another thread uses `comm`.
- *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: what the variable says.
- *               "auto" is the automatic choice from the first call on: many are to come (docs/tuning.md, "Early calls")
+ *  @param spec  as for SWAPMEET_ALGORITHM, such as "pairwise", "radix(r=8)" or "auto"; NULL: the value of the variable.
+ *               "auto" is the automatic choice from the first call on: many are to come (docs/tuning.md, "Set-up")
  *  @return MPI_SUCCESS; MPI_ERR_ARG on all ranks if a spec is malformed or they differ (nothing is changed then);
  *          MPI_ERR_COMM if `comm` is no communicator. Errors are not raised on `comm`. What Swapmeet never serves
  *          (intercommunicators, single ranks, ranks whose SWAPMEET_ variables differ) stays with the host MPI.
@@ -108,7 +108,7 @@ int swapmeet_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], cons
 typedef struct swapmeet_sparse_messages {
   /** How many there are. */
   int count;
-  /** Who has sent each, in ascending order; those of one rank as that has given them. */
+  /** The source of each, in ascending order; those of one rank in the order of its call. */
   const int* sources;
   /** Of each, in bytes. */
   const MPI_Count* sizes;
@@ -117,7 +117,7 @@ typedef struct swapmeet_sparse_messages {
   void* const* data;
 } swapmeet_sparse_messages;
 
-/** Exchange the messages that there are: each rank gives those that it has, and gets those for it, also where nobody
+/** Exchange the messages that there are: each rank gives those that it has, and gets those for it, also where no rank
  *  knows how many that are (docs/howto/sparse.md). Any number may go to one rank, the calling one too, and they may be
  *  empty. Collective over `comm`: ranks without messages call it with 0. Not while another thread uses `comm`.
  *
@@ -133,7 +133,7 @@ typedef struct swapmeet_sparse_messages {
  *  @return MPI_SUCCESS; of wrong arguments, on the rank that gave them, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK,
  *          MPI_ERR_TYPE or MPI_ERR_BUFFER: it has then taken part without messages, and the others got those of the other
  *          ranks; MPI_ERR_COMM if `comm` is no intracommunicator; MPI_ERR_NO_MEM, and MPI_ERR_OTHER where another rank
- *          lacked memory for messages that it passed on to this one. swapmeet_error_message() says more. Errors are not
+ *          lacked memory for messages that it passed on to this one. swapmeet_error_message() has the reason. Errors are not
  *          raised on `comm`.
  *  @since 0.1 */
 int swapmeet_sparse_alltoallv(const void* sendbuf, int messages, const int destinations[], const MPI_Count sendcounts[],
@@ -154,8 +154,8 @@ int swapmeet_sparse_free(swapmeet_sparse_messages** received);
  *  barrier, an all-to-all) for a rank that may be waiting for that plan.
  *
  *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time,
- *  and other calls may use the communicator meanwhile. A plan whose spec uses shared memory (`intra=`) has a segment of
- *  its own. Not to be used by two threads at a time, each plan; several threads may each use plans of their own under
+ *  and other calls may use the communicator meanwhile. A plan whose spec uses shared memory (`intra=`) has a separate
+ *  segment. No plan may be used by two threads at a time; several threads may each use other plans under
  *  MPI_THREAD_MULTIPLE.
  *  @since 0.1 */
 typedef struct swapmeet_plan swapmeet_plan;
@@ -164,12 +164,12 @@ typedef struct swapmeet_plan swapmeet_plan;
  *  over `comm`, and may wait for the other ranks. Neither buffer is touched. Counts, displacements and types are
  *  copied, and may be changed or freed afterwards. Not while another thread uses `comm`.
  *  @param spec  the algorithm, such as "radix(r=8)", the same on all ranks; NULL: that of later calls on `comm` (see
- *               swapmeet_set_algorithm()). What Swapmeet never serves, as said there, is planned as "native".
+ *               swapmeet_set_algorithm()). What Swapmeet never serves (see there) is planned as "native".
  *  @param plan  gets the plan, which the caller frees with swapmeet_plan_free(), before `comm`. Unchanged on an error.
  *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all
  *          ranks, or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments
- *          cannot be); MPI_ERR_OTHER if MPI has no communicator left, for each plan has one of its own; MPI_ERR_COMM if
- *          `comm` is no communicator. swapmeet_error_message() says what was wrong. Errors are not raised on `comm`.
+ *          cannot be); MPI_ERR_OTHER if MPI has no communicator left, for each plan has one; MPI_ERR_COMM if
+ *          `comm` is no communicator. swapmeet_error_message() has the reason. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_plan_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
@@ -253,7 +253,7 @@ const char* swapmeet_error_message(void);
 /** Allocate memory that the ranks of a node share, for the buffers of exchanges: blocks that are sent from it are
  *  copied by their receiver straight, once and without a system call. Usable as any other memory (but a forked
  *  child shares it, rather than has a copy), and zero at first. Where memory
- *  cannot be shared (neither /proc nor /dev/shm serves, say) it is memory of this process alone, and all works as before.
+ *  cannot be shared (as without /proc and /dev/shm) it is memory of this process alone, and all works as before.
  *  Collective over `comm`; not while another thread uses `comm`.
  *  @param comm   an intracommunicator; ranks of a node that exchange with one another over any communicator benefit if
  *                they allocated over one that has them all

@@ -10,7 +10,7 @@ from swapmeet.errors import SwapmeetError
 
 
 def cache_folder() -> Path:
-    """Where it is. A relative XDG_CACHE_HOME does not count, as its specification says.
+    """Where it is. A relative XDG_CACHE_HOME does not count, by its specification.
 
     Raises
     ------

@@ -110,7 +110,7 @@ def _taylor_green(target: mpis.Mpi, case: Case, folder: Path, ours: bool) -> Non
     output = _run(target, argv, folder, ours, launch.library_variables(stats=str(counted)))
     found = IN_ALLTOALLS.search(output)
     if found is None:
-        raise SwapmeetError(f"{case.name} did not say how long its all-to-alls took:\n{output[-2000:]}")
+        raise SwapmeetError(f"{case.name} did not print how long its all-to-alls took:\n{output[-2000:]}")
     if ours:
         case.calls = intercepted(counted)
     case.add(float(found[1]), ours, (folder / "answer.json").read_text())

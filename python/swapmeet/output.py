@@ -43,7 +43,7 @@ def tables_console(markup: bool = False) -> Console:
 
 
 def print_json(command: str, **fields: object) -> None:
-    """Print the one object of a command: who made it, and its fields."""
+    """Print the one object of a command: its maker, and its fields."""
     print(json_text({"swapmeet": __version__, "command": command, **fields}), flush=True)
 
 

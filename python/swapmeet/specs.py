@@ -20,7 +20,7 @@ RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
 
 
 def parse_spec(text: str, option: str = "") -> _core.Spec:
-    """The point of the family that `text` names; `option` says where it was given.
+    """The point of the family that `text` names; `option`: where it was given.
 
     Raises
     ------

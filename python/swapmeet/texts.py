@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def text_of(path: Path, most_bytes: int) -> str:
-    """What a file or a pipe says; no more is read than `most_bytes`.
+    """The content of a file or a pipe; no more is read than `most_bytes`.
 
     Raises
     ------

@@ -17,7 +17,7 @@ SWAPMEET_EXPORT int swapmeet_memory_allocate(MPI_Comm comm, MPI_Aint bytes, void
       return error ? swapmeet::failed(error) : error;
     }
     swapmeet::context().regions.remove(memory);
-    if (bytes > most) return swapmeet::failed(MPI_ERR_NO_MEM, "no machine has so much memory");
+    if (bytes > most) return swapmeet::failed(MPI_ERR_NO_MEM, "no machine has that much memory");
     return swapmeet::failed(MPI_ERR_ARG, base ? "the number of bytes is negative" : "the address for the base is NULL");
   });
 }

@@ -100,7 +100,7 @@ pid_t fork_head() {
 }
 
 void become_head(const std::vector<std::string>& hosts) {
-  checked(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "have mounts of its own");
+  checked(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "have separate mounts");
   mount_own();
   set_hostname("head");
   checked(mkdir(table.c_str(), 0755), "make " + table);

@@ -82,7 +82,7 @@ void in_child() {
     if (pages.empty()) pages.remove();
     else if (told[0] < 0 || !pages.part()) {
       constexpr char text[] =
-          "swapmeet: error: a child of fork() cannot have memory of its own for the blocks of its parent; it ends\n";
+          "swapmeet: error: a child of fork() cannot have separate memory for the blocks of its parent; it ends\n";
       static_cast<void>(!write(STDERR_FILENO, text, sizeof text - 1));
       _exit(127);
     }

@@ -77,7 +77,7 @@ struct Allocator {
 
 constinit Allocator next{};
 constinit std::atomic<std::size_t> threshold{SIZE_MAX};  ///< blocks of so many bytes come from the heap
-constinit const char* problem = "nobody has allocated anything yet";
+constinit const char* problem = "nothing has been allocated yet";
 constinit std::atomic<bool> resolving{false};
 
 template <class Function>

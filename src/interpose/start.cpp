@@ -32,7 +32,7 @@ By find_out() {
   const bool wanted = context().options.nonblocking != Options::Nonblocking::threads;
   by = workers_agreed ? By::workers : wanted && has_progress() ? By::progress : By::host;
   if (wanted && by == By::host && context().options.explain && said().world_rank == 0)
-    say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls nobody in its progress)");
+    say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls no other code in its progress)");
   return by;
 }
 

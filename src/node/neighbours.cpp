@@ -25,7 +25,7 @@ std::string text_of(std::int64_t unreadable) {
     case 0: return "";
     case another_process:
       return "process_vm_readv reads another process: ranks of a node are in different PID namespaces";
-    case no_random_number: return "no random number to tell processes apart";
+    case no_random_number: return "no random number to identify processes by";
     default: return std::string("process_vm_readv is refused: ") + std::strerror(static_cast<int>(unreadable));
   }
 }

@@ -42,7 +42,7 @@ std::string NodeGroup::open(std::size_t bytes, Segment::Naming naming, Segment& 
   std::string problem = makes ? segment.make(bytes, naming) : "";
   std::vector<SegmentName> names;
   if (gather(problem.empty() ? segment.name() : SegmentName{}, names) != MPI_SUCCESS)
-    return "the ranks of a node cannot tell one another of their shared memory";
+    return "the ranks of a node cannot send one another the names of their shared memory";
   if (me() != 0 && names.front().random != 0) problem = segment.open(names.front(), bytes);
   return problem;
 }

@@ -123,7 +123,7 @@ std::string Segment::open(const SegmentName& name, std::size_t bytes) {
   if (file_ < 0) return cannot_open();
   struct stat status;
   if (fstat(file_, &status) != 0 || status.st_uid != geteuid() || static_cast<std::size_t>(status.st_size) != bytes)
-    return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it said";
+    return close(std::exchange(file_, -1)), "the shared memory of another rank of the node is not what it announced";
   inode_ = status.st_ino;
   name_ = name;
   return map(bytes, MAP_SHARED);

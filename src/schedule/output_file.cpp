@@ -44,7 +44,7 @@ Result<int> open_output(const std::string& file, int how) {
   }
   const int made = open(file.c_str(), flags, 0666);
   if (made < 0 && errno == ENXIO && stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-    return Problem{"a pipe that nobody reads"};
+    return Problem{"a pipe that no process reads"};
   if (made < 0) return Problem{std::strerror(errno)};
   const auto give_up = [made](Problem problem) { return close(made), problem; };
   if (fstat(made, &status) != 0) return give_up({std::strerror(errno)});

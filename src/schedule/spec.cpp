@@ -50,7 +50,7 @@ std::string instead(std::string_view word, const std::vector<std::string>& candi
 
 Problem unknown_name(const Word& name) {
   if (name.text == "auto")
-    return {"\"auto\" is a choice among specs, not one of them; `swapmeet explain` says which it takes", 0,
+    return {"\"auto\" is a choice among specs, not one of them; `swapmeet explain` prints which it takes", 0,
             name.column};
   std::vector<std::string> names(family_names.begin(), family_names.end());
   for (const Alias& alias : aliases()) names.emplace_back(alias.name);
@@ -115,8 +115,9 @@ std::optional<Problem> read_parameter(const Word& text, Spec& spec, std::vector<
 /// What an order of a network needs so that ranks that are late hold up few others, where a user says nothing of it: a
 /// queue, short enough for messages to stay near their slots (docs/networks.md).
 void queue_by_default(Spec& spec, const std::vector<std::string_view>& given) {
-  const auto says = [&](std::string_view key) { return std::ranges::count(given, key) > 0; };
-  if (spec.family != Family::direct || spec.order != Order::topology || says("window") || says("complete")) return;
+  const auto is_given = [&](std::string_view key) { return std::ranges::count(given, key) > 0; };
+  if (spec.family != Family::direct || spec.order != Order::topology || is_given("window") || is_given("complete"))
+    return;
   spec.window = 8;
   spec.completion = Completion::any;
 }

@@ -13,7 +13,7 @@
 namespace swapmeet {
 
 /// Why there may be none.
-inline constexpr const char* no_plan = "a rank has no memory for the plan, or it has too many messages to tell apart";
+inline constexpr const char* no_plan = "a rank has no memory for the plan, or it has too many messages to number";
 
 /// What make() makes, and the most working blocks of any rank shared with it; nullptr on all ranks if one has none.
 /// Collective over `comm`.

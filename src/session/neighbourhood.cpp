@@ -66,7 +66,7 @@ std::string Communicator::meet_neighbours() {
     all.resize(length * static_cast<std::size_t>(group->count()));
   } catch (const std::bad_alloc&) { sums[1] = 1; }
   if (reduce(sums, MPI_UINT64_T, MPI_SUM, agreeing()) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
-  if (sums[0] != 0) return come_to("ranks disagree on who is whose neighbour");
+  if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
   if (group->gather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
     Surroundings found{shape_, {}};
     const Rank* next = all.data();

@@ -222,7 +222,7 @@ Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_by
   else if (const JoinOffer mine = offer_ ? *offer_ : Neighbours::offer(all.share_bytes, all.arenas);
            group.gather(mine, offers) != MPI_SUCCESS) {
     Neighbours::withdraw(mine, all.arenas);
-    return {nullptr, {false, false, "MPI cannot gather what the ranks of a node say"}};
+    return {nullptr, {false, false, "MPI cannot gather the answers of the ranks of a node"}};
   }
   offer_.reset();
   // Ranks on the node, of whatever communicator: no more than this, unless they share cores.

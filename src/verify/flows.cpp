@@ -76,7 +76,7 @@ class Holders {
 
   void arrive(std::size_t r, Block block, std::int32_t number, bool last) {
     Holder& holder = holders_[r];
-    if (last && number >= 0) return add(r, "a message that says to be the last passes a block on");
+    if (last && number >= 0) return add(r, "a message marked as the last passes a block on");
     if (number < 0) {
       const auto end = static_cast<std::size_t>(-1 - number);
       if (ends_.at_end(r, end) != block)

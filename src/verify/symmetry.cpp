@@ -124,7 +124,7 @@ class Walk {
         if (view.source != View::nothing) view.source = grid_.shifted(view.source, way, -1);
         if (message.last && (view.source == View::nothing || grid_.shifted(view.source, view.offset, 1) != 0))
           verdict.add(place(schedule_, s) + ": the message from rank " + std::to_string(message.peer) +
-                      " is not the last of all its blocks, but says so");
+                      " is not the last of all its blocks, but marked so");
         at(run.buffer, run.block(i)) = view;
       }
   }

@@ -75,7 +75,7 @@ class Buffers {
   void claim(std::size_t a, std::size_t b) {
     if (false_claims_.size() < Verdict::most_findings)
       false_claims_.push_back("rank " + std::to_string(a) + " sends rank " + std::to_string(b) +
-                              " a message that is not the last of all its blocks, but says so");
+                              " a message that is not the last of all its blocks, but marked so");
   }
 
   std::span<const Schedule> schedules_;

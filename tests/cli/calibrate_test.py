@@ -55,7 +55,7 @@ def test_two_nodes(tmp_path: Path) -> None:
         (["-n", "1"], "-P 1: expected 2 to"),
         (["--launches", "0"], "--launches 0"),
         (["--budget", "soon"], '--budget "soon"'),
-        (["--launcher", "srun"], "does not say {ranks}"),
+        (["--launcher", "srun"], "does not contain {ranks}"),
         (["-o", "/proc/nowhere/file"], "can be written to"),
         (["--mpi", "nothing"], "no MPI is called"),
     ],

@@ -194,7 +194,7 @@ def test_run_takes_a_launcher(tmp_path: Path) -> None:
     done = swapmeet(*words, "mpiexec -n {ranks} env SEEN={mpi}", str(tmp_path / "hello"), env={"PATH": path})
     assert sorted(done.stdout.split("\n")) == ["", "rank 0", "rank 1"], done.stderr
     assert "bruck(radix=2" in done.stderr
-    assert "does not say {ranks}" in refused(*words, "srun", "true")
+    assert "does not contain {ranks}" in refused(*words, "srun", "true")
     assert "no-such-launcher is no program" in refused(*words, "no-such-launcher {ranks}", "true")
 
 

@@ -68,7 +68,7 @@ def test_the_command_draws(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words, problem",
     [
-        (("--picture", "links.png"), "says nothing without --compare"),
+        (("--picture", "links.png"), "has no effect without --compare"),
         (("--compare", "--picture", "links.txt"), "the name must end in"),
         (("--compare", "--picture", "/nowhere/links.png"), "there is no folder"),
         (("--compare", "--picture", "links.png", "--place", "block:40"), "has too many messages"),

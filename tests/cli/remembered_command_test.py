@@ -116,7 +116,7 @@ def test_forgetting(folder: Path, tmp_path: Path) -> None:
     path = put(folder, [*EVIDENCE, took("native", 5, ranks=32, nodes=4), took("tuna(r=2)", 9, date=OLD)])
     mpich_path = put(folder, EVIDENCE, key("mpich"))
     site = put(tmp_path / "site/swapmeet", EVIDENCE)
-    assert "say what to forget" in said("forget", status=2)
+    assert "name what to forget" in said("forget", status=2)
     assert "days, as in 90d" in said("forget", "--older-than", "soon", status=2)
     assert f"{path}: 1 forgotten\n" in said("forget", "--older-than", "90d")
     assert f"{path}: 1 forgotten\n" in said("forget", "--mpi", "openmpi", "-P", "32")
@@ -193,7 +193,7 @@ def test_explain_says_what_is_remembered(folder: Path) -> None:
 def test_what_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
     assert "nothing is remembered of openmpi" in said("export", "--mpi", "openmpi", "-o", tmp_path / "a", status=2)
     path = put(folder, EVIDENCE)
-    assert "say what to write" in said("export", path, "--mpi", "openmpi", status=2)
+    assert "name what to write" in said("export", path, "--mpi", "openmpi", status=2)
     assert "is of openmpi" in said("export", path, "--mpi", "mpich", "-o", tmp_path / "a", status=2)
     assert "another MPI" in said("export", path, "--mpi", "openmpi", "--export-mpich", tmp_path / "a", status=2)
     assert not os.path.exists(tmp_path / "a")

@@ -69,6 +69,6 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     assert "is no file, and no network: expected a network" in refused("mesh")
     assert 'unknown host "x"' in refused(SMALL, "--place", "x")
     assert "expected destination, first, hash" in refused(SMALL, "--routing", "magic")
-    assert "says nothing without --compare" in refused(SMALL, "--csv")
+    assert "has no effect without --compare" in refused(SMALL, "--csv")
     assert "cannot serve P = 40" in refused(SMALL, "--compare", "--spec", "direct(order=xor)", "--moves", "0")
     assert "cannot be written" in refused(SMALL, "--slots", str(tmp_path / "no" / "where"), "--moves", "0")

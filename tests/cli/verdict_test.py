@@ -80,7 +80,7 @@ def test_a_tuning_file_is_evidence_where_it_says_what_it_gains(tmp_path: Path) -
         row(reason=f"rule: {file}, line 2")
     )
     for line in (3, 9):
-        assert "which does not say" in said(row(reason=f"rule: {file}, line {line}"))
+        assert "which is unknown" in said(row(reason=f"rule: {file}, line {line}"))
 
 
 def test_what_the_host_mpi_had_is_told_with_the_reason() -> None:
@@ -144,7 +144,7 @@ def test_run_ends_with_a_verdict(program: dict[str, str], wheel: str, tmp_path: 
 
     done = swapmeet("run", "-n", "2", "--mpi", wheel, "--stats", str(tmp_path / "%r.json"), app, "7", "8")
     assert "7 of 7 all-to-alls of rank 0 served" in last(done)
-    assert ", as --mpi says\n" in done.stderr
+    assert ", by --mpi\n" in done.stderr
     assert (tmp_path / "1.json").exists()
 
     done = swapmeet("run", "-n", "2", "--stats", "-", "--algorithm", "native", app, "7", "8")

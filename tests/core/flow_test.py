@@ -287,7 +287,7 @@ MUTATIONS: dict[str, tuple[Change, str, str]] = {
     "a message says at both ends to be the last, but is not": (
         both(edit(0, "send 1 ", "send 1 last "), edit(1, "receive 0 ", "receive 0 last ")),
         "is not the last",
-        "says to be the last passes a block on",
+        "marked as the last passes a block on",
     ),
     "a message is the last for its sender only": (
         edit(2, r"receive 0 last ", "receive 0 "),

@@ -369,7 +369,7 @@ def test_forwarding_of_leaders() -> None:
 
 def test_too_many_blocks_are_refused() -> None:
     assert leaders("per-node=1").unsuitable(131072, "65536") == (
-        "a node of 65536 ranks has too few leaders for so many blocks"
+        "a node of 65536 ranks has too few leaders for its blocks"
     )
     assert leaders("per-node=all").unsuitable(131072, "128") == leaders("per-node=1").unsuitable(131072, "128") == ""
     assert leaders("per-node=1").unsuitable(131072) == ""  # one node

@@ -235,7 +235,7 @@ MUTATIONS = {
     ),
     "a message says to be the last, but is not": (
         lambda text: edit(r"(receive 6) ", r"\1 last ")(edit(r"(send 1) ", r"\1 last ")(text)),
-        "is not the last of all its blocks, but says so",
+        "is not the last of all its blocks, but marked so",
     ),
     "displacements of sends are swapped": (
         edit(r"send 1 (.*)\nsend 2 (.*)\n", r"send 2 \1\nsend 1 \2\n"),

@@ -1,10 +1,12 @@
-"""Pages and help texts use the field's words: idioms that a reader who knows MPI would have to learn stay out.
+"""Pages, help texts, messages and docstrings use the field's words: idioms that a reader who knows MPI would have to
+learn stay out.
 
 The list is CONTRIBUTING.md's in short. A page that is made by a command is mended in the text that the command prints.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +27,7 @@ INSTEAD = {
     r"(is|are) told|tells?": "reports, prints, warns",
     r"says?|said": "states, prints, reports, requires",
     r"who(ever|m)?": "the noun: the rank, the user",
-    r"patience": "set-up policy",
+    r"patience|early calls?": "set-up policy",
     r"thereabouts": "about, or nothing",
     r"so many|so much": "the number, or that many",
     r"of (its|their|our) own": "nothing, or ours, separate",
@@ -84,6 +86,39 @@ def test_help() -> None:
     texts |= {row[0]: " ".join(map(str, row[1:])) for row in _core.option_table()}
     wrong = [f"{where}: {hit}" for where, text in texts.items() for hit in found(text)]
     assert not wrong, "\n".join(wrong)
+
+
+def texts_of(module: Path) -> Iterator[tuple[int, str]]:
+    """Docstrings and messages of a Python module with their lines; expressions in messages left out."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("package", sorted((ROOT / "python" / "swapmeet").iterdir()), ids=lambda path: path.name)
+def test_messages_and_docstrings(package: Path) -> None:
+    modules = package.rglob("*.py") if package.is_dir() else [package] if package.suffix == ".py" else []
+    wrong = [f"{one}:{line}: {hit}" for one in modules for line, text in texts_of(one) for hit in found(text)]
+    assert not wrong, "\n".join(wrong)
+
+
+#: A text of C or C++, of several words; names of fields in JSON are none.
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)"')
+
+
+def test_messages_of_the_library() -> None:
+    wrong = []
+    for path in sorted((ROOT / "src").rglob("*.?pp")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            texts = [text for text in LITERAL.findall(line.partition("//")[0]) if not text.endswith('": ')]
+            wrong += [f"{path}:{number}: {hit}" for text in texts for hit in found(text)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_public_interface() -> None:
+    for path in (ROOT / "include" / "swapmeet" / "swapmeet.h", ROOT / "fortran" / "swapmeet.f90"):
+        wrong = [f"{path}:{n}: {hit}" for n, line in enumerate(path.read_text().splitlines(), 1) for hit in found(line)]
+        assert not wrong, "\n".join(wrong)
 
 
 def test_an_idiom_is_found() -> None:

@@ -76,7 +76,7 @@ def test_nothing_written_on_a_narrow_still_is_cut_off(spec: str, ranks: int, rou
         (["pairwise(order=xor)", "-P", 6], "cannot serve P = 6"),
         (["tra", "-P", 8, "--on", "moebius"], "no network"),
         (["tra", "-P", 8, "--on", "torus(dims=2x2)", "--place", "block:1"], '--place "block:1"'),
-        (["tra", "-P", 8, "--place", "cyclic"], "--place says nothing without --on"),
+        (["tra", "-P", 8, "--place", "cyclic"], "--place has no effect without --on"),
         (["tra", "-P", 8, "--rounds", "1"], "--rounds is for stills"),
         (["tra", "-P", 8, "--rounds", "2:9", "-o", "x.svg"], "the schedule has rounds 1 to"),
         (["tra", "-P", 8, "-o", "/nowhere/x.html"], "No such file or directory"),

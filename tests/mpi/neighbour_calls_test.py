@@ -127,7 +127,7 @@ def test_a_graph_whose_ranks_disagree_goes_to_the_host(launch, wheel: str) -> No
     done = launch(3, [sys.executable, "-c", DISAGREE], mpi=wheel, algorithm="node-leaders", env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("returned") == 3
-    assert "native (ranks disagree on who is whose neighbour)" in done.stderr
+    assert "native (ranks disagree on their neighbours)" in done.stderr
 
 
 def test_what_forwards_leaves_neighbours_to_the_host(exchange: Exchange) -> None:

@@ -213,7 +213,7 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
         (line,) = here("torus(dims=3)", *words, status=2).splitlines()
         return line
 
-    assert "the sizes are of 2 ranks, but 3 are placed: say -P 2" in refused("--workload", str(file), "-P", "3")
+    assert "the sizes are of 2 ranks, but 3 are placed: give -P 2" in refused("--workload", str(file), "-P", "3")
     assert "is no file, and no workload" in refused("--workload", "much")
     assert "--workload with --check-slots" in refused("--workload", str(file), "--check-slots", "x")
     assert "with sizes only direct exchanges" in refused("--workload", str(file), "--spec", "tra")

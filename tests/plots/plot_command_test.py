@@ -78,7 +78,7 @@ def test_one_file(results: Path, tmp_path: Path, name: str, kind: str | None) ->
     [
         ({"kind": ["pie"]}, '--kind "pie": expected one of heat, latency'),
         ({"output": Path("x.pdf")}, r'-o "x.pdf": expected a folder, or a name that ends in .png, .svg, .html'),
-        ({"output": Path("x.png")}, r"is one picture: say which by --kind heat"),
+        ({"output": Path("x.png")}, r"is one picture: name it by --kind heat"),
         ({"output": Path("no/x.png"), "kind": ["heat"]}, "there is no folder no"),
         ({"output": Path("x.png"), "kind": ["heat"]}, r"one picture, and there are 2 .*--mpi"),
         ({"output": Path("x.png"), "kind": ["phases"]}, "--kind phases: no phases were measured"),
@@ -87,7 +87,7 @@ def test_one_file(results: Path, tmp_path: Path, name: str, kind: str | None) ->
         ({"spec": ["nothing"]}, r'--spec "nothing": nothing in .* there are native, pairwise, tra\(r=2\)'),
         ({"collective": "alltoallv"}, '--collective "alltoallv": nothing in .* there are alltoall'),
         ({"collective": "bcast"}, '--collective "bcast": expected alltoall or alltoallv'),
-        ({"ranks": "7"}, "nothing in .* was measured with so many ranks; there are 4"),
+        ({"ranks": "7"}, "nothing in .* was measured with that many ranks; there are 4"),
         ({"ranks": "x"}, '-P "x": expected a number'),
         ({"sizes": ["7"]}, '--sizes "7": nothing in .*; there are 1024, 64'),
     ],

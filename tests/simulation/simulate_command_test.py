@@ -134,7 +134,7 @@ def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
     "words, problem",
     [
         (["--machine", "thera"], "no such file, and no built-in machine"),
-        (["--machine", "hockney"], "says nothing of its network"),
+        (["--machine", "hockney"], "has no network"),
         (["--machine", "theta", "-n", "1000000"], "ranks at most, not 1000000"),
         (["--network", "slim-fly(q=6)"], "q"),
         (["native:fastest"], "expected native:NAME"),

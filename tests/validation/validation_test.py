@@ -272,7 +272,7 @@ def test_descriptions_of_another_shape_are_refused(tmp_path: Path, cells: list[M
         fitting.fit(fit_file(tmp_path, description=described), cells)
     bare = json.loads((FITS / "mare-nostrum-5.json").read_text())["description"]
     del bare["network"]
-    with pytest.raises(SwapmeetError, match="a cell that is fitted cannot be predicted: .*says nothing of its network"):
+    with pytest.raises(SwapmeetError, match="a cell that is fitted cannot be predicted: .*has no network"):
         fitting.fit(fit_file(tmp_path, description=bare), cells)
 
 

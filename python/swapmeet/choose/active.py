@@ -33,7 +33,7 @@ class Step:
 
 
 def next_step(results: Results, cells: Collection[Cell], most_launches: int) -> Step | None:
-    """The launch that has the most at stake; None if nothing is worth one.
+    """The launch with the largest possible gain; None if nothing is worth one.
 
     Parameters
     ----------

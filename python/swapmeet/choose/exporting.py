@@ -49,7 +49,7 @@ class Exports:
             yield path
 
     def advice(self, path: Path) -> Iterator[str]:
-        """How the MPI is told of a file, and how to see that it was."""
+        """How the MPI gets a file, and how to check that it did."""
         file = shlex.quote(os.path.abspath(path))
         if path == self.mpich:
             yield f"MPICH follows it by {mpich.VARIABLE}={file}"
@@ -61,11 +61,11 @@ class Exports:
                 f"{file}` prints when it was last read (but on file systems without times of access)"
             )
         kind = "mpich" if path == self.mpich else "openmpi"
-        yield f"what it says of a call: `swapmeet explain --mpi {kind} --import {file} -P 16 -S 512`"
+        yield f"its choice for a call: `swapmeet explain --mpi {kind} --import {file} -P 16 -S 512`"
 
 
 def left_out(sources: Sequence[Path], target: Mpi) -> Iterator[str]:
-    """What these sources know and the MPI's own rules cannot say, a line each."""
+    """What these sources know and the MPI's own rules cannot express, a line each."""
     if any(_is_tuning(path) for path in sources):
         for rule in foreign.rules_of(sources[0]):
             if not _has(target, rule.spec, rule.collective):

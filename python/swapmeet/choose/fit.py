@@ -128,7 +128,7 @@ def launched_once(results: Iterable[Results], mpi: str) -> list[str]:
 
 
 def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict[str, list[Run]]]]:
-    """All that was measured of bytes by this MPI; launches of several files have numbers of their own."""
+    """All that was measured of bytes by this MPI; launches of several files are numbered apart."""
     runs: dict[Place, dict[Cell, dict[str, list[Run]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for one, apart in zip(results, itertools.count(step=MOST_LAUNCHES), strict=False):
         nodes = {launch.launch: nodes_of(launch) for launch in one.launches}
@@ -143,7 +143,7 @@ def samples(results: Iterable[Results], mpi: str) -> dict[Place, dict[Cell, dict
 
 
 def nodes_of(launch: Launch) -> int:
-    """How many nodes the ranks of a launch were on, for the library: by SWAPMEET_NODES, or else as the MPI said."""
+    """How many nodes the ranks of a launch were on, for the library: by SWAPMEET_NODES, or else by the MPI."""
     if launch.nodes:
         return len(set(_core.parse_node_map(launch.nodes, launch.ranks)[0]))
     said = [note.removeprefix(NODES_NOTE) for note in launch.notes if note.startswith(NODES_NOTE)]

@@ -64,8 +64,8 @@ def kind(spec: str) -> str | None:
 def shares(rules: Sequence[Rule], collective: str, known: Algorithm) -> list[tuple[int, list[Share]]]:
     """Which algorithm for how many ranks, ascending, and sizes; where rules know nothing, the MPI's own choice.
 
-    Rules that hold for other numbers of nodes count alike, for files of other MPIs do not ask for nodes: where they say
-    different things, the MPI chooses.
+    Rules that hold for other numbers of nodes count alike, for files of other MPIs do not ask for nodes: where they
+    differ, the MPI chooses.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Store:
 
     @property
     def evidence(self) -> list[_core.Evidence]:
-        """What it says."""
+        """Its content."""
         return self.remembered.evidence
 
     @property
@@ -57,7 +57,7 @@ def place_here(target: Mpi) -> Path:
 
 
 def read(path: Path, site: bool = False) -> Store:
-    """What a file says.
+    """The content of a file.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """MPICH's selection of algorithms, a JSON file: a tree of conditions, of which the first that holds wins.
 
 A file replaces all that MPICH has built in, and a collective that is not in it ends the program. So what is written is
-MPICH's own tree, as its library holds it, with other algorithms where rules say so.
+MPICH's own tree, as its library holds it, with other algorithms by the rules.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def export(rules: Sequence[Rule], target: Mpi) -> str:
     Raises
     ------
     SwapmeetError
-        If the library holds no tree, or rules say nothing that MPICH could do.
+        If the library holds no tree, or rules name nothing that MPICH could do.
     """
     built = built_in(target)
     if built is None:
@@ -126,7 +126,7 @@ def read(path: Path) -> Tree:
 
 
 def theirs(tree: Tree, call: Call, source: str) -> Theirs | None:
-    """What MPICH does with a call that is not in place; None if the tree says nothing of such."""
+    """What MPICH does with a call that is not in place; None if the tree has nothing on it."""
     node: Any = tree.get(f"collective={call.collective}")
     path: list[str] = []
     while isinstance(node, dict) and len(path) < MOST_DEPTH:

@@ -19,7 +19,7 @@ def chosen(target: Mpi, call: Call, imported: Path | None) -> Theirs | None:
     Returns
     -------
     Theirs or None
-        None: nothing that can be read says it.
+        None: nothing that can be read has it.
 
     Raises
     ------

@@ -34,7 +34,7 @@ MOST_TIMES = 64  #: the ranks of a rule without an end, that sizes are written f
 
 @dataclass(frozen=True)
 class Line:
-    """A rule, from so many bytes on."""
+    """A rule, from that many bytes on."""
 
     bytes: int
     algorithm: int
@@ -51,7 +51,7 @@ def export(rules: Sequence[Rule]) -> str:
     Raises
     ------
     SwapmeetError
-        If rules say nothing that Open MPI could do.
+        If rules name nothing that Open MPI could do.
     """
     tables = {name: foreign.shares(rules, name, algorithm) for name in NUMBERS}
     used = {name: lines for name, lines in tables.items() if foreign.decided(lines)}
@@ -123,7 +123,7 @@ def read(path: Path) -> Rules:
 
 
 class _Reader:
-    """Numbers one after the other; what follows # in a line says nothing."""
+    """Numbers one after the other; what follows # in a line is a comment."""
 
     def __init__(self, path: Path, text: str, with_requests: bool) -> None:
         self._path, self._with_requests, self._at, self._rules = path, with_requests, 0, 0

@@ -109,7 +109,7 @@ def _row(
     surfaces: Mapping[str, _Surface],
     rows: Mapping[int, Sized],
 ) -> Sized:
-    """Gains of all specs that were measured on so many ranks, or on fewer and on more."""
+    """Gains of all specs that were measured on that many ranks, or on fewer and on more."""
     ends = {max(p for p in rows if p <= ranks), min(p for p in rows if p >= ranks)}
     usable = [spec for spec, known in by_spec.items() if ends <= {p for p, _ in known}]
     columns = [surfaces[spec].at([(ranks, size) for size in grid]) for spec in usable]

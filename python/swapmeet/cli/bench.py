@@ -24,7 +24,9 @@ def bench(
     ranks: Annotated[
         str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 2:4,8. Default: the cores.")
     ] = None,
-    mpi: Annotated[str | None, typer.Option(metavar="NAME,...", help="MPIs of `swapmeet info`, as in mpich,openmpi; or all.")] = None,
+    mpi: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="MPIs of `swapmeet info`, as in mpich,openmpi; or all.")
+    ] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
     sizes: Annotated[str | None, typer.Option("-S", "--sizes", help="Bytes of a block, as in 8,1KiB,64KiB.")] = None,
     doubling: Annotated[
@@ -49,7 +51,9 @@ def bench(
         float | None,
         typer.Option(metavar="PERCENT", help="until half the 95 % interval is this part of the median (2)."),
     ] = None,
-    budget: Annotated[str | None, typer.Option(metavar="TIME", help="Time for all of it, as in 90s, 15m or 2h.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Time for all of it, as in 90s, 15m or 2h.")
+    ] = None,
     warm_up: Annotated[
         int | None, typer.Option("-x", help="Samples that do not count, at the beginning of each size (1).")
     ] = None,

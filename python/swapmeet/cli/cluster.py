@@ -31,7 +31,8 @@ Traffic = Annotated[str, typer.Option(metavar="BYTES", help="Bytes sent by all n
 Counts = Annotated[bool, typer.Option("--counts", help="At the end, print what went over each link.")]
 
 cluster = App(
-    help="Run MPI programs on a virtual cluster in this machine.\n\nIts hosts are namespaces, with a network between them (docs/cluster.md).",
+    help="Run MPI programs on a virtual cluster in this machine.\n\n"
+    "Its hosts are namespaces, with a network between them (docs/cluster.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

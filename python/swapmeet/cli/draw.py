@@ -54,12 +54,12 @@ def draw(
         raise SwapmeetError("--rounds is for stills: the page has all rounds")
     for option, value, default in (("--place", placement, "block"), ("--routing", routing, "destination")):
         if value != default and not topology:
-            raise SwapmeetError(f"{option} says nothing without --on")
+            raise SwapmeetError(f"{option} has no effect without --on")
     point = parse_spec(spec, "SPEC")
     require_schedule(point, spec)
     if ranks > MOST_RANKS:
         raise SwapmeetError(
-            f"-P {ranks}: more than {MOST_RANKS} ranks are too many to draw; `swapmeet show` tells of one"
+            f"-P {ranks}: more than {MOST_RANKS} ranks are too many to draw; `swapmeet show --rank` prints one"
         )
     placed = reading.place(reading.read_network(topology), routing, placement, ranks) if topology else None
     if placed is not None and not nodes:

@@ -27,7 +27,9 @@ COLLECTIVES = dict(_core.Collective.__members__)
 
 def explain(
     ranks: Annotated[int, typer.Option(*RANKS, help="Number of ranks.")],
-    block: Annotated[str, typer.Option("-S", "--sizes", metavar="BYTES", help="Bytes of a block, as in 512 or 4KiB.")] = "0",
+    block: Annotated[
+        str, typer.Option("-S", "--sizes", metavar="BYTES", help="Bytes of a block, as in 512 or 4KiB.")
+    ] = "0",
     nodes: Nodes = "",
     collective: Annotated[str, typer.Option(metavar="NAME", help="alltoall, alltoallv or alltoallw.")] = "alltoall",
     mpi: Annotated[str | None, typer.Option(help="An MPI of `swapmeet info`, whose tuning file counts.")] = None,

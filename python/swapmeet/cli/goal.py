@@ -68,7 +68,7 @@ def text(
     Parameters
     ----------
     spec : Spec
-        That can serve so many ranks.
+        That can serve that many ranks.
     block_bytes : int
         1 or more.
     nodes : str

@@ -19,7 +19,9 @@ def limits(
         str | None,
         typer.Option("--machine", metavar="NAMES", help="Machines with a network, as in theta,polaris. Default: all."),
     ] = None,
-    ranks: Annotated[str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 16,64. Default: 16 to 65536.")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 16,64. Default: 16 to 65536.")
+    ] = None,
     simulated: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Results of `swapmeet simulate` too; may be repeated.")
     ] = None,

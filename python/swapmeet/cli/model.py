@@ -75,7 +75,8 @@ def model(
 ) -> None:
     """Count what schedules cost a rank, and bound what it holds.
 
-    With --machine also the expected time. By closed forms, for any number of ranks. With --workload, what an Alltoallv costs, by following every block.
+    With --machine also the expected time. By closed forms, for any number of ranks. With --workload, what an Alltoallv
+    costs, by following every block.
     """
     answer(
         Question(

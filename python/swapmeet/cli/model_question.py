@@ -70,7 +70,7 @@ def answer(asked: Question) -> None:
     if asked.block and ":" in asked.block:
         raise SwapmeetError(f'-S "{asked.block}": sizes drawn from a distribution are given by --workload now')
     if asked.ports and not asked.bound:
-        raise SwapmeetError("--ports says nothing without --bound")
+        raise SwapmeetError("--ports has no effect without --bound")
     if asked.bound:
         _bound(asked)
         return
@@ -112,7 +112,7 @@ def _counted(asked: Question) -> None:
     for option, given in (("--seed", asked.seed), ("--alpha", asked.alpha), ("--beta", asked.beta)):
         if given is not None:
             raise SwapmeetError(
-                f"{option} says nothing without --workload: `swapmeet model SPEC -P 64 --workload uniform:max=1KiB`"
+                f"{option} has no effect without --workload: `swapmeet model SPEC -P 64 --workload uniform:max=1KiB`"
             )
     for spec, text in zip(wanted, asked.specs, strict=True):
         require_schedule(spec, text)

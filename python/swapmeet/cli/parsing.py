@@ -1,4 +1,4 @@
-"""How all commands read their words: mistakes are reported in one line, and values have the same names in every help."""
+"""How all commands read their words, report what is wrong with them in one line, and print their help."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _kinds(given: Sequence[str] | None, output: Path | None) -> list[str]:
     if suffix not in SUFFIXES:
         raise SwapmeetError(f'-o "{output}": expected a folder, or a name that ends in {", ".join((*SUFFIXES, HTML))}')
     if given is None or len(kinds) > 1 or kinds == [REPORT]:
-        raise SwapmeetError(f'-o "{output}" is one picture: say which by --kind {"|".join(PICTURES)}')
+        raise SwapmeetError(f'-o "{output}" is one picture: name it by --kind {"|".join(PICTURES)}')
     return kinds
 
 

@@ -26,7 +26,9 @@ def profile(
     ] = None,
     candidates: Annotated[
         list[str] | None,
-        typer.Option("--candidates", metavar="SPEC", help="Specs for the replay, as in 'radix(r=2:P)'; may be repeated."),
+        typer.Option(
+            "--candidates", metavar="SPEC", help="Specs for the replay, as in 'radix(r=2:P)'; may be repeated."
+        ),
     ] = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="For the replay, as in 90s, 15m or 2h.")] = "60s",
     no_replay: Annotated[bool, typer.Option("--no-replay", help="Only what the application does.")] = False,

@@ -45,7 +45,8 @@ def regret(
 ) -> None:
     """Show what choices lose against the fastest measured.
 
-    Those of `swapmeet tune` in cells held out. Beside them what the library does without a file, the papers' rules, and the MPIs' own choices (docs/tuning.md).
+    Those of `swapmeet tune` in cells held out. Beside them what the library does without a file, the papers' rules,
+    and the MPIs' own choices (docs/tuning.md).
     """
     form = output.form(as_json, as_csv)
     if bool(files) == bool(data):
@@ -59,7 +60,7 @@ def regret(
         raise SwapmeetError(f"swapmeet regret needs {problem.name}: `pip install 'swapmeet[bench]'`") from None
     if data:
         if mpi is not None:
-            raise SwapmeetError("--mpi is for RESULTS: published measurements do not say their MPI")
+            raise SwapmeetError("--mpi is for RESULTS: published measurements do not name their MPI")
         _regret_of_data(data, machine, form)
         return
     results = [read(path) for path in dict.fromkeys(path.resolve() for path in files or ())]
@@ -99,7 +100,7 @@ def _regret_of_data(data: Sequence[Path], machine: str | None, form: str) -> Non
     cells = measurements.read(data)
     unknown = algorithms.unknown({one.algorithm for one in cells})
     if unknown:
-        print(f"swapmeet: not known, so nobody chooses them: {', '.join(unknown)}", file=sys.stderr)
+        print(f"swapmeet: not known, so never chosen: {', '.join(unknown)}", file=sys.stderr)
     given = machines.load(machine) if machine else None
     systems = dict.fromkeys(one.system for one in cells)
     known = computing.predictors(cells, given)

@@ -72,7 +72,7 @@ def reproduce(
 
     wanted = registry.find(figures or ())
     if everything and figures:
-        raise SwapmeetError("--all and FIGURE both say what to do: leave one out")
+        raise SwapmeetError("--all and FIGURE both name figures: leave one out")
     if markdown:
         if not output.is_dir():
             raise SwapmeetError(

@@ -146,7 +146,7 @@ def _statistics(wanted: str | None, shared: bool) -> Iterator[Path]:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Tells a file from the one that was there before."""
+    """Identifies a file, to see whether it was replaced."""
     try:
         status = file.stat()
     except OSError:

@@ -31,14 +31,18 @@ def simulate(
     ] = None,
     platform: Annotated[
         str,
-        typer.Option("--machine", metavar="NAME|FILE,...", help="Machines with a network: names or files, as in theta,polaris."),
+        typer.Option(
+            "--machine", metavar="NAME|FILE,...", help="Machines with a network: names or files, as in theta,polaris."
+        ),
     ] = "cluster",
     ranks: Annotated[str, typer.Option(*RANKS, metavar="RANKS", help="Numbers of ranks, as in 64,512.")] = "64",
     network: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Another network, as in 'slim-fly(q=7,hosts=5)' (docs/networks.md)."),
     ] = None,
-    per_node: Annotated[int | None, typer.Option("-Q", "--ranks-per-node", min=1, help="Default: the machine's.")] = None,
+    per_node: Annotated[
+        int | None, typer.Option("-Q", "--ranks-per-node", min=1, help="Default: the machine's.")
+    ] = None,
     collective: Annotated[str | None, typer.Option(help="alltoall, alltoallv or both: alltoall,alltoallv.")] = None,
     sizes: Annotated[str | None, typer.Option("-S", "--sizes", help=f"Bytes of a block ({SIZES}).")] = None,
     workload: Annotated[
@@ -60,7 +64,9 @@ def simulate(
     ] = "12h",
     jitter: Annotated[
         float,
-        typer.Option(min=0, max=1_000_000_000, metavar="US", help="Ranks begin up to this many microseconds late, at random."),
+        typer.Option(
+            min=0, max=1_000_000_000, metavar="US", help="Ranks begin up to this many microseconds late, at random."
+        ),
     ] = 0,
     tuning: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rules that the automatic choice follows (docs/tuning.md).")

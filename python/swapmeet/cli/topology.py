@@ -75,7 +75,9 @@ def topology(
         str, typer.Option(metavar="TIME", help="Time to improve the order, at most, as in 10s or 2m.")
     ] = "10s",
     moves: Annotated[int, typer.Option(min=0, max=2**62, help="Moves that improve the order, at most.")] = 20_000_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Random seed of the improvement, and of a workload.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**64 - 1, help="Random seed of the improvement, and of a workload.")
+    ] = 0,
     text: Annotated[bool, typer.Option("--text", help="Print the network in our text form.")] = False,
     drawn: Annotated[
         Path | None,
@@ -102,7 +104,7 @@ def topology(
     if bound and (csv or sizes or check):
         raise SwapmeetError("--bound is a text about equal blocks: leave --csv, --check-slots and the sizes out")
     if (csv or specs or drawn) and not compare and not (sizes and not drawn):
-        raise SwapmeetError(f"{'--csv' if csv else '--spec' if specs else '--picture'} says nothing without --compare")
+        raise SwapmeetError(f"{'--csv' if csv else '--spec' if specs else '--picture'} has no effect without --compare")
     if sizes and (drawn or check):
         raise SwapmeetError(f"{weights.OPTION} with {'--picture' if drawn else '--check-slots'}: choose one of them")
     if drawn is not None:

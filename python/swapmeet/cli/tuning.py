@@ -24,7 +24,8 @@ from swapmeet.output import print_json, tables_console
 from swapmeet.units import bytes_text
 
 tuning = App(
-    help="Show or change what the library has measured in programs.\n\nIt is remembered for later programs (docs/tuning.md).",
+    help="Show or change what the library has measured in programs.\n\n"
+    "It is remembered for later programs (docs/tuning.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -158,7 +159,7 @@ def merge(
             raise SwapmeetError(f"{store.path} is of another machine, MPI or version than {stores[0].path}")
     folder = _core.memory_folder()
     if output is None and not folder:
-        raise SwapmeetError("neither HOME nor XDG_STATE_HOME is set: say by -o where it is to go")
+        raise SwapmeetError("neither HOME nor XDG_STATE_HOME is set: name the file by -o")
     place = output or Path(folder) / key.file_name
     memory.merge(place, key, [one for store in stores for one in store.evidence])
     if output:
@@ -188,7 +189,7 @@ def forget(
     Of some files, of an MPI here, or what is old.
     """
     if not (files or mpi or ranks or older_than or all):
-        raise SwapmeetError("say what to forget: a FILE, --mpi, --ranks, --older-than, or --all")
+        raise SwapmeetError("name what to forget: a FILE, --mpi, --ranks, --older-than, or --all")
     days = re.fullmatch(r"(\d{1,6})d?", older_than or "0d")
     if not days:
         raise SwapmeetError(f'--older-than "{older_than}": days, as in 90d')
@@ -225,7 +226,7 @@ def export(
     """Write rules: of a tuning file, or of the MPI itself."""
     target = mpis.find(mpi) if mpi else mpis.default()
     if not (export_mpich or export_openmpi or output):
-        raise SwapmeetError("say what to write: -o, --export-mpich or --export-openmpi")
+        raise SwapmeetError("name what to write: -o, --export-mpich or --export-openmpi")
     sources = [source] if source else _here(target)
     if not sources:
         raise SwapmeetError(f"nothing is remembered of {target.kind} {target.version} on this machine")

@@ -61,7 +61,7 @@ def validate(
     except ImportError as problem:
         raise SwapmeetError(f"swapmeet validate needs {problem.name}: `pip install 'swapmeet[bench,plot]'`") from None
     if as_json and (output is not None or fit is not None):
-        raise SwapmeetError(f"{'-o' if output is not None else '--fit'} writes a form of its own: leave --json out")
+        raise SwapmeetError(f"{'-o' if output is not None else '--fit'} has no JSON: leave --json out")
     if output is not None and (data or machine or fit):
         raise SwapmeetError("-o is for what was published: leave DATA, --machine and --fit out")
     if output is None and (markdown or simulated):

@@ -21,7 +21,7 @@ def parse_call(text: str, known: Mapping[str, tuple[str, ...]], option: str) -> 
     Raises
     ------
     SwapmeetError
-        With all that could have been said.
+        With all forms that are accepted.
     """
     match = CALL.fullmatch(text.strip())
     pairs = [word.partition("=")[::2] for word in match[2].split(",")] if match else []

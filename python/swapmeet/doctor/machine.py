@@ -94,7 +94,7 @@ def _memory() -> Finding:
 
 
 def _network() -> str:
-    """What the kernel says of links between nodes."""
+    """What the kernel reports of links between nodes."""
     found = []
     for port in sorted(Path("/sys/class/infiniband").glob("*/ports/*")):
         found.append(f"{port.parts[-3]} port {port.name}: {_text(port / 'state')}, {_text(port / 'rate')}")

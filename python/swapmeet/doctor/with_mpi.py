@@ -101,7 +101,7 @@ def _front(path: Path, target: Mpi) -> Finding:
         return wrong(matter, str(problem), "docs/howto/site.md")
     if library:
         return fine(matter, f"{path} is for every MPI; {target.name} took {library}")
-    why = warned or "it loaded nothing, and said nothing"
+    why = warned or "it loaded nothing, and printed nothing"
     return note(matter, f"{path} is for every MPI, but not for {target.name}: {why}", "docs/howto/site.md")
 
 
@@ -109,9 +109,11 @@ def _options(options: _core.Options, target: Mpi) -> Iterator[Finding]:
     """The SWAPMEET_ variables of this shell, and the tuning file that the library would follow."""
     for problem in options.problems:
         if problem.startswith("SWAPMEET_ALGORITHM"):
-            yield wrong("variables", problem, "`swapmeet algorithms` lists what a spec can say")
+            yield wrong("variables", problem, "`swapmeet algorithms` lists what a spec can contain")
         else:
-            yield note("variables", problem, "`swapmeet options` lists all; docs/tuning.md says which files are read")
+            yield note(
+                "variables", problem, "`swapmeet options` lists all; docs/tuning.md lists the files that are read"
+            )
     if not options.problems:
         yield fine("variables", ", ".join(_given()) or "none of SWAPMEET_*")
     name = f"{target.kind} {target.version}"
@@ -129,7 +131,7 @@ def _given() -> list[str]:
 
 
 def _ranks(target: Mpi, ranks: int, launcher: str | None, asked: str) -> Iterator[Finding]:
-    """Launch some ranks, and see who serves their all-to-alls."""
+    """Launch some ranks, and see what serves their all-to-alls."""
     matter = f"{ranks} ranks"
     try:
         with Session(target, ranks, launcher=launcher, timeout_s=LIMIT_S) as session:

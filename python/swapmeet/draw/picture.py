@@ -50,7 +50,7 @@ class Picture:
 
 
 def take(spec: _core.Spec, ranks: int, nodes: str = "", network: _core.PlacedNetwork | None = None) -> Picture:
-    """The picture of a spec that can serve so many ranks."""
+    """The picture of a spec that can serve that many ranks."""
     schedules = [_core.generate(spec, ranks, rank, nodes) for rank in range(ranks)]
     frames = replay(schedules)
     digits = Digits(spec, ranks, nodes)

@@ -1,4 +1,4 @@
-"""All rounds of a schedule in one still picture: who sends to whom, and what the buffers hold then."""
+"""All rounds of a schedule in one still picture: which rank sends to which, and what the buffers hold then."""
 
 from __future__ import annotations
 

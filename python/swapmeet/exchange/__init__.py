@@ -1,4 +1,4 @@
-"""Swapmeet's public interface for programs with mpi4py: its communicators, and its ways to say what a buffer is.
+"""Swapmeet's public interface for programs with mpi4py: its communicators, and its ways to describe a buffer.
 
     from swapmeet import exchange
 
@@ -9,7 +9,7 @@
         ...
         plan.wait()
 
-Here is how functions are called; what they do, and which of them are collective, include/swapmeet/swapmeet.h says.
+Here is how functions are called; what they do, and which of them are collective, is in include/swapmeet/swapmeet.h.
 Buffers are NumPy arrays or any contiguous buffer objects, in the specifications of mpi4py: `array`, `[array, type]`,
 `[array, count, type]`, for unequal blocks `[array, counts, displs, type]` and `[array, (counts, displs), type]`, for
 types that differ `[array, counts, displs, types]`, MPI.BOTTOM for an array, and MPI.IN_PLACE for the send side.

@@ -1,4 +1,4 @@
-"""The arguments of the C functions that exchange, out of what a Python program says."""
+"""The arguments of the C functions that exchange, made of what a Python program passes."""
 
 from __future__ import annotations
 

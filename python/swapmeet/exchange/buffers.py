@@ -87,7 +87,7 @@ def _mixed(spec: Any, peers: int, writable: bool) -> Side:
 
 
 def split_specification(spec: Any) -> tuple[Any, Any, Any, Any]:
-    """Buffer, count or counts, displacements and type of a specification, None where it does not say."""
+    """Buffer, count or counts, displacements and type of a specification, None where it has none."""
     if not isinstance(spec, list | tuple):
         return spec, None, None, None
     match list(spec):
@@ -114,7 +114,7 @@ def _one_each(values: Any, peers: int, what: str) -> list[Any]:
 
 
 class Memory:
-    """A buffer, and the type of its elements: as given, or as the object says itself."""
+    """A buffer, and the type of its elements: as given, or by the object itself."""
 
     def __init__(self, buffer: Any, type: MPI.Datatype | str | None, writable: bool) -> None:
         self.address, self.bytes, self.kept = int(MPI.BOTTOM), 0, None

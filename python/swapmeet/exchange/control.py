@@ -21,7 +21,7 @@ def set_algorithm(comm: MPI.Comm, spec: str | None) -> None:
     comm : MPI.Comm
         Whose all-to-alls: of `alltoall` and its like, and where the library is preloaded of all.
     spec : str or None
-        The algorithm, such as "radix(r=8)" or "auto", the same on all ranks; None: what SWAPMEET_ALGORITHM says.
+        The algorithm, such as "radix(r=8)" or "auto", the same on all ranks; None: the value of SWAPMEET_ALGORITHM.
 
     Raises
     ------

@@ -34,7 +34,7 @@ def built_for() -> str:
 def loaded() -> ctypes.CDLL:
     """The library: what is in the process already, preloaded or linked or by a front; else what was built for its MPI.
 
-    The latter is loaded for itself alone (RTLD_LOCAL), so that its MPI_Alltoall comes between nobody and the MPI.
+    The latter is loaded for itself alone (RTLD_LOCAL), so that its MPI_Alltoall serves no other caller.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def allocate(comm: MPI.Comm, size: int) -> memoryview:
     Raises
     ------
     SwapmeetError
-        If `size` is negative, `comm` no intracommunicator, or there is not so much memory.
+        If `size` is negative, `comm` no intracommunicator, or there is not that much memory.
     """
     base = ctypes.c_void_p()
     call("memory_allocate", handle_of(comm), ctypes.c_ssize_t(size), ctypes.byref(base))

@@ -23,7 +23,7 @@ def alltoall(sendbuf: BufSpecB | InPlace, recvbuf: BufSpecB, comm: MPI.Comm) -> 
     recvbuf : buffer specification
         Gets one block from each rank.
     comm : MPI.Comm
-        Who exchanges.
+        The ranks that exchange.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def alltoallv(sendbuf: BufSpecV | InPlace, recvbuf: BufSpecV, comm: MPI.Comm) ->
     recvbuf : buffer specification
         The same of what is received.
     comm : MPI.Comm
-        Who exchanges.
+        The ranks that exchange.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def alltoallw(sendbuf: BufSpecW | InPlace, recvbuf: BufSpecW, comm: MPI.Comm) ->
     recvbuf : buffer specification
         The same of what is received.
     comm : MPI.Comm
-        Who exchanges.
+        The ranks that exchange.
 
     Raises
     ------

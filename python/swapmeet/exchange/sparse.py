@@ -49,7 +49,7 @@ def sparse_alltoallv(sendbuf: BufSpecV | None, destinations: Sequence[SupportsIn
     destinations : sequence of int
         Of each message, a rank of `comm`. A rank may get several.
     comm : MPI.Comm
-        Who exchanges.
+        The ranks that exchange.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from swapmeet.units import bytes_text
 LIMITS = ("call", "latency", "messages", "nic", "links", "memory")  #: in the core's order
 MEANING = (
     "No exchange is estimated to be faster, whatever its schedule (docs/limits.md). The bound is what its parts make "
-    "of so many rounds, messages of a rank, and blocks in them; alone: what a limit demands of every exchange. "
+    "of that many rounds, messages of a rank, and blocks in them; alone: what a limit demands of every exchange. "
     "Balanced: the bound of exchanges in which no rank receives more than P - 1 blocks in a round."
 )
 
@@ -39,7 +39,7 @@ class Bounds:
         self.links = _core.link_bound(platform.network, platform.ranks, platform.per_node)
 
     def of(self, block_bytes: int, ports: int = 0) -> Bounded:
-        """For blocks of so many bytes; `ports`: messages of a rank in a round at most, each way, 0 for any number."""
+        """For blocks of that many bytes; `ports`: messages of a rank in a round at most, each way, 0 for any number."""
         ranks, per_node = self.platform.ranks, self.platform.per_node
         of_any, balanced = (
             _core.lower_bound(ranks, per_node, self.links, self.costs, block_bytes, ports, only)

@@ -13,7 +13,7 @@ CELL = (0.62, 0.42)  #: inches
 MOST = 8.0  #: where the scale of colours ends
 SHORT = {"call": "c", "latency": "L", "messages": "m", "nic": "n", "links": "l", "memory": "M"}
 NOTE = (
-    "Time over the lower bound. The letter says what the bound is mostly of: m messages of a rank, L latency, "
+    "Time over the lower bound. The letter states what the bound is mostly of: m messages of a rank, L latency, "
     "n bytes of a NIC, l links, M memory of a node, c what every call costs."
 )
 

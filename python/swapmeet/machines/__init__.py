@@ -59,7 +59,7 @@ class Number:
     low, high : float
         What it may as well be.
     source : str
-        Where it comes from; "" if the file does not say.
+        Where it comes from; "" if the file has none.
     """
 
     value: float
@@ -99,7 +99,7 @@ class Machine:
 
     name: str
     note: str
-    mpi: str  #: that it was measured with, as in "openmpi 5.0.11"; "" if the file does not say
+    mpi: str  #: that it was measured with, as in "openmpi 5.0.11"; "" if the file has none
     signature: str  #: of the machine that it was measured on, as _core.machine_signature() returns it; or ""
     ratios_off_by: float  #: a factor that ratios of two expected times are rarely off by; 1 if the file does not say
     ranks_per_node: int | None  #: where no node map is given; None: all ranks on one node
@@ -124,12 +124,12 @@ def names(network: bool = False) -> list[str]:
 
 
 def load(name_or_file: str, option: str = "--machine") -> Machine:
-    """A built-in machine by its name, or the one that a file describes; `option` says where it was given.
+    """A built-in machine by its name, or the one that a file describes; `option`: where it was given.
 
     Raises
     ------
     SwapmeetError
-        If there is none, or the file says something else: with the place and the reason.
+        If there is none, or the file is something else: with the place and the reason.
     """
     machine = _load(name_or_file, option)
     for change in _amendments:

@@ -174,7 +174,7 @@ def _kind(row: Row) -> tuple[str, int, str]:
 
 
 def _evidence(row: Row) -> tuple[float | None, str]:
-    """By how much the host MPI would take longer, None: unknown; and what says so."""
+    """By how much the host MPI would take longer, None: unknown; and the source of that."""
     if row.trials:
         speedup = row.host_trial_seconds / row.trial_seconds
         return (speedup, f"{row.trials} trials in this run")
@@ -183,14 +183,14 @@ def _evidence(row: Row) -> tuple[float | None, str]:
         measured = _measured(Path(of_file[1]), int(of_file[2]))
         if measured is not None:
             return (measured, f"measured by `swapmeet tune`, {of_file[1]}, line {of_file[2]}")
-        return (None, f"{reason}, which does not say")
+        return (None, f"{reason}, which is unknown")
     if reason.startswith("expected: "):
         return (None, reason)
     return (None, f"chosen by {reason}, not measured")
 
 
 def _measured(file: Path, line: int) -> float | None:
-    """What a rule of a tuning file says that it gains."""
+    """What a rule of a tuning file states as its gain."""
     try:
         found = MEASURED.search(file.read_text().splitlines()[line - 1])
     except (OSError, ValueError, IndexError):

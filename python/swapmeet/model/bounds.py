@@ -17,7 +17,7 @@ MEANING = (
 )
 UNEQUAL = ("requests", "early messages", "x largest block", "x largest sum")
 MEANING_OF_UNEQUAL = (
-    "Where blocks have unequal sizes, early messages hold at most so many times the largest block, and so many "
+    "Where blocks have unequal sizes, early messages hold at most that many times the largest block, and that many "
     "times the most that a rank sends, or receives."
 )
 
@@ -99,7 +99,7 @@ def table_of_unequal(rows: Iterable[tuple[str, int, _core.UnequalBounds]], title
 
 
 def of_aliases(ranks: int, per_node: int) -> tuple[Table, Table]:
-    """Of each named algorithm, on so many ranks in nodes of `per_node`: for equal blocks, and for unequal ones."""
+    """Of each named algorithm, on that many ranks in nodes of `per_node`: for equal blocks, and for unequal ones."""
     rows, unequal = [], []
     for name, *_ in _core.aliases():
         spec = _core.parse_spec(name)

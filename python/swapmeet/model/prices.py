@@ -42,7 +42,7 @@ class Pricing:
     def sentence(self) -> str:
         """What the times are."""
         place = self.machine.ranks_per_node
-        nodes = "" if place is None else f", {place} ranks a node unless --nodes says otherwise"
+        nodes = "" if place is None else f", {place} ranks a node unless --nodes is given"
         return f"Times in microseconds, by the model {self.model} for the machine {self.machine.name}{nodes}."
 
 

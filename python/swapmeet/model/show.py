@@ -74,7 +74,7 @@ def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> Render
 
 
 def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
-    """A table for each step: whom each rank sends to (>) and receives from (<), in the order of starting."""
+    """A table for each step: the ranks that each sends to (>) and receives from (<), in the order of starting."""
     shown = min(ranks, MOST_COLUMNS)
     schedules = [_core.generate(spec, ranks, rank, nodes) for rank in range(shown)]
     who = "rank 0 sends" if _core.count(spec, ranks, nodes).ranks_differ else "each rank sends"

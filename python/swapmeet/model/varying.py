@@ -82,7 +82,7 @@ class Point:
 
     @property
     def size_bytes(self) -> int:
-        """Sent by a rank to tell sizes."""
+        """Sent by a rank to announce sizes."""
         return max(rank.size_bytes for rank in self.counts.ranks)
 
     @property

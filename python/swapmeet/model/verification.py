@@ -27,7 +27,7 @@ class Report:
     nodes: str = ""  #: the node map, if one was given
 
     def lines(self) -> list[str]:
-        """The report for people; its first line says all if nothing is wrong."""
+        """The report for people; its first line is enough if nothing is wrong."""
         verdict = f"proved for P = {ranges_text(self.proved)}" if self.proved else "proved for no P"
         where = f" on nodes {self.nodes}" if self.nodes else ""
         lines = [f"{self.spec}{where}: {verdict} ({self.messages:,} messages, {self.seconds:.1f} s)"]
@@ -69,7 +69,7 @@ def require_memory(ranks: int) -> None:
 
 
 def available_memory_bytes() -> int | None:
-    """Memory that can be had without swapping, in bytes; None where the system does not tell."""
+    """Memory that can be had without swapping, in bytes; None where the system does not report it."""
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:

@@ -72,7 +72,7 @@ def used(argv: Sequence[str], variables: Mapping[str, str] | None = None) -> Use
     Returns
     -------
     Used or None
-        None if nothing can be said: it is a static program, a shell script, cannot be read, or has no MPI.
+        None if that is unknown: it is a static program, a shell script, cannot be read, or has no MPI.
     """
     words, set_by_env = _behind_env(argv)
     variables = {**(variables or {}), **set_by_env}
@@ -194,7 +194,7 @@ def choose_mpi(argv: Sequence[str], name: str | None) -> Mpi:
 def choose(argv: Sequence[str], name: str | None) -> tuple[Mpi, str]:
     """As `choose_mpi`, and why it is that one, for people."""
     if name is not None:
-        return _named(argv, name), "as --mpi says"
+        return _named(argv, name), "by --mpi"
     found = used(argv)
     if found is None:
         unseen = f"; {argv[0]} loads none that can be seen" if argv else ""

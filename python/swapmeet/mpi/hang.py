@@ -1,4 +1,4 @@
-"""What the watchdogs of all ranks report of a job that hangs, as one page: who waits for whom, and why.
+"""What the watchdogs of all ranks report of a job that hangs, as one page: which rank waits for which, and why.
 
 Each rank writes JSON lines (SWAPMEET_WATCHDOG, docs/howto/hangs.md). Ranks here are those of MPI_COMM_WORLD.
 """
@@ -189,7 +189,7 @@ def process_state(process: int) -> str:
 
 
 def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
-    """Who waits for whom."""
+    """Which rank waits for which."""
     found = []
     for rank in ranks.values():
         call = rank.call
@@ -279,7 +279,7 @@ def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str
     ranks : mapping
         What `read` returned.
     stack_of : callable
-        The frames of a process, or a line that says why there are none.
+        The frames of a process, or a line on why there are none.
     """
     total = max((rank.ranks for rank in ranks.values()), default=0)
     everyone = {number: ranks.get(number, Rank(number)) for number in range(total)}
@@ -361,7 +361,7 @@ def stack(process: int) -> list[str]:
     except (OSError, subprocess.TimeoutExpired) as problem:
         return [f"({words[0]} has no stack: {problem})"]
     frames = [line for line in done.stdout.splitlines() if line.lstrip().startswith("#")]
-    return frames or [f"({words[0]} has no stack: {(done.stderr.strip().splitlines() or ['nothing said'])[-1]})"]
+    return frames or [f"({words[0]} has no stack: {(done.stderr.strip().splitlines() or ['it printed nothing'])[-1]})"]
 
 
 class Attendant:

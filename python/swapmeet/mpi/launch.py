@@ -76,7 +76,7 @@ def launcher_words(launcher: str, ranks: int, mpi: Mpi) -> list[str]:
         what = f"{{{problem.args[0]}}} is unknown" if isinstance(problem, KeyError) else problem
         raise SwapmeetError(f'--launcher "{launcher}": {what}; try "srun -n {{ranks}}"') from None
     if not words or "{ranks}" not in launcher:
-        raise SwapmeetError(f'--launcher "{launcher}" does not say {{ranks}}; try "srun -n {{ranks}}"')
+        raise SwapmeetError(f'--launcher "{launcher}" does not contain {{ranks}}; try "srun -n {{ranks}}"')
     return words
 
 
@@ -108,7 +108,7 @@ def require_preloadable(library: Path) -> None:
 
 
 def batch_job() -> str | None:
-    """The variable that says in which job of a batch system we are; None: in none."""
+    """The variable that names our job of a batch system; None: in none."""
     return next((name for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if name in os.environ), None)
 
 

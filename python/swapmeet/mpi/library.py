@@ -155,7 +155,7 @@ def build(mpi: Mpi, *targets: str) -> Path:
 def _built_before(mpi: Mpi | None, targets: Sequence[str]) -> Path | None:
     """The build folder, if all of that is there and up to date: then neither CMake nor a folder to write to is needed.
 
-    What the owner of a clone has built serves those who may only read it, too. None: CMake is asked, as always in a
+    What the owner of a clone has built serves users that may only read it, too. None: CMake is asked, as always in a
     clone that may be written to, for it knows also of settings; unless there is none.
     """
     if not _in_cache() and all(map(_path_of_tool, TOOLS)):
@@ -165,7 +165,7 @@ def _built_before(mpi: Mpi | None, targets: Sequence[str]) -> Path | None:
 
 
 def _trusted() -> Iterator[Path]:
-    """Where what was built is nobody's but this user's, or the owner's of the source."""
+    """Where what was built belongs to this user, or to the owner of the source."""
     if not _is_package():
         yield source_tree() / "build"
     with contextlib.suppress(SwapmeetError):  # without a home
@@ -181,7 +181,7 @@ def _up_to_date(folder: Path, made_of: str, targets: Sequence[str]) -> bool:
 
 
 def _mark(folder: Path, target: str) -> Path:
-    """The file that tells of what a target was made."""
+    """The file that lists what a target was made of."""
     return folder / f"{target}.built"
 
 
@@ -268,7 +268,7 @@ def _built_for(mpi: Mpi) -> Mpi:
 
 
 def _described_by(mpi: Mpi, folder: Path) -> Path:
-    """The program whose `-show` tells CMake how to compile: the mpicc, but for Intel's, which must be told where it is.
+    """The program whose `-show` shows CMake how to compile: the mpicc, but for Intel's, which must know its place.
 
     CMake drops repeated options, hence none may come in two words; and what is in C needs no libmpifort.
     """
@@ -305,7 +305,7 @@ def _run(words: Sequence[str], log: Path, of: str) -> None:
 
 @contextlib.contextmanager
 def _telling(mpi: Mpi) -> Iterator[None]:
-    """Tell what is going on, unless it is over soon."""
+    """Report what is going on, unless it is over soon."""
     words = f"building libswapmeet for {mpi.name}, which may take minutes"
     timer = threading.Timer(TELL_AFTER_S, progress.note, [words])
     timer.start()
@@ -331,7 +331,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def folder_for_every_mpi() -> Path:
-    """Where the front and all libraries lie together, unless the user says where."""
+    """Where the front and all libraries lie together, unless the user names another place."""
     return _builds() / "every-mpi"
 
 

@@ -95,7 +95,7 @@ def found() -> tuple[list[Mpi], list[str]]:
 
 
 def default() -> Mpi:
-    """The MPI that is used when nothing says which: the first that can be."""
+    """The MPI that is used when none is named: the first that can be."""
     usable, problems = found()
     if usable:
         return usable[0]

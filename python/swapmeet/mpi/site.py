@@ -60,7 +60,7 @@ def _put(source: Path, target: Path) -> Path:
 
 
 def taken(front_path: Path, mpi: Mpi) -> tuple[Path | None, str]:
-    """Which library a process of an MPI takes by a front, and what it says if it takes none: one is run.
+    """Which library a process of an MPI takes by a front, and what it prints if it takes none: one is run.
 
     Raises
     ------

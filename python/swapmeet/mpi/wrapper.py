@@ -1,4 +1,4 @@
-"""What an MPI's compiler wrapper tells: its headers and libraries, hence kind and version. Nothing is compiled."""
+"""What an MPI's compiler wrapper prints: its headers and libraries, hence kind and version. Nothing is compiled."""
 
 from __future__ import annotations
 

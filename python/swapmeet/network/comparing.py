@@ -113,7 +113,7 @@ def records(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[dict[str, o
 
 
 def bound_description(placed: _core.PlacedNetwork) -> list[str]:
-    """What links between switches carry at least: sent directly, and whoever passes blocks on."""
+    """What links between switches carry at least: sent directly, and with blocks passed on by any rank."""
     direct, found, ranks = placed.bound()[1], placed.link_bound(), len(placed.placement)
     lines = [
         f"busiest link between switches, blocks over capacity: {direct:,} if all are sent directly; "

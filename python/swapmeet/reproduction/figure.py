@@ -1,4 +1,4 @@
-"""What a figure of a paper is here: where its numbers come from, what the paper says of it, and how that is judged.
+"""What a figure of a paper is here: where its numbers come from, what the paper claims of it, and how that is judged.
 
 Everything is data: a figure has sources, which give rows of numbers, and claims, each of which judges these rows by a
 criterion that it states. Verdicts are never written down.
@@ -61,7 +61,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, and how we tell whether it is so."""
+    """A claim of the paper, and how it is judged."""
 
     statement: str  #: the paper's, in its words or shorter
     section: str

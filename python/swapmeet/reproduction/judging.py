@@ -95,7 +95,7 @@ def _cell(row: Row) -> tuple[object, ...]:
 
 
 def faster(role: str, other: str, wanted: Callable[[Row], bool] = lambda _: True, least: float = 1.0) -> Judge:
-    """In how many cells `role` is at least so many times as fast as `other`."""
+    """In how many cells `role` is at least that many times as fast as `other`."""
 
     def judge(rows: Rows) -> Judgement:
         found = [(row, ratio) for row, ratio in ratios(rows, role, other) if wanted(row)]

@@ -118,7 +118,7 @@ def _anchor(figure: Figure) -> str:
 
 
 def section(figure: Figure, results: Results, picture: str) -> Iterator[str]:
-    """What there is to say of one figure, in lines."""
+    """The text on one figure, in lines."""
     yield f"### {_heading(figure)}\n"
     first, *others = [*_made_from(figure, results)] or ["nothing to run"]
     yield from markdown(("of the paper", "made here from"), [(figure.place, first), *(("", other) for other in others)])

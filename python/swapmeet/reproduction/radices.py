@@ -1,4 +1,4 @@
-"""Claims about the radix: what the papers `tra` and `radix` say of the square root of P."""
+"""Claims about the radix: what the papers `tra` and `radix` claim of the square root of P."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def standings(rows: Rows) -> Rows:
 
 
 def at_root(wanted: Wanted, near: float = NEAR, confirmed: float = NEARLY_ALL, partly: float = HALF) -> Judge:
-    """In how many cells the square root of P takes at most so much longer than the best radix."""
+    """In how many cells the square root of P takes at most that much longer than the best radix."""
 
     def judge(rows: Rows) -> Judgement:
         found = [row for row in rows if wanted(row["bytes"])]
@@ -71,7 +71,7 @@ def at_root(wanted: Wanted, near: float = NEAR, confirmed: float = NEARLY_ALL, p
 
 
 def below_root(wanted: Wanted, factor: float) -> Judge:
-    """In how many cells the best radix is so many times smaller than the square root of P."""
+    """In how many cells the best radix is that many times smaller than the square root of P."""
 
     def judge(rows: Rows) -> Judgement:
         found = [row for row in rows if wanted(row["bytes"])]

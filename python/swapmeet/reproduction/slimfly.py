@@ -26,7 +26,7 @@ RANDOM, ORDERED, OPEN_MPI = "random", "ordered", "Open MPI 1.10"
 
 
 def randomised(ranks: int, block_bytes: int) -> str:
-    """The paper's rule, randomised for small blocks, too; which number of ranks is small it does not say."""
+    """The paper's rule, randomised for small blocks, too; it does not state which number of ranks is small."""
     if block_bytes > MEDIUM:
         return "random-segmented"
     return "random-scatter" if ranks <= FEW_NODES else "random-sendrecv"

@@ -1,4 +1,4 @@
-"""Results of a figure in a file: a line that says what they are, then a line for each row."""
+"""Results of a figure in a file: a line on what they are, then a line for each row."""
 
 from __future__ import annotations
 

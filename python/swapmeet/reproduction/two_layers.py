@@ -72,7 +72,7 @@ def standing(times: Mapping[int, float], radix: int) -> dict[str, object]:
 
 
 def _within_us(work: _core.Work, costs: _core.MachineCosts, size: int) -> float:
-    """The part of messages within nodes: what is left where those between nodes cost nothing, nor do copies."""
+    """The part of messages within nodes: the rest where those between nodes cost nothing, nor do copies."""
     free = _core.MachineCosts()
     for name in ("latency_us", "overhead_us", "gap_us", "byte_ns", "rendezvous_us", "eager_bytes"):
         setattr(free.within, name, getattr(costs.within, name))

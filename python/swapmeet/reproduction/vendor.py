@@ -1,7 +1,7 @@
 """What the papers compare with, as far as it is known.
 
-Cray's MPI is closed; the papers say that it is based on MPICH, so MPICH's rule stands for it: in simulations SimGrid's
-own (`native:mpich`), in models the like of our specs. Open MPI 1.10, with which `slimfly` was measured, had the rule
+Cray's MPI is closed; by the papers it is based on MPICH, so MPICH's rule stands for it: in simulations SimGrid's
+own (`native:mpich`), in models the nearest of our specs. Open MPI 1.10, with which `slimfly` was measured, had the rule
 below; SimGrid has that of a later version, so its algorithms are asked for by name.
 """
 
@@ -14,7 +14,7 @@ OMPI_SHORT, OMPI_MEDIUM, OMPI_FEW = 200, 3000, 12  #: coll_tuned_decision_fixed.
 
 
 def mpich(ranks: int, block_bytes: int) -> str:
-    """The like of what MPICH chooses for an Alltoall, as one of our specs."""
+    """The nearest to what MPICH chooses for an Alltoall, as one of our specs."""
     if block_bytes <= SHORT and ranks >= FEW:
         return "bruck(radix=2,layout=basic)"
     return f"direct(order=shift,window={THROTTLE})" if block_bytes <= MEDIUM else "pairwise"

@@ -66,7 +66,7 @@ def run(
     Raises
     ------
     SwapmeetError
-        If it fails: with what it said.
+        If it fails: with what it printed.
     """
     # Its global variables become each rank's own; the library, which is preloaded, keeps its ranks apart by itself.
     options = [

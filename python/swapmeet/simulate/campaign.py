@@ -32,7 +32,7 @@ class Runner(Protocol):
         """What stands for the MPI in results."""
 
     def notes(self, platform: Platform) -> list[str]:
-        """What a launch in results says of itself."""
+        """The description of a launch in results."""
 
     def known(self, job: Job) -> Outcome | None:
         """What came of it before."""

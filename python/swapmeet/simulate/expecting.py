@@ -14,7 +14,7 @@ from swapmeet.specs import parse_spec
 def costs_of(platform: Platform) -> _core.NetworkCosts:
     """What SimGrid would be told of the platform, as numbers; and what it cannot be told.
 
-    That is what a description says of handshakes, first fragments, peers, datatypes, the cache, contention and overlap.
+    That is what a description has on handshakes, first fragments, peers, datatypes, the cache, contention and overlap.
     """
     machine, costs = platform.machine, _core.NetworkCosts()
     costs.between, within = machine.costs.between, machine.costs.within
@@ -73,7 +73,7 @@ class Estimator:
         return f"{platform.name} (estimate)"
 
     def notes(self, platform: Platform) -> list[str]:
-        """What a launch in results says of itself."""
+        """The description of a launch in results."""
         return [f"estimated by swapmeet {__version__}, not measured and not simulated (docs/estimates.md)"]
 
     def known(self, job: Job) -> Outcome | None:

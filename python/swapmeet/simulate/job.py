@@ -1,4 +1,4 @@
-"""One simulation: a process of SimGrid's, and what it says."""
+"""One simulation: a process of SimGrid's, and what it prints."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Simulator:
     timeout_s : float, optional
         After which a simulation is given up.
     tuning : str, optional
-        What a tuning file says, which the automatic choice follows (`tuned.for_simulations`).
+        The content of a tuning file, which the automatic choice follows (`tuned.for_simulations`).
     """
 
     def __init__(self, target: Mpi, timeout_s: float | None = None, tuning: str = "") -> None:
@@ -105,7 +105,7 @@ class Simulator:
         return label(platform, self.target.version)
 
     def notes(self, platform: Platform) -> list[str]:
-        """What a launch in results says of itself."""
+        """The description of a launch in results."""
         return [
             f"simulated by SimGrid {self.target.version}: the same every time",
             *(f"SimGrid: {option}" for option in platform.options()),
@@ -238,7 +238,7 @@ def _choice(spec: str) -> dict[str, str]:
 
 
 def _order_of(spec: str) -> list[str]:
-    """What a file that the spec names says."""
+    """The content of a file that the spec names."""
     if "order=topology" not in spec:
         return []
     network, *_ = _core.order_source(_core.parse_spec(spec))
@@ -256,7 +256,7 @@ def ending(status: int | None) -> str:
 
 
 def _where(output: str, errors: str) -> str:
-    """In which of its functions SimGrid failed, if it says so; what it said last, if not."""
+    """In which of its functions SimGrid failed, if it names that; what it printed last, if not."""
     if any(words in errors for words in OUT_OF_MEMORY):
         return ": there is not enough memory for it"
     frames = [frame for frame in FRAME.findall(errors) if frame.startswith("simgrid::")]

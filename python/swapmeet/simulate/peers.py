@@ -53,7 +53,7 @@ def unsuitable(spec: str, collective: str) -> str:
 
 
 def chosen(spec: str, native: str) -> str:
-    """The MPI, or algorithm, that does what is left to the host MPI; `native` stands for plain "native"."""
+    """The MPI, or algorithm, that serves what goes to the host MPI; `native` stands for plain "native"."""
     return spec.removeprefix(PREFIX) if spec.startswith(PREFIX) else native
 
 

@@ -164,7 +164,7 @@ def platform(
     jitter_us: float = 0,
     machine: Machine | None = None,
 ) -> Platform:
-    """The machine of that name, or file, with so many ranks on it.
+    """The machine of that name, or file, with that many ranks on it.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def platform(
     topology : str, optional
         Another network, by name or file (docs/networks.md).
     per_node : int, optional
-        Ranks on each host; None: as the description says.
+        Ranks on each host; None: as in the description.
     jitter_us : float, optional
         How much later than others a rank may begin, microseconds.
     machine : Machine, optional

@@ -84,7 +84,7 @@ def measure(
     estimated: bool = False,
     form: str = TABLE,
 ) -> bool:
-    """Simulate into `file` and print the results, and a scoreboard; only tell what that takes if there is no file.
+    """Simulate into `file` and print the results, and a scoreboard; only print what that takes if there is no file.
 
     If `estimated`, do not simulate but estimate.
 
@@ -145,7 +145,7 @@ def _announce(jobs: int, todo: Sequence[Job], chosen: Chosen) -> None:
         if seconds > chosen.limit_s:
             print(
                 f"swapmeet: warning: {name(job.cell)}, {job.spec}: about {long_duration(seconds)}, and given up after "
-                f"{long_duration(chosen.limit_s)} (--time-limit): too many messages are in flight; try direct(window=8)",
+                f"{long_duration(chosen.limit_s)} (--time-limit): too many messages in flight; try direct(window=8)",
                 file=sys.stderr,
             )
     total = sum(min(seconds, chosen.limit_s) for seconds in each) / chosen.jobs

@@ -34,7 +34,7 @@ def find() -> Mpi:
     smpicc, smpirun = (Path(str(path)) for path in found.values())
     loader = LOADER.search(smpirun.read_text(errors="replace"))
     if loader is None or not Path(loader[1]).exists():
-        raise SwapmeetError(f"{smpirun} does not say where SimGrid's smpimain is: reinstall {PACKAGE}")
+        raise SwapmeetError(f"{smpirun} does not name SimGrid's smpimain: reinstall {PACKAGE}")
     words = subprocess.run([smpicc, "--version"], capture_output=True, text=True).stdout.split()
     version = words[-1] if words else "unknown"
     return Mpi("simgrid", "simgrid", version, smpicc, Path(loader[1]), None)

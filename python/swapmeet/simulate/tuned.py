@@ -11,7 +11,7 @@ from swapmeet.texts import MIB, text_of
 
 
 def for_simulations(file: Path, version: str) -> str:
-    """What a tuning file says, for this machine and SimGrid of this version, whatever it was made for.
+    """The content of a tuning file, for this machine and SimGrid of this version, whatever it was made for.
 
     Raises
     ------

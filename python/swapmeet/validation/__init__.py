@@ -1,1 +1,1 @@
-"""`swapmeet validate`: models and estimates held against published measurements (docs/validation.md)."""
+"""`swapmeet validate`: models and estimates compared with published measurements (docs/validation.md)."""

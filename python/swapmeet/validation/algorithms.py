@@ -20,7 +20,7 @@ class Algorithm:
     meaning : str
         What it is, for people.
     default : bool
-        What the MPI does if nobody asks for anything else.
+        What the MPI does by default.
     """
 
     spec: str | None

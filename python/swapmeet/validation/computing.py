@@ -57,7 +57,7 @@ def predictors(cells: Sequence[Measured], given: machines.Machine | None = None)
 
 
 def undescribed(system: str) -> str:
-    """What is to be said of a system without a description."""
+    """The text on a system without a description."""
     return f'no built-in machine describes "{system}", so nothing is predicted: give --machine FILE (docs/models.md)'
 
 
@@ -89,7 +89,7 @@ def row_of(one: Prediction) -> dict[str, Any]:
 
 
 def scaled(cells: Sequence[Measured]) -> list[Prediction]:
-    """What a description made of 8 nodes of Fugaku says of 512."""
+    """What a description made of 8 nodes of Fugaku predicts for 512."""
     path = Path(str(files(__package__) / "fits" / f"{FROM_8}.json"))
     machine = machines.parse(json.dumps(fitting.fit(path, cells)), FROM_8)
     some = [one for one in cells if one.system == machine.system and one.nodes == SCALED_TO]
@@ -125,7 +125,7 @@ def choices(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judg
 
 
 def estimated_rules(cells: Sequence[Measured], known: dict[str, Predictor]) -> list[judging.Loss]:
-    """What the papers' rules would lose whose algorithms nobody measured there: estimated over the fastest measured."""
+    """The loss by the papers' rules whose algorithms were not measured there: estimated over the fastest measured."""
     from swapmeet.choose.held_out import PAPERS
 
     found = []

@@ -1,8 +1,8 @@
 """From some measured cells to the numbers of a machine's description: `swapmeet validate --fit FILE`.
 
-A file says which cells, which numbers are free and where they start, and gives all others with their sources
+A file names the cells, which numbers are free and where they start, and gives all others with their sources
 (python/swapmeet/validation/fits). The numbers make the logarithms of estimates over measured times small; a weak pull
-to where they start settles those of which the cells say nothing.
+to where they start settles those that the cells do not determine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def fit(path: Path, cells: Sequence[Measured], at_random: int | None = None) -> 
     Raises
     ------
     SwapmeetError
-        If the file cannot be used, or names cells that nobody measured or that are not predicted, or more than a
+        If the file cannot be used, or names cells that were not measured or that are not predicted, or more than a
         quarter of them.
     """
     import numpy as np
@@ -153,7 +153,7 @@ def _chosen(path: Path, wanted: Fit, cells: Sequence[Measured]) -> list[Measured
 
 
 def _cell(cell: Any, system: str, cells: Sequence[Measured]) -> Measured:
-    """The one that [nodes, algorithm, bytes of a block] names; ValueError says why there is none."""
+    """The one that [nodes, algorithm, bytes of a block] names; ValueError: why there is none."""
     if not isinstance(cell, list) or [type(part) for part in cell] != [str, str, int]:
         raise ValueError("is no [nodes, algorithm, bytes of a block]")
     some = [one for one in cells if [one.nodes, one.algorithm, one.block_bytes] == cell]

@@ -110,7 +110,7 @@ def loss(choice: str, some: Mapping[str, Measured], takes: Measured) -> Loss:
 
 
 def estimated_loss(choice: str, some: Mapping[str, Measured], spec: str, us: float) -> Loss:
-    """Of a spec that nobody measured in a cell, by its estimated time."""
+    """Of a spec that was not measured in a cell, by its estimated time."""
     best = fastest(some)
     low, high = (max(0.0, us / bound - 1) for bound in (best.high_us, best.low_us))
     return Loss(choice, best.cell, spec, best.algorithm, max(0.0, us / best.us - 1), low, high)
@@ -179,7 +179,7 @@ def data_losses(cells: Sequence[Measured], predicted: Mapping[str, Sequence[Pred
 
 
 def engine_choices(cells: Sequence[Measured]) -> list[Loss]:
-    """What the library would choose of what was measured, where nobody has described the machine (src/choose).
+    """What the library would choose of what was measured, where the machine is not described (src/choose).
 
     By its model alone, and with every other size of the place as what earlier runs have measured.
     """
@@ -270,7 +270,7 @@ def _tuned_choice(known: Sequence[Measured], where: Measured, size: int) -> str:
 def as_results(cells: Sequence[Measured], label: str) -> Results:
     """The same as results of `swapmeet bench`, in one launch: as many samples as there were, 30 at most.
 
-    They are spread as median and quartiles say, and in an order of their own for each spec.
+    They are spread by median and quartiles, and in another order for each spec.
     """
     first = cells[0]
     nodes = str(first.per_node) if first.ranks > first.per_node else ""

@@ -1,6 +1,6 @@
 """Times of MPI_Alltoall that others have published: the one module that reads them, whatever program wrote them.
 
-Four forms are told apart by how a file begins (docs/validation.md):
+How a file begins shows which of four forms it has (docs/validation.md):
 
 - our CSV, a line for each cell;
 - the summary of PICO (aggregated_results_summary.csv), whose times are in ns and whose buffer is for all ranks;
@@ -86,7 +86,7 @@ def published() -> list[Measured]:
 
 
 def read(paths: Iterable[Path]) -> list[Measured]:
-    """All that some files say, in their order.
+    """The content of some files, in their order.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _read(path: Path) -> Iterator[tuple[int, Measured]]:
 
 
 def _begun(lines: Sequence[str]) -> tuple[int, str]:
-    """How many lines are above the one that says of which form they are, and that one.
+    """How many lines are above the one that shows of which form they are, and that one.
 
     Comments may stand above the names of a CSV.
     """
@@ -264,7 +264,7 @@ def _osu(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Measured]]:
         elif line.strip() and not line.startswith("#"):
             missing = [word for word in OSU_WORDS if word not in words]
             if missing:
-                raise _problem(path, number, f"a line before it that says {', '.join(missing)}: see docs/validation.md")
+                raise _problem(path, number, f"a line before it with {', '.join(missing)}: see docs/validation.md")
             if not title or not columns:
                 what = "columns" if title else "test"
                 raise _problem(path, number, f"the lines of osu_alltoall before it that name its {what}")
@@ -331,7 +331,7 @@ def _bench(path: Path, content: bytes) -> Iterator[tuple[int, Measured]]:
 
 
 def _placed(path: Path, launch: Launch) -> tuple[str, int]:
-    """The nodes of a launch and the ranks on each: by its SWAPMEET_NODES, or else as the MPI said.
+    """The nodes of a launch and the ranks on each: by its SWAPMEET_NODES, or else by the MPI.
 
     A simulated torus has nodes of its shape, as 2x2x2.
 

@@ -375,7 +375,7 @@ def _claims(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _by_model(finding: str) -> str:
-    """What the model says, without the list of cells."""
+    """The model's results, without the list of cells."""
     said = finding.removeprefix("model: ").partition("; simulation: ")[0]
     return re.sub(r" \((?:not )?in P = [^)]*\)", "", said)
 

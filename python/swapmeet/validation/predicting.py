@@ -1,4 +1,4 @@
-"""What models and estimates say of exchanges that were measured."""
+"""What models and estimates predict for exchanges that were measured."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def _spec_of(name: str) -> str | None:
 
 
 def described(system: str) -> Machine | None:
-    """The built-in machine that a system of the data is; None: none says so."""
+    """The built-in machine that a system of the data is; None: it is none."""
     found = (machines.load(name) for name in machines.names())
     return next((machine for machine in found if machine.system == system), None)
 
 
 def topology_of(machine: Machine, nodes: str) -> str | None:
-    """The network that `nodes` of a machine have, where they are a torus of their own."""
+    """The network that `nodes` of a machine have, where they are a torus by themselves."""
     network = machine.network
     if network is None or "x" not in nodes or not network.topology.startswith("torus("):
         return None
@@ -96,7 +96,7 @@ def topology_of(machine: Machine, nodes: str) -> str | None:
 
 
 def prediction(machine: Machine, one: Measured, spec: str, by: str, us: float) -> Prediction:
-    """What a description says of a measurement, and whether its numbers were made of it."""
+    """What a description predicts for a measurement, and whether its numbers were made of it."""
     return Prediction(one, spec, by, us, is_fitted(machine, one), is_twin(machine, one))
 
 
@@ -118,7 +118,7 @@ class Predictor:
         return other
 
     def us(self, by: str, spec: str, ranks: int, per_node: int, nodes: str, block_bytes: int) -> float | None:
-        """Microseconds; None where there is no prediction: `refusals` says why."""
+        """Microseconds; None where there is no prediction: `refusals` has the reason."""
         try:
             if by == MODEL:
                 return self._work(spec, ranks, per_node).price(self.machine.costs, STANDARD_MODEL, block_bytes).total

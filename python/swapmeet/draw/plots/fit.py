@@ -39,7 +39,7 @@ class Fit:
     freedom: int
 
     def microseconds(self, block_bytes: float) -> float:
-        """What the line says."""
+        """The label of the line."""
         return self.constant[0] * math.pow(block_bytes, self.exponent[0])
 
 
@@ -96,7 +96,7 @@ def ratio(ours: Fit, theirs: Fit) -> Bounds:
 
 
 def same_growth(ours: Fit, theirs: Fit) -> bool:
-    """Whether the intervals of K overlap: only then does R say how much faster large blocks are."""
+    """Whether the intervals of K overlap: only then does R state how much faster large blocks are."""
     return ours.exponent[1] <= theirs.exponent[2] and theirs.exponent[1] <= ours.exponent[2]
 
 

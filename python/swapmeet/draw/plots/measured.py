@@ -235,7 +235,7 @@ def _place(cell: Cell, origin: str) -> Place:
 
 
 def _origins(files: Sequence[Results]) -> list[str]:
-    """What tells the files apart that must not be pooled: machines, commits; "" where they agree."""
+    """What files differ in that must not be pooled: machines, commits; "" where they agree."""
     hosts = [str(results.header.get("machine", {}).get("host", "")) for results in files]
     commits = [str(results.header.get("commit", ""))[:10] for results in files]
     columns = [values for values in (hosts, commits) if len(set(values)) > 1]
@@ -246,7 +246,7 @@ def _nothing(files: Sequence[Results], wanted: Filter) -> str:
     names = ", ".join(str(results.path) for results in files)
     cells = [cell for results in files for cell in results.cells()]
     if not cells:
-        return f"{names}: holds no samples yet: let swapmeet bench go on with --resume, or measure anew"
+        return f"{names}: holds no samples yet: continue it by `swapmeet bench --resume`, or measure anew"
     for option, given, there in (
         ("--mpi", wanted.mpis, {cell.mpi for cell in cells}),
         ("--collective", (wanted.collective,) if wanted.collective else (), {cell.collective for cell in cells}),
@@ -261,7 +261,7 @@ def _nothing(files: Sequence[Results], wanted: Filter) -> str:
             return f'{option} "{given[0]}": nothing in {names} matches; there are {_some(sorted(there))}'
     there = {str(ranks) for ranks in sorted({cell.ranks for cell in cells})}
     if wanted.ranks and not {cell.ranks for cell in cells} & set(wanted.ranks):
-        return f"-P: nothing in {names} was measured with so many ranks; there are {_some(sorted(there, key=int))}"
+        return f"-P: nothing in {names} was measured with that many ranks; there are {_some(sorted(there, key=int))}"
     return f"nothing in {names} matches all of the filters together: leave one out"
 
 

@@ -49,7 +49,7 @@ def report(
     Parameters
     ----------
     data
-        For what is told on top, and for the table of medians.
+        For the text on top, and for the table of medians.
     pictures
         To be shown, of any kind.
     left_out

@@ -33,14 +33,14 @@ def line_style(spec: str, specs: Sequence[str]) -> tuple[str, str, str]:
 
 
 def tick_duration(seconds: float) -> str:
-    """A time for an axis: without digits that say nothing."""
+    """A time for an axis: without digits that mean nothing."""
     if seconds <= 0 or not math.isfinite(seconds):
         return "0" if seconds == 0 else ""
     return short_duration(seconds, 4)
 
 
 def wrapped(text: str, width: int) -> str:
-    """Lines of at most so many characters; specs are broken after commas, which `textwrap` alone would not do."""
+    """Lines of at most that many characters; specs are broken after commas, which `textwrap` alone would not do."""
     if len(text) <= width:
         return text
     lines = textwrap.wrap(text.replace(",", ", \0"), width, break_long_words=True, break_on_hyphens=True)
@@ -96,7 +96,7 @@ def bytes_scale(axes: Any, values: Sequence[float], text: Callable[[float], str]
 
 
 def thinned(values: Sequence[float], most: int) -> list[float]:
-    """At most about so many of ascending positive values, the first among them, in like ratios."""
+    """At most about that many of ascending positive values, the first among them, in equal ratios."""
     kept: list[float] = []
     for value in values:
         if not kept or value >= kept[-1] * (values[-1] / values[0]) ** (1 / most) * 0.9999:
@@ -105,14 +105,14 @@ def thinned(values: Sequence[float], most: int) -> list[float]:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure of so many inches, without a window system."""
+    """A figure of that many inches, without a window system."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))
 
 
 def save(figure: Any, file: Path, option: str) -> None:
-    """Write a picture; `option` says what asked for it, for messages.
+    """Write a picture; `option`: which option asked for it, for messages.
 
     Raises
     ------

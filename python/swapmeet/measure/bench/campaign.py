@@ -70,13 +70,13 @@ class Settings:
 
 
 class Watch(Protocol):
-    """Who is told how a campaign goes on."""
+    """What follows the progress of a campaign."""
 
     def begin(self, visits: int) -> None:
-        """So many visits are to be made."""
+        """The number of visits to be made."""
 
     def visit(self, cell: Cell, fraction: float) -> None:
-        """So much of a visit is done."""
+        """The share of a visit that is done."""
 
     def done(self) -> None:
         """A visit is over, or is left out."""
@@ -288,7 +288,7 @@ class Visit:
                 del self._numbers[spec]
 
     def _rounds(self, count: int) -> dict[str, list[Sample]]:
-        """Samples of so many rounds, each candidate's in their order."""
+        """Samples of that many rounds, each candidate's in their order."""
         order: list[str] = []
         for _ in range(count):
             turns = list(self._numbers)

@@ -35,7 +35,7 @@ def require_candidates(patterns: Iterable[str]) -> None:
 
 
 def candidates(patterns: Sequence[str], ranks: int) -> list[str]:
-    """All specs that the patterns name on so many ranks, each once, `native` first.
+    """All specs that the patterns name on that many ranks, each once, `native` first.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def candidates(patterns: Sequence[str], ranks: int) -> list[str]:
 
 
 def unsuitable(spec: str, collective: str, ranks: int, nodes: str) -> str:
-    """Why a spec cannot serve so many ranks; "" if it can."""
+    """Why a spec cannot serve that many ranks; "" if it can."""
     if spec in (NATIVE, AUTO):
         return ""
     point = parse_spec(spec)

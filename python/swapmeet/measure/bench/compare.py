@@ -180,7 +180,7 @@ def summary(comparison: Comparison) -> str:
     ]
     if counts[UNKNOWN]:
         lines.append(
-            f"{counts[UNKNOWN]} cannot be judged: one launch in each file does not tell how launches differ; "
+            f"{counts[UNKNOWN]} cannot be judged: one launch in each file does not show how launches differ; "
             "measure with more launches."
         )
     known = [c.speedup.half_width for c in comparison.changes if math.isfinite(c.speedup.high)]

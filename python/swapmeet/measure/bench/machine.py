@@ -49,7 +49,7 @@ def measured_on(line: Mapping[str, Any]) -> str:
 
 
 def available_bytes() -> int:
-    """Memory that programs may still take on this machine, no more than `ulimit -v` lets one; of all if nobody says."""
+    """Memory that programs may still take on this machine, within `ulimit -v`; all of it if that is unknown."""
     words = (_field("/proc/meminfo", "MemAvailable") or "").split()
     available = int(words[0]) << 10 if words else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

@@ -124,7 +124,7 @@ def _wait(file: int, event: int, deadline: float) -> None:
 
 
 def begun_at(process: int) -> int | None:
-    """When a process began, in ticks of the kernel's: tells it from a later one of the same number."""
+    """When a process began, in ticks of the kernel's: a later one of the same number differs in it."""
     try:
         return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
@@ -132,7 +132,7 @@ def begun_at(process: int) -> int | None:
 
 
 def descendants(ancestor: int) -> dict[int, int]:
-    """All processes below one, and when they began. Launchers put ranks in groups and sessions of their own."""
+    """All processes below one, and when they began. Launchers put ranks in separate groups and sessions."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):

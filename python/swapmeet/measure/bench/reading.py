@@ -1,4 +1,4 @@
-"""Reading a results file of `swapmeet bench` (docs/results.md); whatever is wrong with it is told by file and line."""
+"""Reading a results file of `swapmeet bench` (docs/results.md); errors name file and line."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _take(results: Results, line: Line, raw: bytes, launches: set[int]) -> None:
 
 
 def _require_known(line: Line, launches: set[int]) -> None:
-    """Refuse texts that nobody has written, cells that nobody can have measured, and launches that were not begun."""
+    """Refuse texts and cells that cannot have been written or measured, and launches that were not begun."""
     for name in ("spec", "why"):
         if not (getattr(line, name, None) or "").isprintable():
             raise _BadError(f'"{name}" holds what cannot be printed')
@@ -228,7 +228,7 @@ def _take_samples(results: Results, line: Samples) -> None:
 
 
 def _campaign(line: Campaign, raw: bytes) -> dict[str, Any]:
-    """All that the line says, also what is not known here."""
+    """All fields of the line, also what is not known here."""
     if line.schema > SCHEMA:
         newer = f"swapmeet {line.swapmeet}" if isinstance(line.swapmeet, str) else "the swapmeet that wrote it"
         raise _BadError(f"schema {line.schema}, this swapmeet reads up to {SCHEMA}; read it with {newer} or newer")
@@ -236,7 +236,7 @@ def _campaign(line: Campaign, raw: bytes) -> dict[str, Any]:
 
 
 def _unlikely(cell: Cell) -> str:
-    """What nobody can have measured; "" if there is nothing."""
+    """What cannot have been measured; "" if there is nothing."""
     if not all(text and text.isprintable() for text in (cell.mpi, cell.collective, cell.sizes, cell.datatype)):
         return "a text is empty, or cannot be printed"
     if not 0 <= cell.seed < 1 << 64 or not cell.nodes.isprintable():
@@ -245,7 +245,7 @@ def _unlikely(cell: Cell) -> str:
 
 
 def _printable(message: str) -> str:
-    """What other programs have said, fit to be printed."""
+    """What other programs have printed, fit to be printed."""
     return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in message)
 
 

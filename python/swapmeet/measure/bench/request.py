@@ -134,7 +134,7 @@ class Request:
     def _sizes(self) -> list[str]:
         if self.doubling is not None:
             if self.sizes is not None:
-                raise SwapmeetError("-m and -S both say sizes: leave one out")
+                raise SwapmeetError("-m and -S both give sizes: leave one out")
             first, colon, last = self.doubling.rpartition(":")
             least = parse_bytes(first, "-m") if colon else 1
             most = parse_bytes(last, "-m")

@@ -33,7 +33,7 @@ class Writer:
     header
         For the campaign line: "swapmeet", "commit", "created", "machine", "options".
     resume
-        Go on with what is there: `before` holds it; launches are numbered on.
+        Continue what is there: `before` holds it; launches are numbered on.
 
     Raises
     ------
@@ -74,9 +74,7 @@ class Writer:
         if not os.fstat(self._file).st_size:
             return None
         if not resume:
-            raise SwapmeetError(
-                f"{self._path} is there already: give another file, or have bench go on with it by --resume"
-            )
+            raise SwapmeetError(f"{self._path} is there already: give another file, or continue it by --resume")
         with os.fdopen(os.dup(self._file), "rb") as file:
             results, self._end = read_open(self._path, file)
             file.seek(max(0, self._end - 1))

@@ -50,9 +50,9 @@ def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1
     file
         Where to.
     resume
-        Go on with what is there.
+        Continue what is there.
     budget_share
-        That the request's budget is of the one which the user gave, and is told about; 0: nothing is told.
+        That the request's budget is of the one which the user gave, and reads of; 0: nothing is printed.
 
     Raises
     ------

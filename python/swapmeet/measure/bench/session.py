@@ -40,7 +40,7 @@ class Refused(SwapmeetError):  # noqa: N818
 
 
 class Unavailable(Refused):
-    """The library that is loaded, or this candidate, cannot tell."""
+    """The library that is loaded, or this candidate, does not know."""
 
 
 class WrongData(SwapmeetError):  # noqa: N818
@@ -69,7 +69,7 @@ class Ran:
 
 
 def batch(seconds_per_call: float, least_s: float = BATCH_S) -> int:
-    """Calls in a sample that takes `least_s` seconds or more, if a call takes so many seconds."""
+    """Calls in a sample that takes `least_s` seconds or more, if a call takes that many seconds."""
     if not seconds_per_call > 0:
         return MOST_CALLS
     return max(1, min(MOST_CALLS, math.ceil(least_s / seconds_per_call)))
@@ -278,7 +278,7 @@ class Session:
         Returns
         -------
         dict
-            "memcpy", "memcpy-shared" and "flag". Blocks of unequal size count as so many of their mean size.
+            "memcpy", "memcpy-shared" and "flag". Blocks of unequal size count as that many of their mean size.
 
         Raises
         ------
@@ -351,7 +351,7 @@ class Session:
         return answers
 
     def _answers(self, deadline: float) -> Iterator[list[str]]:
-        """The words of each line that the program says until the deadline; of noise by others, none."""
+        """The words of each line that the program prints until the deadline; of noise by others, none."""
         assert self._launch
         while (line := self._launch.line(deadline)) is not None:
             _, found, text = line.partition(PREFIX)  # some launchers say before each line whose it is

@@ -1,18 +1,18 @@
-"""What samples say about medians, ratios and changes, and when there are enough of them. No input or output.
+"""What samples show about medians, ratios and changes, and when there are enough of them. No input or output.
 
 Launches are the units of evidence. Samples of one launch share its placement of ranks and its memory, so that more of
-them say ever more about that launch and nothing about the next (hunold2014). Therefore:
+them show ever more about that launch and nothing about the next (hunold2014). Therefore:
 
 - within a launch, the interval of a median is that of order statistics (hoefler2015), which is the percentile bootstrap
   carried to infinitely many resamples; where neighbours are alike, it is widened by their autocorrelation. The interval
   of a ratio is the percentile bootstrap over rounds, both specs resampled together;
-- over two or more launches, the estimate is the geometric mean of what the launches say, and its interval Student's t
+- over two or more launches, the estimate is the geometric mean of the launches' estimates, and its interval Student's t
   of their logarithms, never narrower than the samples themselves allow;
 - an estimate from one launch holds for that launch only.
 
 A bootstrap over launches would be too narrow where they are few: its 95 % intervals hold the truth in 62 to 79 % of
 cases with two launches and 74 to 86 % with three; these do so in 94 to 98 % (docs/results.md). The price is width: two
-launches say next to nothing, three little, five enough. Known shortfalls: 89 % in one launch whose samples are
+launches show next to nothing, three little, five enough. Known shortfalls: 89 % in one launch whose samples are
 autocorrelated by 0.6; 92 % in five launches that differ in a skewed way.
 """
 
@@ -49,7 +49,7 @@ SMALLEST = 1e-12  #: seconds: a clock that did not move is read as this, so that
 
 @dataclass(frozen=True)
 class Part:
-    """What each of several launches says by itself. Arrays are (launches,)."""
+    """The estimate of each of several launches. Arrays are (launches,)."""
 
     launches: tuple[int, ...]
     logs: NDArray[np.float64]  #: of medians, or of ratios of medians
@@ -165,10 +165,10 @@ def unpaired_ratio(above: Sequence[Run], below: Sequence[Run]) -> Estimate:
 
 
 def verdict(estimate: Estimate, tie: float = TIE) -> str:
-    """Say of a ratio: "faster" (above 1), "slower", "tie" or "unclear".
+    """Judge a ratio: "faster" (above 1), "slower", "tie" or "unclear".
 
     Faster and slower: the interval excludes 1, and the effect is `tie` or more. A tie: the effect is less, or all of
-    the interval is near 1 (`NEAR`). Else nothing is known: more launches would tell.
+    the interval is near 1 (`NEAR`). Else nothing is known: more launches are needed.
     """
     if estimate.low > 1 or estimate.high < 1:
         if estimate.value >= 1 + tie:
@@ -178,12 +178,12 @@ def verdict(estimate: Estimate, tie: float = TIE) -> str:
 
 
 def differs(estimate: Estimate, tie: float = TIE) -> bool:
-    """Say of a ratio whether it is known not to be 1, by more than `tie`."""
+    """Decide whether a ratio is known not to be 1, by more than `tie`."""
     return verdict(estimate, tie) in ("faster", "slower")
 
 
 def changed(ratios: Sequence[Estimate], tie: float = 0.0, false_discoveries: float = FALSE_DISCOVERIES) -> list[bool]:
-    """Tell which of many ratios differ from 1 by more than `tie`.
+    """Decide which of many ratios differ from 1 by more than `tie`.
 
     Of those that are named, a share of at most `false_discoveries` is expected to be none (benjamini1995).
     """
@@ -226,7 +226,7 @@ def geometric_mean(ratios: Sequence[Estimate]) -> Estimate:
 
 
 def converged(runs: Sequence[Samples], target: float = TARGET, least: int = LEAST_SAMPLES) -> bool:
-    """Say whether the median is known well enough: its interval's half-width is `target` or less, as in 0.02.
+    """Decide whether the median is known well enough: its interval's half-width is `target` or less, as in 0.02.
 
     Of one launch, this is about that launch: whether more samples in it are worth their time. See `wanting`.
     """
@@ -234,7 +234,7 @@ def converged(runs: Sequence[Samples], target: float = TARGET, least: int = LEAS
 
 
 def wanting(runs: Sequence[Samples]) -> str:
-    """Say what would narrow the interval of the median: more "samples" in each launch, or more "launches"."""
+    """Name what would narrow the interval of the median: more "samples" in each launch, or more "launches"."""
     estimate = median(runs)
     if estimate.launches == 1 or not estimate.floor > 0:
         return "samples"
@@ -244,7 +244,7 @@ def wanting(runs: Sequence[Samples]) -> str:
 def drift(runs: Sequence[Samples]) -> Estimate:
     """Estimate the median of each launch's second half over that of its first: 1 without warm-up or drift.
 
-    `differs(drift(runs), 0.02)` says whether they do beyond noise and by 2 %.
+    `differs(drift(runs), 0.02)` is whether they do beyond noise and by 2 %.
     """
     halves = [(run[: len(run) // 2], run[len(run) // 2 :]) for run in (np.maximum(run, SMALLEST) for run in runs)]
     halves = [pair for pair in halves if len(pair[0]) >= LEAST_IN_LAUNCH]
@@ -275,7 +275,7 @@ def _order_interval(run: Samples) -> tuple[float, float]:
 
 
 def _noise(run: Samples) -> float:
-    """The standard error of the logarithm of the median; 0 if there are too few samples to tell."""
+    """The standard error of the logarithm of the median; 0 if there are too few samples."""
     low, high = _order_interval(run)
     return (math.log(high) - math.log(low)) / 2 / NORMAL if math.isfinite(high) else 0.0
 

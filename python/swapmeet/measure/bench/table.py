@@ -53,7 +53,7 @@ def tables(results: Results) -> Iterator[Table | str]:
         yield _means(ratios)
     launches = [len(runs) for cell in results.cells() if (runs := results.samples(cell, NATIVE))]
     if launches and min(launches) < FEW_LAUNCHES:
-        yield "Few launches (`bench --launches`): intervals of one are about that one only, those of two say little."
+        yield "Few launches (`bench --launches`): intervals of one are about that one only, those of two are very wide."
     yield from (f"not measured: {escape(problem.message)}" for problem in results.problems if problem.cell is None)
 
 
@@ -144,5 +144,5 @@ def _exact(estimate: Estimate) -> bool:
 
 
 def _known(estimate: Estimate) -> bool:
-    """Whether its interval says anything."""
+    """Whether its interval is of use."""
     return estimate.high <= MOST_SPREAD * estimate.low

@@ -1,1 +1,1 @@
-"""Measuring what a machine's description says (docs/calibration.md)."""
+"""Measuring the numbers of a machine's description (docs/calibration.md)."""

@@ -51,7 +51,7 @@ class Rounds:
 
 
 def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
-    """Every number of a description that these rounds tell, by its place in it, as in "within.latency_us"."""
+    """Every number of a description that these rounds give, by its place in it, as in "within.latency_us"."""
     found: dict[str, Number] = {}
     per_node = -(-ranks // nodes)
     for way in LINKS[1:]:
@@ -64,7 +64,7 @@ def numbers(rounds: Rounds, ranks: int, nodes: int) -> dict[str, Number]:
         found |= _named(name, COPY_TIMES, rounds, functools.partial(_copies, means=means), f"{means} of pieces")
     if Part(LIBRARY[1], 1) in rounds.quiet:
         machine = _machine(found)
-        source = f"{LIBRARY[1]} of small blocks, beyond what the model says of its messages"
+        source = f"{LIBRARY[1]} of small blocks, beyond what the model expects of its messages"
         found |= _named("", ("call_us",), rounds, lambda times: (_call(times, machine, ranks, nodes),), source)
     if nodes == 1 and Part(LIBRARY[0], 1) in rounds.quiet and Part("flag") in rounds.quiet:
         found |= _shared(rounds, found, ranks)
@@ -154,7 +154,7 @@ def _crowd(rounds: Rounds, way: str, senders: int) -> dict[str, Number]:
 
 
 def per_unit(times: Times, way: str, pairs: int, senders: int) -> tuple[float, float]:
-    """Seconds of a node for a message and for a byte, where so many pairs, that is so many ranks of it, send."""
+    """Seconds of a node for a message and for a byte, where that many pairs, so that many ranks of it, send."""
     (small, many), (large, few) = CROWDED
     message = times[Part(way, small, many, pairs)] / (senders * many)
     return message, times[Part(way, large, few, pairs)] / (senders * few * large)

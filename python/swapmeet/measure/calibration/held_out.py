@@ -76,7 +76,7 @@ class Visits:
     _calls: dict[Exchange, int] = field(default_factory=dict)
 
     def take(self, nodes: str, seconds: float) -> dict[Exchange, list[float]]:
-        """Rounds until so many seconds are over, one at least."""
+        """Rounds until that many seconds are over, one at least."""
         until = time.monotonic() + seconds
         left = list(exchanges(self.session.ranks, nodes))
         while left and (not self._calls or time.monotonic() < until):
@@ -104,7 +104,7 @@ class Visits:
 def predictions(
     launches: Sequence[dict[Exchange, list[float]]], ranks: int, nodes: str, pricing: Pricing
 ) -> list[Prediction]:
-    """What was measured, over launches, and what the description says."""
+    """What was measured, over launches, and what the description predicts."""
     some = dict.fromkeys(exchange for taken in launches for exchange in taken)
     return [
         Prediction(
@@ -124,7 +124,7 @@ def summary(found: Sequence[Prediction]) -> dict[str, float]:
 
 
 def predicts_little(found: Mapping[str, float]) -> bool:
-    """Whether a summary says that half of all are off by more than half."""
+    """Whether by a summary half of all are off by more than half."""
     return found["median"] > DOUBTFUL
 
 

@@ -71,7 +71,7 @@ def parts(ranks: int, nodes: int) -> Iterator[Part]:
 
 
 def take(session: Session, nodes: int, seconds: float) -> Taken:
-    """Rounds until so many seconds are over, LEAST_ROUNDS at least."""
+    """Rounds until that many seconds are over, LEAST_ROUNDS at least."""
     taken = Taken()
     until = time.monotonic() + seconds
     while taken.rounds < LEAST_ROUNDS or time.monotonic() < until:

@@ -74,7 +74,7 @@ def calibrate(target: Mpi, ranks: int, seconds: float, launches: int, launcher: 
 
 
 def measure(target: Mpi, ranks: int, seconds: float, launches: int, launcher: str | None) -> Run:
-    """Launch so many times, with an equal share of the time that is left for each."""
+    """Launch that many times, with an equal share of the time that is left for each."""
     run = Run()
     until = time.monotonic() + seconds
     for left in range(launches, 0, -1):

@@ -150,7 +150,7 @@ class Recording:
 
     @property
     def mpi(self) -> str:
-        """What the MPI calls itself; "" if nobody says."""
+        """What the MPI calls itself; "" if that is unknown."""
         return next((file.header.mpi for file in [*self.files.values(), *self.unused]), "")
 
     @property
@@ -332,7 +332,7 @@ def _numbered(number: int, those_before: Sequence[object]) -> None:
 
 
 def _complete(file: RankFile, totals: set[int]) -> None:
-    """Of calls after the last totals, what single calls say."""
+    """Of calls after the last totals, the records of single calls."""
     for rows in file.calls.values():
         for index in np.unique(rows[:, EXCHANGE]) if len(rows) else ():
             if index in totals or index >= len(file.exchanges):

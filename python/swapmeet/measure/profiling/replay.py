@@ -51,7 +51,7 @@ class Replayed:
     def gain(self, spec: str) -> Gain:
         """Of all calls in the run. A candidate that could not run saves nothing: its calls stay native.
 
-        No more than the share of the recorded time that the replay says: a replay may be slower than the application.
+        No more than the share of the recorded time that the replay shows: a replay may be slower than the application.
         """
         if spec not in self.candidates:
             return Gain(0.0, 0.0, 0.0)
@@ -87,7 +87,7 @@ class Replay:
 
     @property
     def best_of_each(self) -> Gain:
-        """What would be saved if each exchange had the best candidate of its own."""
+        """What would be saved if each exchange had its best candidate."""
         return sum((one.gain(one.best) for one in self.replayed), Gain(0.0, 0.0, 0.0))
 
 
@@ -103,7 +103,7 @@ class Request:
 
 
 def choose(found: Found, request: Request) -> tuple[list[Distinct], dict[str, float]]:
-    """Choose the exchanges that are replayed; and say why others are not, in seconds of ranks."""
+    """Choose the exchanges that are replayed; and report why others are not, in seconds of ranks."""
     most = max(1, int(request.budget_s / (LAUNCHES * VISIT_S)))
     crowd = CROWD * len(os.sched_getaffinity(0))
     chosen: list[Distinct] = []

@@ -32,7 +32,7 @@ def share(part: float, whole: float) -> str:
 
 
 def heading(recording: Recording, found: Found) -> Iterator[str]:
-    """Say what was recorded, and what is missing."""
+    """Print what was recorded, and what is missing."""
     run, inside = recording.run_seconds, found.total / max(1, len(recording.files))
     hosts = len({file.header.host for file in recording.files.values()})
     where = "" if hosts <= 1 else f" on {hosts} hosts"
@@ -149,13 +149,13 @@ def gain_table(replay: Replay, recording: Recording) -> Table:
 
 
 def interval(gain: Gain) -> str:
-    """A gain with its interval; "?" where samples do not tell."""
+    """A gain with its interval; "?" where samples do not show it."""
     low, high = (f"{bound:.3g}" if math.isfinite(bound) else "?" for bound in (gain.low, gain.high))
     return f"{gain.value:.3g} ({low} to {high})"
 
 
 def coverage(found: Found, replay: Replay) -> Iterator[str]:
-    """Say what was not replayed."""
+    """Print what was not replayed."""
     covered = sum(one.exchange.rank_seconds for one in replay.replayed)
     yield f"replayed: {share(covered, found.total)} of the time in all-to-alls, in {len(replay.replayed)} exchanges"
     if replay.replayed:
@@ -175,7 +175,7 @@ def coverage(found: Found, replay: Replay) -> Iterator[str]:
 
 
 def assumptions(recording: Recording, replay: Replay, here: str) -> Iterator[str]:
-    """Say what a replay does not know."""
+    """Print what a replay does not know."""
     yield (
         "A replay is not the run: its ranks arrive together, its buffers are warm, and nothing else is going on (other "
         "communicators are idle)."
@@ -207,7 +207,7 @@ def advice(recording: Recording, found: Found, replay: Replay) -> str:
     if not sure:
         return (
             f"Not decided: of the candidates, {spec} looks best, and would save {much}, which cannot be told from "
-            "noise; a larger --budget or a quieter machine may tell."
+            "noise; a larger --budget or a quieter machine may decide."
         )
     if gain.value < WORTH * run:
         return f"Hardly worth it: the best candidate, {spec}, would save {much}."

@@ -74,7 +74,7 @@ def recorded(path: Path, ranks: int | None) -> Sizes:
     Raises
     ------
     SwapmeetError
-        If there is none, or none of so many ranks.
+        If there is none, or none of that many ranks.
     """
     try:
         import numpy as np
@@ -100,7 +100,7 @@ def recorded(path: Path, ranks: int | None) -> Sizes:
 
 
 def for_ranks(weights: Sizes | _core.Workload, seed: int, ranks: int) -> Sizes:
-    """The sizes for so many ranks.
+    """The sizes for that many ranks.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def for_ranks(weights: Sizes | _core.Workload, seed: int, ranks: int) -> Sizes:
         return _core.workload_sizes(str(weights), seed, ranks)
     if len(weights) != ranks:
         raise SwapmeetError(
-            f"{OPTION}: the sizes are of {len(weights)} ranks, but {ranks} are placed: say -P {len(weights)}"
+            f"{OPTION}: the sizes are of {len(weights)} ranks, but {ranks} are placed: give -P {len(weights)}"
         )
     return weights
 

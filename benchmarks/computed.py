@@ -4,7 +4,7 @@
     python benchmarks/computed.py page              write the tables into the pages
 
 docs/measurements/computed.jsonl has a line with commit, machine and day for each table, then one for each command, with
-its words and what it printed by --json. Simulations need SimGrid.
+its words and what it printed by --json. Other tables are made of committed results files. Simulations need SimGrid.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from swapmeet import machines
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.machine import header, measured_on
 from swapmeet.output import json_line
+from swapmeet.quantiles import quantile
 from swapmeet.structs import read_lines
 from swapmeet.tables import between, markdown
 from swapmeet.units import bytes_text
@@ -38,13 +39,14 @@ Answer = dict[str, Any]  #: `words` of a command, and `answer`, what it printed
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page, and the commands that have what is in it."""
+    """A table of a page, and the commands, or the results file, that have what is in it."""
 
     name: str
     page: str
     commands: Sequence[str]  #: of swapmeet, or a program; RESULTS and SLOTS are files for the time of the table
     kept: str  #: of what a command prints; "": what the command is for
     lines: Callable[[Sequence[Answer]], Iterable[str]]
+    file: str = ""  #: of docs, whose lines are the answers: then there are no commands
 
     @property
     def begin(self) -> str:
@@ -224,6 +226,77 @@ def fit(answers: Sequence[Answer]) -> Iterator[str]:
     yield from markdown(["not measured", "cells", "mean", "median / 90 % / 99 %", "within 5 %"], rows)
 
 
+def rules(answers: Sequence[Answer]) -> Iterator[str]:
+    """What rules for the radix lose by each model: cells in which they offer a good one, and their regret."""
+    models = [answer["words"][-1] for answer in answers]
+    rows = []
+    for rule, radices in RULES.items():
+        losses = [[cell["regret"][rule] for cell in answer["answer"]] for answer in answers]
+        rows.append([rule, radices, *(f"{within(some):.1%}; {lost(some)}" for some in losses)])
+    yield from markdown(["radices offered", "how many", *(f"`{model}`" for model in models)], rows)
+
+
+def within(losses: Sequence[float]) -> float:
+    """The share of cells that lose at most 5 %."""
+    return sum(loss <= 0.05 for loss in losses) / len(losses)
+
+
+def lost(losses: Sequence[float]) -> str:
+    """The median and the 99th percentile."""
+    return " / ".join(f"{quantile(losses, share):.1%}" for share in (0.5, 0.99))
+
+
+def times_of(lines: Sequence[Answer]) -> dict[tuple[str, int, int], dict[str, float]]:
+    """Seconds of each spec by machine, ranks and bytes of a block, of a results file of estimates or simulations."""
+    found: dict[tuple[str, int, int], dict[str, float]] = {}
+    for line in lines:
+        if line["type"] == "samples":
+            cell = line["cell"]
+            times = found.setdefault((cell["mpi"].split()[0], cell["ranks"], int(cell["sizes"])), {})
+            times[line["spec"]] = min(line["longest"])
+    return found
+
+
+def groups(lines: Sequence[Answer]) -> Iterator[str]:
+    """Orders over the bound, by the gain of groups over shift."""
+    bounds = {
+        (one["platform"], one["ranks"], one["bytes"]): one["bound_us"] * 1e-6
+        for one in read_lines(DOCS / "limits" / "cells.jsonl")
+        if one["how"] == "estimate"
+    }
+    rows = []
+    for place, times in times_of(lines).items():
+        over = [times[spec] / bounds[place] for spec in GROUPED]
+        if place[2] == GROUPED_BYTES:
+            rows.append((over[0] / over[2], [f"`{place[0]}`", str(place[1]), *(f"{one:.2f}" for one in over)]))
+    rows.sort(key=lambda row: -row[0])
+    yield from markdown(["machine", "P", *GROUPED.values()], [row for _, row in rows])
+
+
+def rotated(lines: Sequence[Answer]) -> Iterator[str]:
+    """Speed-ups over the best of four MPIs' choices: a column for each machine."""
+    cells = times_of(lines)
+    best = {
+        place: min(time for spec, time in times.items() if spec.startswith("native:")) for place, times in cells.items()
+    }
+    rows = [
+        [name, *(f"{best[place] / times[ROTATED + end]:.2f}" for place, times in cells.items())]
+        for name, end in (("ordered paths", ")"), ("rotated paths", ",paths=rotated)"))
+    ]
+    yield from markdown([f"`{ROTATED},...)`", *(f"`{machine}`" for machine, *_ in cells)], rows)
+
+
+ROTATED = "two-layer(intra=shm,r1=all,r2=all"
+GROUPED_BYTES = 32768
+#: Specs of docs/limits/orders.jsonl, and what they are called.
+GROUPED = {
+    "direct(window=8,complete=any)": "shift",
+    "direct(order=random,window=8,complete=any)": "random",
+    "direct(order=groups:nodes,window=8,complete=any)": "groups:nodes",
+    "direct(window=all)": "all in flight",
+}
+#: Rules of `swapmeet model --regret`, and how many radices they offer.
+RULES = {"candidates": "6 to 12", "√P": "1", "2, P": "2", "2, √P, P": "3"}
 DRIFT_BYTES = 65536
 #: How benchmarks/drift.c exchanges: STEP, WINDOW and BARRIER, and what that is called.
 WAYS = {
@@ -314,6 +387,15 @@ TABLES = (
         "",
         drift,
     ),
+    Table("groups", "networks.md", (), "", groups, "limits/orders.jsonl"),
+    Table("rotated", "simulation.md", (), "", rotated, "limits/rotated.jsonl"),
+    Table(
+        "rules",
+        "models.md",
+        [f"model --regret --model {model}" for model in ("max-rate", "hockney", "loggp")],
+        "rows",
+        rules,
+    ),
     Table("regret", "tuning.md", ["regret docs/measurements/node.jsonl"], "rows", regret),
     Table("fit", "tuning.md", ["benchmarks/fit.py"], "rows", fit),
     Table(
@@ -374,8 +456,8 @@ def answered(words: list[str], kept: str, folder: str) -> Any:
 
 
 def read() -> dict[str, list[dict[str, Any]]]:
-    """The lines of each table."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    """The lines of each table, one on the machine first."""
+    found = {table.name: list(read_lines(DOCS / table.file)) for table in TABLES if table.file}
     for line in read_lines(FILE) if FILE.exists() else ():
         found.setdefault(line["table"], []).append(line)
     return found
@@ -388,7 +470,8 @@ def pages() -> Iterator[tuple[Path, str]]:
         text = (DOCS / name).read_text()
         for table in (one for one in TABLES if one.page == name):
             made, *answers = found[table.name]
-            where = f"`python benchmarks/computed.py run {table.name}`: {measured_on(made['made'])}."
+            where = f"[Data]({table.file})" if table.file else f"`python benchmarks/computed.py run {table.name}`"
+            where = f"{where}: {measured_on(made.get('made', made))}."
             lines = [*table.lines(answers), "", where]
             text = between(text, table.begin, END, "\n" + "\n".join(lines) + "\n\n")
         yield DOCS / name, text
@@ -405,11 +488,11 @@ def main() -> None:
             path.write_text(text)
         return
     for table in TABLES:
-        if given.names and table.name not in given.names:
+        if table.file or (given.names and table.name not in given.names):
             continue
         lines = list(run(table))
         found = read() | {table.name: lines}
-        ordered = [line for one in TABLES for line in found.get(one.name, ())]
+        ordered = [line for one in TABLES if not one.file for line in found.get(one.name, ())]
         FILE.write_text("".join(map(json_line, ordered)))
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Times MPI_Alltoall of 16 KiB to 1 MiB on two ranks: by the host MPI, of blocks in ordinary memory (process_vm_readv), in
 # the heap, and in memory of MPI_Alloc_mem; in turn, five times. Prints a line for each size: MPI, whose, bytes of a block,
-# then us: the first quartile and the median of a call, and copying as much within one rank. heap_table.py makes a table.
+# then us: the first quartile and the median of a call, and copying as much within one rank. printed.py makes a table.
 set -e
 for turn in 1 2 3 4 5; do
   for mpi in openmpi mpich; do

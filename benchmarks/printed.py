@@ -1,0 +1,60 @@
+"""Tables of what shell programs have printed into docs/measurements: python benchmarks/printed.py writes the pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from swapmeet.tables import between, markdown
+
+DOCS = Path(__file__).parents[1] / "docs"
+HEAP = ("host", "ordinary", "heap", "alloc-mem")
+COMPUTING = {"raw": "raw", "blocking": "schedule of blocking calls", "auto": "default"}
+END = "<!-- end -->\n"
+
+
+def heap(lines: list[str]) -> Iterator[str]:
+    """Of benchmarks/heap.sh: medians of its turns, and the least and greatest."""
+    calls: dict[tuple[str, int, str], list[float]] = defaultdict(list)
+    copies: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for line in lines:
+        mpi, whose, size, _, call_us, copy_us = line.split()
+        calls[mpi, int(size), whose].append(float(call_us))
+        copies[mpi, int(size)].append(float(copy_us))
+    rows = []
+    for mpi, size in copies:
+        copy = median(copies[mpi, size])
+        cells = [calls[mpi, size, whose] for whose in HEAP]
+        times = [f"{median(some):.3g} ({min(some):.3g}-{max(some):.3g})" for some in cells]
+        ratio = median(calls[mpi, size, "heap"]) / copy
+        rows.append([mpi, f"{size >> 10} KiB", f"{copy:.3g}", *times, f"{ratio:.2f}"])
+    yield from markdown(["MPI", "block", "copying", *HEAP, "heap over copying"], rows)
+
+
+def computing(lines: list[str]) -> Iterator[str]:
+    """Of benchmarks/computing.sh: medians of its launches."""
+    times: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if not line.startswith("#"):
+            computed_us, whose, taken_us = line.split()
+            times[int(computed_us)][whose].append(float(taken_us))
+    rows = [[str(us), *(f"{median(by[whose]):.0f}" for whose in COMPUTING)] for us, by in times.items()]
+    yield from markdown(["an accelerator computes for", *COMPUTING.values()], rows)
+
+
+TABLES = (("howto/heap.md", "heap", heap), ("plans.md", "computing", computing))
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page, with its table of the committed texts."""
+    for name, file, table in TABLES:
+        lines = (DOCS / "measurements" / f"{file}.txt").read_text().splitlines()
+        begin = f"<!-- made by `python benchmarks/printed.py`, {file}: begin -->\n"
+        yield DOCS / name, between((DOCS / name).read_text(), begin, END, "\n" + "\n".join(table(lines)) + "\n\n")
+
+
+if __name__ == "__main__":
+    for path, text in pages():
+        path.write_text(text)

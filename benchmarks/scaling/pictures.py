@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from problems import PROBLEMS
 from records import Point
 
 from swapmeet.draw.plots.panels import Panels
@@ -15,6 +16,7 @@ from swapmeet.units import digits, duration
 
 PANEL = (2.5, 2.0)  #: inches
 NEAR = 0.98  #: speed-ups below are counted
+PRICES = "<!-- made by `benchmarks/scaling --document`, prices: begin -->\n"
 BEGIN, END = "<!-- made by `benchmarks/scaling --document`: begin -->\n", "<!-- end -->\n"
 
 
@@ -119,4 +121,10 @@ def _speedup(one: Point, plain: Point) -> str:
 
 def document(page: str, points: Sequence[Point]) -> str:
     """The page with its tables made anew."""
-    return between(page, BEGIN, END, tables(points))
+    return between(between(page, BEGIN, END, tables(points)), PRICES, END, prices())
+
+
+def prices() -> str:
+    """What operations of the applications take in simulations."""
+    rows = [[f"`{one.name}`", one.operation, f"{one.operation_ns:g}"] for one in PROBLEMS if one.operation]
+    return "\n" + "\n".join(markdown(["", "operation", "ns"], rows)) + "\n\n"

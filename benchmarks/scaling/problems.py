@@ -17,7 +17,8 @@ class Problem:
     source: str  #: below examples/
     strong: Callable[[int], Sequence[object]]  #: number of ranks -> arguments
     weak: Callable[[int], Sequence[object]] | None  #: None: no sizes keep the work of a rank
-    #: What an operation that the program counts takes, for simulations: measured on one rank (docs/scaling.md).
+    #: An operation that the program counts, and what it takes, for simulations: measured on one rank (docs/scaling.md).
+    operation: str = ""
     operation_ns: float = 0
     #: More of the command line where time is real: to run long enough.
     longer: Sequence[object] = ()
@@ -44,6 +45,7 @@ PROBLEMS = (
         "fft/fft1d.cpp",
         lambda ranks: ["--check", 0, "--rows", max(1, 512 // ranks)],  # 2^18 numbers
         lambda ranks: ["--check", 0, "--rows", _grows(64, ranks, -1 / 2)],  # 16384 a rank, within 3 %
+        operation="a floating-point operation of the transforms, 5 n log2 n; the rest of the work is in their price",
         operation_ns=0.52,
         longer=["--repeat", 10],
     ),
@@ -52,6 +54,7 @@ PROBLEMS = (
         "fft/fft3d.cpp",
         lambda ranks: ["--check", 0, "--x", 64, "--y", 64, "--z", 64],
         lambda ranks: ["--check", 0, "--x", 32, "--y", 32, "--z", 16 * ranks],
+        operation="the same",
         operation_ns=0.37,
         longer=["--repeat", 10],
     ),
@@ -60,6 +63,7 @@ PROBLEMS = (
         "closure/closure.cpp",
         lambda ranks: ["--check", 0, "--graph", "grid:20"],  # 43 700 paths, in 38 rounds
         lambda ranks: ["--check", 0, "--graph", f"grid:{_grows(12, ranks, 1 / 4)}"],  # a rank has about 1500 paths
+        operation="a path that arrived",
         operation_ns=390,
     ),
     Problem(
@@ -67,6 +71,7 @@ PROBLEMS = (
         "points_to/points_to.cpp",
         lambda ranks: ["--check", 0, "--program", "random:400:600:1"],
         None,  # what a larger program has of facts is not in proportion: 11 469 of 250 variables, 253 020 of 400
+        operation="a fact that arrived",
         operation_ns=69,
     ),
     Problem(
@@ -74,6 +79,7 @@ PROBLEMS = (
         "sample_sort/sample_sort.cpp",
         lambda ranks: ["--keys", 2**18],
         lambda ranks: ["--keys", 2**13 * ranks],
+        operation="a comparison, n log2 n",
         operation_ns=3.2,
     ),
     Problem(

@@ -65,7 +65,7 @@ def test_tables_and_pictures(tmp_path: Path) -> None:
     records.append(file, points)
     assert records.read(file) == points
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{pictures.BEGIN}{pictures.END}after\n")
+    page.write_text(f"before\n{pictures.BEGIN}{pictures.END}between\n{pictures.PRICES}{pictures.END}after\n")
     done = scale("draw", file, "--picture", tmp_path / "scaling", "--document", page)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "scaling-1.png").stat().st_size > 10_000

@@ -73,6 +73,11 @@ def short_microseconds(time_us: float) -> str:
     return f"{time_us:.0f}" if time_us >= 1000 else f"{time_us:.3g}"
 
 
+def in_symbols(text: str) -> str:
+    """A text of the library, which prints ASCII alone, with µs."""
+    return re.sub(r"(?<=\d )us\b", "µs", text)
+
+
 def _in_seconds(seconds: float) -> tuple[float, str]:
     unit, scale = next((one for one in SECONDS if abs(seconds) >= one[1] * ROUNDS_UP), SECONDS[-1])
     return seconds / scale, unit

@@ -50,7 +50,7 @@ def test_what_the_mpi_itself_would_do(tmp_path: Path) -> None:
 def test_what_the_running_application_tries(tmp_path: Path) -> None:
     words = ["explain", "-P", "32", "--nodes", "8", "-S", "64"]
     lines = [line for line in said(*words).splitlines() if line.startswith("may be tried: ")]
-    assert all(line.endswith(" us (by the model)") for line in lines)
+    assert all(line.endswith(" µs (by the model)") for line in lines)
     tried = [line.removeprefix("may be tried: ").rpartition(", expected: ")[0] for line in lines]
     assert "native" in tried and any(spec.startswith("leaders(") for spec in tried)
     assert not [spec for spec in tried if f"blocks of 64 B: {spec}," in said(*words)]

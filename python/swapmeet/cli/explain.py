@@ -19,7 +19,7 @@ from swapmeet.model import bounds, prices
 from swapmeet.mpi import mpis
 from swapmeet.output import print_json, tables_console
 from swapmeet.specs import require_map
-from swapmeet.units import parse_bytes
+from swapmeet.units import in_symbols, parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)
@@ -109,9 +109,9 @@ class Explained:
         )
         until = "" if self.most_bytes is None else f", up to {self.most_bytes} B"
         yield f"{self.collective} on {self.ranks} ranks{where}, blocks of {self.block_bytes} B: {self.spec}{until}"
-        yield f"because: {self.reason}"
+        yield f"because: {in_symbols(self.reason)}"
         for one in self.remembered:
-            times = f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} us"
+            times = f"{1e6 * one.mean_s:.4g} ± {1e6 * one.spread_s:.2g} µs"
             yield f"remembered: {times}, {one.calls} calls: {one.spec}"
         if self.priced:
             if self.collective == "alltoall":
@@ -119,7 +119,7 @@ class Explained:
             else:
                 yield bounds.sentence_of_unequal(bounds.of_unequal(self.spec, self.ranks, self.nodes))
         for other in self.tried:
-            yield f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} us ({other.basis})"
+            yield f"may be tried: {other.spec}, expected: {1e6 * other.seconds:.4g} µs ({other.basis})"
 
     def record(self) -> dict[str, object]:
         """For other programs."""

@@ -165,9 +165,9 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
   }
   for (const Cable& cable : cables)
     if (both[{cable.from, cable.to}] != both[{cable.to, cable.from}])
-      return Problem{
-          "\"" + cable.from + "\" is linked to \"" + cable.to + "\", which does not list that link: the dump is cut off",
-          cable.line, 1};
+      return Problem{"\"" + cable.from + "\" is linked to \"" + cable.to +
+                         "\", which does not list that link: the dump is cut off",
+                     cable.line, 1};
   NetworkBuilder network;
   for (const std::string& id : order) {
     const Node& node = nodes[id];

@@ -33,7 +33,7 @@ CASES = [
     (["simulate", "--estimate", "tra", "-n", "4", "--machine", "hockney"], "has no network"),
     (["simulate", "--estimate", "tra", "-n", "4", "--machine", "polarix"], "did you mean polaris?"),
     (["simulate", "--estimate", "tra", "-n", "4", "--time-limit", "soon"], '--time-limit "soon": expected a time'),
-    (["model", "tra", "-P", "4", "-S", "8", "--machine", "thta"], "did you mean theta?"),
+    (["model", "tra", "-P", "4", "-S", "8", "--machine", "lumi"], "did you mean lumi-c?"),
     (["limits", "-o", "nowhere", "--machine", "hockney"], "no built-in machine with a network (cluster, "),
     (["limits", "-o", "nowhere", "--markdown"], "nowhere/cells.jsonl: No such file or directory: `swapmeet limits -o"),
     (["topology", "torus(4x4)"], "did you mean torus(dims=4x4)?"),

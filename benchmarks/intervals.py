@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.measure.bench import statistics
+from swapmeet.quantiles import interpolated
 from swapmeet.tables import between, markdown
 
 ROOT = Path(__file__).parents[1]
@@ -37,8 +38,8 @@ def bootstrap(runs: Sequence[Samples]) -> tuple[float, float]:
     random, times = np.random.default_rng(0), np.array(runs)
     drawn = random.integers(len(times), size=(RESAMPLES, len(times), 1))
     samples = times[drawn, random.integers(times.shape[1], size=(*drawn.shape[:2], times.shape[1]))]
-    low, high = np.quantile(np.exp(np.log(np.median(samples, axis=2)).mean(axis=1)), [0.025, 0.975])
-    return float(low), float(high)
+    low, high = interpolated(np.exp(np.log(np.median(samples, axis=2)).mean(axis=1)), 0.025, 0.975)
+    return low, high
 
 
 def coverage(shape: Shape, count: int, interval: Interval, trials: int) -> str:

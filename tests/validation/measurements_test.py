@@ -101,7 +101,7 @@ def test_osus_text_wants_what_osu_does_not_say(tmp_path: Path) -> None:
     assert small == Measured("here", "16", 32, 512, "native", 1, 12.5, 12.5, 12.5)
     assert (large.block_bytes, large.us) == (4096, 2000.75)
     bare = OSU.replace("# swapmeet system=here nodes=16 ranks=512 algorithm=native\n", "")
-    with pytest.raises(SwapmeetError, match="line 4: expected a line before it that says system, nodes, ranks"):
+    with pytest.raises(SwapmeetError, match="line 4: expected a line before it with system, nodes, ranks"):
         read([write(tmp_path, bare)])
 
 
@@ -145,7 +145,7 @@ def test_osus_text_wants_what_osu_does_not_say(tmp_path: Path) -> None:
         (f"{HEADER}\n{LINE.replace('2x2', chr(0x662))}", "line 2: expected nodes such as 32"),
         (f"{PICO},CUDA\nALLTOALL,64,256,linear_ompi,9500,4,2,there,,,maybe", "line 2: expected true or false in CUDA"),
         (OSU.replace("ranks=512", "ranks"), "line 2: expected # swapmeet system=... nodes=..."),
-        (OSU.replace("ranks=512", ""), "line 5: expected a line before it that says ranks"),
+        (OSU.replace("ranks=512", ""), "line 5: expected a line before it with ranks"),
         ('{"type":"samples"}\n', 'line 1: the first line must be of "type":"campaign"'),
     ],
 )

@@ -50,6 +50,8 @@ INSTEAD = {
 }
 FORBIDDEN = re.compile("|".join(rf"(?P<_{i}>\b(?:{idiom})\b)" for i, idiom in enumerate(INSTEAD)), re.IGNORECASE)
 WORDS = list(INSTEAD.values())
+MADE = re.compile(r"<!--[^>]*\bbegin\b.*?\bend -->", re.DOTALL)  #: between marks of a command
+MOST_WORDS = 27_000  #: of all pages of docs
 
 
 def found(text: str) -> list[str]:
@@ -64,6 +66,23 @@ def prose(page: Path) -> Iterator[tuple[int, str]]:
         if token.children:
             text = " ".join(child.content for child in token.children if child.type == "text")
             yield (token.map or [0])[0] + 1, text
+
+
+def words_of(page: Path) -> int:
+    """The words of a page outside of tables, blocks of code, and what a command writes into it."""
+    count, in_table = 0, False
+    for token in MarkdownIt().enable("table").parse(MADE.sub("", page.read_text())):
+        in_table = token.type == "table_open" or (in_table and token.type != "table_close")
+        if token.type == "inline" and not in_table:
+            count += len(token.content.split())
+    return count
+
+
+def test_the_documentation_stays_short() -> None:
+    """A reader's hours: a new page replaces words of others."""
+    counts = {page: words_of(page) for page in sorted((ROOT / "docs").rglob("*.md"))}
+    longest = sorted(counts.items(), key=lambda item: -item[1])[:5]
+    assert sum(counts.values()) <= MOST_WORDS, longest
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT)))

@@ -73,9 +73,7 @@ def test_the_command_maps_a_platform(tmp_path: Path) -> None:
     assert len(store.read(tmp_path)) == len(computing.SIZES) and (tmp_path / "cluster.png").stat().st_size > 10_000
     assert "## Work list" in swapmeet("limits", "-o", str(tmp_path), "--markdown").stdout
     assert "leave --machine" in refused("limits", "-o", str(tmp_path), "--markdown", "-P", "16")
-    assert "none/cells.jsonl: No such file" in refused(
-        "limits", "-o", str(tmp_path / "none"), "--markdown"
-    )
+    assert "none/cells.jsonl: No such file" in refused("limits", "-o", str(tmp_path / "none"), "--markdown")
 
 
 def test_model_prints_bounds() -> None:

@@ -143,7 +143,7 @@ def test_an_application_is_served(simulator: Simulator, tmp_path: Path) -> None:
         (["no-such-algorithm"], "no-such-algorithm"),
         (["--native", "openmpi"], "expected ompi"),
         (["-n", "1024", "-S", "1GiB"], "GiB are available"),
-        (["-n", "512", "direct(window=8)", "-S", "8", "--budget", "1s"], "more than --budget 1s"),
+        (["-n", "512", "direct(window=8)", "-S", "8", "--budget", "1s"], "more than --budget 1 s"),
         (["--", "no-such-program"], "is no file"),
         (["--"], "nothing behind --"),
         (["--", sys.executable], "not linked with SimGrid"),

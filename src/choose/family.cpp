@@ -52,16 +52,18 @@ std::vector<std::int32_t> radices_of(std::int32_t size) {
   return radices;
 }
 
-Spec direct(std::int32_t window, Completion completion, Transport intra) {
+Spec direct(std::int32_t window, Completion completion, Transport intra, Order order = Order::shift) {
   Spec spec;
   spec.family = Family::direct;
+  spec.order = order;
   spec.window = window;
   spec.completion = completion;
   spec.intra = intra;
   return spec;
 }
 
-Spec bruck(Dimensions dimensions, std::vector<Radices> radices, std::int32_t window, Transport intra) {
+Spec bruck(Dimensions dimensions, std::vector<Radices> radices, std::int32_t window, Transport intra,
+           Paths paths = Paths::ordered) {
   Spec spec;
   spec.family = Family::bruck;
   spec.dimensions = std::move(dimensions);
@@ -69,6 +71,7 @@ Spec bruck(Dimensions dimensions, std::vector<Radices> radices, std::int32_t win
   spec.window = window;
   spec.intra = intra;
   spec.layout = Layout::zero_rotation;
+  spec.paths = paths;
   return spec;
 }
 
@@ -102,8 +105,8 @@ void PricedFamily::add(Spec spec) {
   points_.push_back(std::move(point));
 }
 
-/// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks share cores, and messages cost
-/// so much.
+/// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks
+/// share cores, and messages cost so much.
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
@@ -113,13 +116,18 @@ std::int64_t PricedFamily::most_forwarded(const Work& work) const {
 
 void PricedFamily::add_direct() {
   if (kind_.nodes == 1 && means_.shared_memory) add(direct(0, Completion::all, Transport::rows));
-  const bool shares = kind_.nodes > 1 && per_node_ > 1 && means_.shared_memory;
+  const bool several = kind_.nodes > 1 && per_node_ > 1, shares = several && means_.shared_memory;
+  // Balanced by nodes it is estimated within 1 % of shift or faster, on dragonflies and Slim Flies up to 5 times
+  // (docs/networks.md). Beyond so many ranks SWAPMEET_UNEXPECTED_LIMIT would make it wait for grants.
+  constexpr Rank most_ranks = 2048;
+  const bool even = 2 * kind_.least_per_node >= kind_.most_per_node;
+  const Order order = several && even && kind_.ranks <= most_ranks ? Order::groups : Order::shift;
   for (const Transport intra : {Transport::mpi, Transport::automatic}) {
     if (intra != Transport::mpi && !shares) continue;
     add(direct(0, Completion::all, intra));
     if (kind_.ranks > 2) add(direct(1, Completion::all, intra));
     for (const std::int32_t window : {8, 32})
-      if (window < kind_.ranks) add(direct(window, Completion::any, intra));
+      if (window < kind_.ranks) add(direct(window, Completion::any, intra, order));
   }
 }
 
@@ -139,7 +147,9 @@ void PricedFamily::add_bruck() {
   // A square grid, where nodes are rows of it or there are none: of others the work would have to be counted rank by rank.
   const std::int32_t side = root_of(kind_.ranks, 2);
   if (side * side == kind_.ranks && (kind_.nodes == 1 || per_node_ % side == 0))
-    add(bruck({Dimensions::Kind::automatic, {2}}, {{Radix::all}}, 0, Transport::mpi));
+    for (const Paths paths : {Paths::ordered, Paths::rotated})
+      if (paths == Paths::ordered || may_rotate())
+        add(bruck({Dimensions::Kind::automatic, {2}}, {{Radix::all}}, 0, Transport::mpi, paths));
 }
 
 /// Algorithms that know nodes. A node of far fewer ranks than others has too few that could send for it.
@@ -152,6 +162,7 @@ void PricedFamily::add_nodes() {
     if (intra == Transport::shm && !means_.shared_memory) continue;
     for (const std::int32_t r1 : within)
       for (const std::int32_t r2 : between) add(bruck({Dimensions::Kind::nodes, {}}, {{r1}, {r2}}, 0, intra));
+    if (may_rotate()) add(bruck({Dimensions::Kind::nodes, {}}, {{Radix::all}}, 0, intra, Paths::rotated));
   }
   if (!means_.shared_memory) return;
   for (std::int32_t leaders = 1; leaders <= per_node_ && leaders <= 16; leaders *= 2) {
@@ -161,6 +172,14 @@ void PricedFamily::add_nodes() {
     spec.intra = Transport::automatic;
     add(std::move(spec));
   }
+}
+
+/// Rotated paths have memory and network busy at once. Their work is counted in the schedule of a rank, which all ranks share if
+/// nodes are equal, block by block: so many take 0.1 ms or so.
+bool PricedFamily::may_rotate() const {
+  constexpr std::int64_t most_blocks = 20'000;
+  const bool equal = kind_.least_per_node == kind_.most_per_node;
+  return kind_.nodes > 1 && equal && std::int64_t{kind_.ranks} * per_node_ <= most_blocks;
 }
 
 bool PricedFamily::count(const Spec& spec, Work& work) const {

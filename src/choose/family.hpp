@@ -40,6 +40,7 @@ class PricedFamily {
   void add_direct();
   void add_bruck();
   void add_nodes();
+  bool may_rotate() const;
   bool count(const Spec& spec, Work& work) const;
   double seconds(const Work& work, std::int64_t block_bytes) const;
   double host_seconds(std::int64_t block_bytes) const;

@@ -273,11 +273,15 @@ OnlineTuning* Communicator::trying(Collective collective, Decision& decision, st
   return found.get();
 }
 
+bool Communicator::may_try(const Spec& spec, Collective collective) const {
+  const Limited limited = swapmeet::within_limits(spec, collective, shape_, any_block_bytes, options_);
+  return limited.spec == spec && limited.problem.empty() && proved(spec, shape_);
+}
+
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) join(Spec{});
-  const Limited limited = swapmeet::within_limits(spec, collective, shape_, any_block_bytes, options_);
-  if (limited.spec == spec && limited.problem.empty() && proved(spec, shape_)) execute_by(spec, collective, *decision);
+  if (may_try(spec, collective)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));

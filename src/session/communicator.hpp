@@ -30,6 +30,14 @@
 
 namespace swapmeet {
 
+/// What tries algorithms for blocks of a class of sizes: one for memory that the ranks of the node copy directly, one for other.
+struct Tunings {
+  std::unique_ptr<OnlineTuning> ordinary, direct;
+  bool now_direct = false;  ///< where what is sent lay on all ranks, when they last asked one another
+
+  std::unique_ptr<OnlineTuning>& now() { return now_direct ? direct : ordinary; }
+};
+
 /// What to do with one kind of call.
 struct Decision {
   Exchange* exchange = nullptr;  ///< nullptr: the host MPI
@@ -42,7 +50,7 @@ struct Decision {
   bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;                    ///< where such calls are counted
   /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
-  std::vector<std::unique_ptr<OnlineTuning>> trying;
+  std::vector<Tunings> trying;
   bool compared = true;  ///< whether others are tried; else it is only measured what calls take
 };
 
@@ -242,7 +250,7 @@ class Communicator {
   /// Has trials priced by what is measured of the network, if there is one. Collective.
   void describe_network();
   /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
-  std::vector<Expectation> candidates_beside(Collective collective, std::int64_t block_bytes, const Spec& usual) const;
+  std::vector<Expectation> candidates_beside(const CallKind& kind, std::int64_t block_bytes, const Spec& usual) const;
   /// Of trials of exchanges that are started, called `name`, whose ranks agree on `comm`.
   StartedTuning::Ranks those_that_try(MPI_Comm comm, const std::string& name) const {
     return {comm, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};

@@ -143,10 +143,11 @@ std::string unavailable(const Spec& spec, const Means& means) {
 
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge,
-                                    const Spec& also) {
+                                    const Spec& also, bool direct) {
   constexpr double reach = 3, alike = 1.03;
   constexpr std::size_t least = 3, most = 8;
-  const CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
+  CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
+  kind.direct = direct;
   const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
   std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);

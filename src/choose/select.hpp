@@ -56,10 +56,10 @@ std::string give_up_order(const Spec& spec, const std::string& problem, Options&
 /// What may be tried for blocks of so many bytes on average, where messages within nodes can travel by `means`: the host
 /// MPI, then the few that are expected to be within reach of the best, the fastest first, and `also` in any case. Pure, and
 /// the same on every rank. Each is within the limits of `options` for blocks of any size; whether it is proved is to be seen
-/// before it is executed, for that takes longer than all else.
+/// before it is executed, for that takes longer than all else. `direct`: as of CallKind.
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge = {},
-                                    const Spec& also = {});
+                                    const Spec& also = {}, bool direct = false);
 
 /// Whether a tuning file has rules for such calls on so many ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);

@@ -41,6 +41,7 @@ class Progressed final : public Persistent {
     return MPI_SUCCESS;
   }
 
+  void finish() override { context().under_way->finish(*planned_); }
   void close() override { closed_ = true; }
   bool needless() { return closed_ && !UnderWay::has(*planned_); }
   Planned& planned() { return *planned_; }

@@ -1,5 +1,5 @@
-/// The application's persistent requests with which something of ours starts or ends: MPI_Start, MPI_Startall and
-/// MPI_Request_free look for them, once there are any.
+/// The application's persistent requests with which something of ours starts or ends: MPI_Start, MPI_Startall,
+/// MPI_Request_free, MPI_Wait and MPI_Waitall look for them, once there are any.
 ///
 /// Each is a persistent request of the host MPI's: an all-to-all, or, where the exchange is ours, a receive of nothing by
 /// which this rank tells itself that it is over.
@@ -15,6 +15,10 @@ class Persistent {
 
   /// Starts the exchange, after the application's request. Returns an error of MPI.
   virtual int start() = 0;
+
+  /// Waits until what was started is over, in less time than the host MPI takes for a look; what other exchanges and messages
+  /// of the process can do meanwhile, they do.
+  virtual void finish() {}
 
   /// The request has been freed; what is under way goes on. Nothing is called afterwards.
   virtual void close() = 0;

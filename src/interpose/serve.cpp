@@ -78,11 +78,23 @@ std::uint64_t bytes_of(const Call& call) {
   return bytes;
 }
 
+/// Whether what is sent lies where the other ranks of the node copy it directly, as far as its first bytes show.
+bool lies_directly(const Call& call) {
+  const Regions& regions = context().regions;
+  if (context().options.heap_block_bytes == 0 && !regions.any()) return false;
+  const Blocks& sent = call.in_place ? call.receive : call.send;
+  for (Rank i = 0; i < call.sent_blocks(); ++i) {
+    const Piece first{sent.address(i), 1};
+    if (sent.bytes(i) > 0 && regions.find({&first, 1}).id == 0) return false;
+  }
+  return true;
+}
+
 /// The decision for a call for which others are tried now and then; in `trial`, if it is a trial. Collective then.
 [[gnu::noinline]] Decision& tried(const Call& call, std::int64_t block_bytes, OnlineTuning& trying,
                                   OnlineTuning*& trial) {
   if (!trying.due()) return trying.usual();
-  Decision& decision = trying.next(block_bytes, bytes_of(call));
+  Decision& decision = trying.next(block_bytes, bytes_of(call), lies_directly(call));
   if (trying.under_way()) trial = &trying;
   return decision;
 }

@@ -216,8 +216,8 @@ void Communicator::learn_from_first_calls(Collective collective) {
   std::int32_t size_class = unknown_class;
   for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
     for (std::size_t k = 0; !decision->compared && k < decision->trying.size(); ++k)
-      if (decision->trying[k] && decision->trying[k]->timed_s().size() > most.size())
-        most = decision->trying[k]->timed_s(), size_class = static_cast<std::int32_t>(k);
+      if (const auto& timed = decision->trying[k].ordinary; timed && timed->timed_s().size() > most.size())
+        most = timed->timed_s(), size_class = static_cast<std::int32_t>(k);
   std::vector<double> calls(most.begin(), most.end());
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
@@ -268,16 +268,23 @@ Decision& Communicator::keep(Collective collective, std::unique_ptr<Decision> de
 
 OnlineTuning* Communicator::trying(Collective collective, Decision& decision, std::int64_t block_bytes) {
   if (block_bytes == 0 && !of_unequal_blocks(collective)) return nullptr;
-  std::unique_ptr<OnlineTuning>& found = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
-  if (!found) found = std::make_unique<OnlineTuning>(*this, collective, block_bytes, decision, decision.compared);
+  Tunings& tunings = decision.trying[static_cast<std::size_t>(block_class(block_bytes))];
+  std::unique_ptr<OnlineTuning>& found = tunings.now();
+  if (!found)
+    found =
+        std::make_unique<OnlineTuning>(*this, collective, block_bytes, decision, decision.compared, tunings.now_direct);
   return found.get();
+}
+
+bool Communicator::may_try(const Spec& spec, Collective collective) const {
+  const Limited limited = swapmeet::within_limits(spec, collective, shape_, any_block_bytes, options_);
+  return limited.spec == spec && limited.problem.empty() && proved(spec, shape_);
 }
 
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) join(Spec{});
-  const Limited limited = swapmeet::within_limits(spec, collective, shape_, any_block_bytes, options_);
-  if (limited.spec == spec && limited.problem.empty() && proved(spec, shape_)) execute_by(spec, collective, *decision);
+  if (may_try(spec, collective)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));
@@ -285,9 +292,10 @@ Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   return kept;
 }
 
-std::vector<Expectation> Communicator::candidates_beside(Collective collective, std::int64_t block_bytes,
+std::vector<Expectation> Communicator::candidates_beside(const CallKind& kind, std::int64_t block_bytes,
                                                          const Spec& usual) const {
-  return candidates(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_, usual);
+  return candidates(kind.collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_, usual,
+                    kind.direct);
 }
 
 CallKind Communicator::kind_of_calls(Collective collective, std::int64_t block_bytes) const {

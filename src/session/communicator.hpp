@@ -30,6 +30,14 @@
 
 namespace swapmeet {
 
+/// What tries algorithms for blocks of a class of sizes: one for memory that the ranks of the node copy directly, one for other.
+struct Tunings {
+  std::unique_ptr<OnlineTuning> ordinary, direct;
+  bool now_direct = false;  ///< where what is sent lay on all ranks, when they last asked one another
+
+  std::unique_ptr<OnlineTuning>& now() { return now_direct ? direct : ordinary; }
+};
+
 /// What to do with one kind of call.
 struct Decision {
   Exchange* exchange = nullptr;  ///< nullptr: the host MPI
@@ -42,7 +50,7 @@ struct Decision {
   bool explained = false;                    ///< or nobody asked
   Tally* tally = nullptr;                    ///< where such calls are counted
   /// of other algorithms, for each class of sizes (block_class()); none: they are not tried
-  std::vector<std::unique_ptr<OnlineTuning>> trying;
+  std::vector<Tunings> trying;
   bool compared = true;  ///< whether others are tried; else it is only measured what calls take
 };
 
@@ -242,7 +250,11 @@ class Communicator {
   /// Has trials priced by what is measured of the network, if there is one. Collective.
   void describe_network();
   /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
-  std::vector<Expectation> candidates_beside(Collective collective, std::int64_t block_bytes, const Spec& usual) const;
+  std::vector<Expectation> candidates_beside(const CallKind& kind, std::int64_t block_bytes, const Spec& usual) const;
+  /// Of trials of exchanges that are started, called `name`, whose ranks agree on `comm`.
+  StartedTuning::Ranks those_that_try(MPI_Comm comm, const std::string& name) const {
+    return {comm, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
+  }
   /// The decision for a call that is tried by `spec`. Collective.
   Decision& on_trial(Collective collective, const Spec& spec);
 
@@ -352,9 +364,11 @@ class Communicator {
   /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
   Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
-  /// Makes a plan that executes `choice`. Collective. nullptr on all ranks: there is a problem.
-  std::unique_ptr<Planned> make_planned(Request request, Choice choice, std::span<char> buffer, std::string& problem,
-                                        int& error);
+  /// Makes a plan that executes `choice`. `tries_others`: its starts may be trials. Collective. nullptr on all ranks: there is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool tries_others, std::span<char> buffer,
+                                        std::string& problem, int& error);
+  /// Has the starts of a plan try single_step(), where it may be faster. Collective over `comm`, that of the plan.
+  void try_single_step(Executor& executor, const Request& request, MPI_Comm comm);
 
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
@@ -365,6 +379,8 @@ class Communicator {
   /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call, with `buffer`. Collective.
   double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm);
 
+  /// Whether calls may be tried by `spec`, whatever the sizes of their blocks.
+  bool may_try(const Spec& spec, Collective collective) const;
   Decision& keep(Collective collective, std::unique_ptr<Decision> decision);
 
   Observer& observe();

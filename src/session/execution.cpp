@@ -6,6 +6,15 @@
 
 namespace swapmeet {
 
+std::uint64_t Request::sent_bytes() const {
+  const Blocks blocks_sent = sent();
+  std::uint64_t all = 0;
+  for (Rank i = 0; i < sent_blocks(); ++i)
+    if (to().empty() || to()[static_cast<std::size_t>(i)] != nobody)
+      all += static_cast<std::uint64_t>(blocks_sent.bytes(i));
+  return all;
+}
+
 void Execution::start(Exchange& exchange, Invocation call, MPI_Comm packing) {
   stage_ = Stage::exchanging;
   empty_ = is_empty(request_.collective, request_.sent(), request_.received());

@@ -1,6 +1,7 @@
 /// One exchange whose arguments outlive the call that gave them, as far as it is.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,7 @@ struct Request {
   Rank sent_blocks() const { return send ? blocks.out : blocks.in; }
   Blocks sent() const { return send ? send->blocks() : receive.blocks(); }
   Blocks received() const { return receive.blocks(); }
+  std::uint64_t sent_bytes() const;  ///< by this rank
 };
 
 /// One thread at a time.

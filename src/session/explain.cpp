@@ -14,6 +14,10 @@ std::string sizes_text(const Decision& decision) {
              : ", blocks of " + least + " to " + std::to_string(decision.most_bytes) + " B";
 }
 
+std::string on_ranks(const Communicator& communicator) {
+  return " on " + std::to_string(communicator.ranks()) + (communicator.ranks() == 1 ? " rank" : " ranks");
+}
+
 /// How blocks of unequal size are exchanged in this call, whose agreement took so long.
 std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
   const Agreed& agreed = plan.agreed();
@@ -32,11 +36,18 @@ std::string treatment(const SizedPlan& plan, std::chrono::nanoseconds time) {
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how) {
   if (communicator.rank() != 0) return;
-  say_once(std::string(name) + " on " + std::to_string(communicator.ranks()) +
-           (communicator.ranks() == 1 ? " rank" : " ranks") +
+  say_once(std::string(name) + on_ranks(communicator) +
            (collective == Collective::alltoall ? sizes_text(decision) : "") + ": " + to_text(decision.spec()) + " (" +
            decision.reason + (decision.sized ? treatment(*decision.sized, agreement) : "") + std::string(how) + ")");
 }
+
+void explain_plan(Collective collective, const Communicator& communicator, const std::string& spec,
+                  const std::string& reason) {
+  if (communicator.rank() == 0 && communicator.options().explain)
+    say_once(name_of_plan(collective) + on_ranks(communicator) + ": " + spec + " (" + reason + ")");
+}
+
+std::string name_of_plan(Collective collective) { return std::string(name_of(collective)) + "_init"; }
 
 std::string name_of_start(Collective collective) {
   std::string name = "I" + std::string(name_of(collective));

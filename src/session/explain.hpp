@@ -14,7 +14,13 @@ namespace swapmeet {
 void explain(std::string_view name, Collective collective, const Communicator& communicator, const Decision& decision,
              std::chrono::nanoseconds agreement, std::string_view how = "");
 
+/// The same of a persistent request, once for each; if somebody wants to know.
+void explain_plan(Collective collective, const Communicator& communicator, const std::string& spec,
+                  const std::string& reason);
+
 /// "Ialltoall"
 std::string name_of_start(Collective collective);
+/// "Alltoall_init"
+std::string name_of_plan(Collective collective);
 
 }  // namespace swapmeet

@@ -1,6 +1,7 @@
 #include "session/online_tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -42,9 +43,9 @@ std::string microseconds(double seconds) {
 }  // namespace
 
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
-                           bool others)
-    : communicator_(communicator), collective_(collective), usual_(usual), others_(others),
-      first_calls_(first_calls(communicator, collective, block_bytes, !usual.exchange)),
+                           bool others, bool& now_direct)
+    : communicator_(communicator), collective_(collective), usual_(usual), others_(others), direct_(now_direct),
+      now_direct_(now_direct), first_calls_(first_calls(communicator, collective, block_bytes, !usual.exchange)),
       pause_(others ? first_calls_ : 2), paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
@@ -53,7 +54,7 @@ void OnlineTuning::pause() {
   paused_s_ = PMPI_Wtime();
 }
 
-Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes) {
+Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes, bool direct) {
   pause_ = 0;
   under_way_ = false;  // if an error handler has thrown
   if (!others_) return timed();
@@ -64,7 +65,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes)
   }
   if (trials_ && trials_->over()) learn();
   if (pause_ > 0) return usual();
-  if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes))) {
+  if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes), direct)) {
     pause();
     return usual();
   }
@@ -109,17 +110,29 @@ Decision& OnlineTuning::arm(int number) {
 }
 
 /// Waits for the other ranks, unless the call is not to be a trial. Collective.
-bool OnlineTuning::begin(double block_bytes, double sent_bytes) {
+bool OnlineTuning::begin(double block_bytes, double sent_bytes, bool direct) {
   const bool equal = collective_ == Collective::alltoall;
   if (equal && !like_others(block_bytes)) return false;
   if (trials_) arm(trials_->coming());  // is prepared before the ranks wait for one another
   else if (equal) return true;
   const double before_s = PMPI_Wtime();
   since_s_ = before_s - paused_s_;
-  double all_bytes = sent_bytes;
-  reduce(std::span(&all_bytes, 1), MPI_DOUBLE, MPI_SUM, communicator_.user());
+  std::array<double, 2> all{sent_bytes, direct ? 1.0 : 0.0};
+  const bool told = reduce(all, MPI_DOUBLE, MPI_SUM, communicator_.user()) == MPI_SUCCESS;
   waiting_s_ = PMPI_Wtime() - before_s;
-  return equal || like_others(all_bytes);
+  const bool all_direct = all.back() == communicator_.ranks() && communicator_.nodes() == 1;
+  if (told && all_direct != direct_) {  // the other one of Tunings tries, from the next call on
+    now_direct_ = all_direct;
+    communicator_.decide_anew();
+    return false;
+  }
+  return equal || like_others(all.front());
+}
+
+CallKind OnlineTuning::kind_of_calls() const {
+  CallKind kind = communicator_.kind_of_calls(collective_, mean_bytes());
+  kind.direct = direct_;
+  return kind;
 }
 
 /// Whether so many bytes are those of trials before, equal ones the same, others within a factor of two; or become
@@ -151,13 +164,13 @@ std::int64_t OnlineTuning::mean_bytes() const {
 void OnlineTuning::prepare() {
   const Spec spec = usual_.spec();
   if (first_calls_ == by_host && communicator_.nodes() > 1 &&
-      !promise_much(communicator_.candidates_beside(collective_, mean_bytes(), spec))) {
+      !promise_much(communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec))) {
     pause_ = unpromising - std::exchange(first_calls_, unpromising);
     paused_s_ = PMPI_Wtime();
     return;
   }
   communicator_.describe_network();
-  known_ = communicator_.candidates_beside(collective_, mean_bytes(), spec);
+  known_ = communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec);
   const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);
@@ -176,8 +189,8 @@ void OnlineTuning::learn() {
   pause();
   const Spec& spec = known_[static_cast<std::size_t>(tried)].spec;
   if (trials_->samples(tried) > 0)
-    communicator_.note({communicator_.kind_of_calls(collective_, mean_bytes()), spec, trials_->samples(tried),
-                        trials_->seconds(tried), trials_->spread_s(tried)});
+    communicator_.note(
+        {kind_of_calls(), spec, trials_->samples(tried), trials_->seconds(tried), trials_->spread_s(tried)});
   if (trials_->usual() != before) communicator_.decide_anew();
   const bool compared = seconds(trials_->usual()) > 0 && seconds(Trials::native) > 0;
   if (trials_->usual() == before && (told_ || !compared)) return;
@@ -195,8 +208,9 @@ void OnlineTuning::explain() {
   Decision& chosen = usual();
   const double takes_s = seconds(trials_->usual()), host_s = seconds(Trials::native);
   const auto measured = [&](double time_s) { return time_s > 0 ? microseconds(time_s) : std::string("not measured"); };
-  chosen.reason = "online choice: " + measured(takes_s) + ", the host MPI " + measured(host_s) + "; " +
-                  std::to_string(trials_->trials()) + " trials in " + std::to_string(trials_->calls()) + " calls";
+  chosen.reason = std::string("online choice") + (direct_ ? " in memory that ranks copy directly" : "") + ": " +
+                  measured(takes_s) + ", the host MPI " + measured(host_s) + "; " + std::to_string(trials_->trials()) +
+                  " trials in " + std::to_string(trials_->calls()) + " calls";
   chosen.explained = !communicator_.options().explain;
   chosen.tally = &statistics().tally(collective_, communicator_.ranks(), to_text(chosen.spec()), "online choice");
   if (takes_s <= 0 || host_s <= 0) return;

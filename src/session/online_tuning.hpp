@@ -20,17 +20,19 @@ struct Decision;
 class OnlineTuning {
  public:
   /// `usual`: what calls take at first. Both live as long. `others`: whether anything else is tried; else each rank for
-  /// itself measures what calls take.
+  /// itself measures what calls take. `now_direct`: whether this is of calls whose blocks are copied directly, as Tunings has
+  /// it; it lives as long, and becomes what the ranks find.
   OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
-               bool others);
+               bool others, bool& now_direct);
 
   /// Counts a call. Whether next() is to be asked what it takes, not usual(). Local.
   bool due() { return pause_ <= 0 || --pause_ <= 0; }
   Decision& usual() { return trials_ ? arm(trials_->usual()) : usual_; }
 
-  /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all.
+  /// The decision for a call with blocks of so many bytes (unequal ones: 0), in which this rank sends so many in all, `direct`:
+  /// from memory that the other ranks of the node copy directly.
   /// If the call is a trial, under_way() is true until ends() is called, when the call is over. Collective.
-  Decision& next(std::int64_t block_bytes, std::uint64_t sent_bytes);
+  Decision& next(std::int64_t block_bytes, std::uint64_t sent_bytes, bool direct);
   bool under_way() const { return under_way_; }
   void ends();
 
@@ -41,7 +43,8 @@ class OnlineTuning {
   void pause();
   int in_a_row() const;
   Decision& timed();
-  bool begin(double block_bytes, double sent_bytes);
+  bool begin(double block_bytes, double sent_bytes, bool direct);
+  CallKind kind_of_calls() const;
   Decision& tried();
   bool like_others(double bytes);
   void prepare();
@@ -55,7 +58,8 @@ class OnlineTuning {
   Communicator& communicator_;
   const Collective collective_;
   Decision& usual_;
-  const bool others_;
+  const bool others_, direct_;
+  bool& now_direct_;
   std::optional<Trials> trials_;    ///< nothing: too few calls so far
   std::vector<Expectation> known_;  ///< of each arm, when trials began
   std::vector<Decision*> arms_;     ///< nullptr: not prepared

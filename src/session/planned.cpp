@@ -1,15 +1,20 @@
 #include "session/planned.hpp"
 
+#include <algorithm>
+#include <new>
+
 #include "engine/engine.hpp"
+#include "mpi/guard.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
 
 Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
-                 double expected_seconds)
+                 double expected_seconds, StartedTuning::Ranks ranks)
     : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
       goes_on_in_progress_(!by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
+  if (executor_.single) tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
   context().under_way->expect();
 }
 
@@ -17,6 +22,7 @@ Planned::~Planned() {
   int finalised = 0;
   PMPI_Finalized(&finalised);
   executor_.exchange.reset();
+  executor_.single.reset();
   executor_.neighbours.reset();
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
@@ -25,15 +31,47 @@ Planned::~Planned() {
 
 int Planned::start() {
   if (on_host()) return execution_.start_on_host(comm_);
-  execution_.start(*executor_.exchange, {comm_, ++exchanges_, MPI_SUCCESS, false}, comm_);
+  if (tallies_.front()) began_ = std::chrono::steady_clock::now();
+  settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
+  if (!settles_) begin();
   return MPI_SUCCESS;
+}
+
+void Planned::begin() {
+  if (tuning_) arm_ = tuning_->next();
+  Exchange& exchange = arm_ == StartedTuning::Arm::single ? *executor_.single : *executor_.exchange;
+  execution_.start(exchange, {comm_, ++exchanges_, MPI_SUCCESS, false}, comm_);
+}
+
+/// Whether that is over.
+bool Planned::settle() {
+  if (!settling_) try {
+      settling_.emplace([this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); });
+    } catch (const std::bad_alloc&) {
+      return false;  // the other ranks wait: there may be memory later
+    }
+  if (!settling_->resume()) return false;
+  settling_.reset();
+  return true;
 }
 
 void Planned::advance() {
   if (!under_way()) return;
-  const int error = execution_.advance();
-  if (error == unfinished) return;
+  int error = MPI_SUCCESS;
+  if (settles_) {
+    if (!settle()) return;
+    settles_ = false;
+    error = guarded([this] { return begin(), MPI_SUCCESS; });
+  }
+  if (!error) error = execution_.advance();
+  if (error != unfinished) over(error);
+}
+
+void Planned::over(int error) {
   result_ = error;
+  if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)])
+    tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
+               execution_.request().sent_blocks());
   if (!on_host() && is_fault(error)) {
     revoke(comm_);
     if (executor_.neighbours) executor_.neighbours->end();
@@ -50,7 +88,11 @@ std::optional<SentTraffic> Planned::traffic() const {
 
 std::int64_t Planned::scratch_bytes() const {
   if (on_host()) return 0;
-  const Exchange& exchange = *executor_.exchange;
+  const std::int64_t bytes = scratch_bytes_of(*executor_.exchange);
+  return executor_.single ? std::max(bytes, scratch_bytes_of(*executor_.single)) : bytes;
+}
+
+std::int64_t Planned::scratch_bytes_of(const Exchange& exchange) const {
   const Request& request = execution_.request();
   std::int64_t bytes = exchange.peak_bytes() + execution_.staging_bytes(exchange);
   if (request.collective == Collective::alltoall)

@@ -1,6 +1,8 @@
 /// An exchange that the application has planned: what executes it, again and again, on a communicator of its own.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +11,10 @@
 #include "choose/select.hpp"
 #include "exchange/exchange.hpp"
 #include "node/neighbours.hpp"
+#include "observe/statistics.hpp"
+#include "mpi/coroutine.hpp"
 #include "session/execution.hpp"
+#include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
 
 namespace swapmeet {
@@ -21,21 +26,28 @@ struct Executor {
   std::unique_ptr<Neighbours> neighbours{};  ///< of this exchange alone
   std::int64_t share_bytes = 0;              ///< of shared memory, that count for this rank
   std::unique_ptr<Exchange> exchange{};      ///< nullptr: the host MPI
+  std::unique_ptr<Exchange> single{};        ///< by single_step(), which starts try; nullptr: they try nothing
 };
 
 class Planned final : public Ongoing {
  public:
   /// `comm`: of its own, which it frees, or the application's, with an executor that leaves everything to the
-  /// host MPI. `by_mpi`: some messages, or all. `expected_seconds`: negative if nobody knows.
+  /// host MPI. `by_mpi`: some messages, or all. `expected_seconds`: negative if nobody knows. `ranks`: those that try.
   Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
-          double expected_seconds);
+          double expected_seconds, StartedTuning::Ranks ranks);
   ~Planned() override;
 
   /// Is called, with `state` and the result, when an exchange is over; whoever moves it on. Before the first start.
   using Over = void (*)(void* state, int error);
   void tell(Over over, void* state) { over_ = over, state_ = state; }
 
-  bool under_way() const override { return execution_.under_way(); }
+  /// Exchanges are counted from now on: by tally_of(spec) those that `spec` executes.
+  template <class TallyOf>
+  void count(TallyOf tally_of) {
+    tallies_ = {tally_of(executor_.spec), executor_.single ? tally_of(single_step()) : nullptr};
+  }
+
+  bool under_way() const override { return settles_ || execution_.under_way(); }
 
   /// Begins the exchange. Requires that it is not under way. Returns an error, and then it is not. What fails on this
   /// rank alone is no such error: the exchange ends with it, on all ranks whose data depend on this one.
@@ -56,8 +68,19 @@ class Planned final : public Ongoing {
   double expected_seconds() const { return expected_seconds_; }
 
  private:
+  void begin();
+  bool settle();
+  void over(int error);
+  std::int64_t scratch_bytes_of(const Exchange& exchange) const;
+
   Execution execution_;
   Executor executor_;
+  std::optional<StartedTuning> tuning_;  ///< between the executor's two; nothing: it has one
+  bool settles_ = false;                 ///< before the exchange, what its ranks must agree on
+  std::optional<Coroutine> settling_;
+  StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< of the last exchange
+  std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
+  std::chrono::steady_clock::time_point began_{};       ///< if somebody does
   MPI_Comm comm_;
   bool own_comm_, goes_on_in_progress_;
   std::uint16_t exchanges_;

@@ -6,6 +6,7 @@
 #include "mpi/outcome.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
+#include "session/explain.hpp"
 #include "session/made_everywhere.hpp"
 #include "model/price.hpp"
 #include "schedule/random.hpp"
@@ -113,39 +114,62 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   }
   if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
     choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};
-  return make_planned(*std::move(request), std::move(choice), buffer, problem, error);
+  return make_planned(*std::move(request), std::move(choice), false, buffer, problem, error);
 }
 
 std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
   if (!refusal_.empty() || !device_.empty()) return nullptr;
   const auto now = doing(Doing::planning);
   if (!same_everywhere(request ? fingerprint(std::nullopt, request) : 0, agreeing()) || !request) return nullptr;
+  const Collective collective = request->collective;
   Choice choice = choice_for(*request, options_);
-  if (choice.spec == Spec{} || choice.spec.order == Order::topology) return nullptr;
+  const auto host = [&](const std::string& reason) {
+    explain_plan(collective, *this, to_text(Spec{}), reason);
+    return nullptr;
+  };
+  if (choice.spec == Spec{}) return host(choice.reason);
+  if (choice.spec.order == Order::topology) return host("orders of a topology are not planned in the host MPI's calls");
   const bool by_mpi = choice.spec.intra == Transport::mpi || nodes() > 1;
-  if (locked_ && (by_mpi || (of_unequal_blocks(request->collective) && needs_sizes(choice.spec)))) return nullptr;
+  if (locked_ && (by_mpi || (of_unequal_blocks(collective) && needs_sizes(choice.spec))))
+    return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), {}, problem, error);
+  std::unique_ptr<Planned> planned =
+      make_planned(*std::move(request), std::move(choice), tries(collective, shape_, options_), {}, problem, error);
   const bool ours = planned && !planned->on_host();
-  return most_of_any_rank(!ours, agreeing()) == 0 ? std::move(planned) : nullptr;
+  if (most_of_any_rank(!ours, agreeing()) != 0) return host(planned ? planned->reason() : problem);
+  explain_plan(collective, *this, planned->spec(), planned->reason() + "; advanced in the host MPI's progress");
+  if (options_.statistics)
+    planned->count([&](const Spec& spec) {
+      return &statistics().tally(collective, shape_.ranks, to_text(spec), planned->reason());
+    });
+  return planned;
 }
 
-std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, std::span<char> buffer,
-                                                    std::string& problem, int& error) {
+void Communicator::try_single_step(Executor& executor, const Request& request, MPI_Comm comm) {
+  if (nodes() <= 1 || !executor.exchange || !request.send || is_single_step(executor.spec) ||
+      !may_try(single_step(), request.collective))
+    return;
+  executor.single = made_everywhere(comm, [&] { return make_plan(single_step(), nullptr); });
+}
+
+std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool tries_others,
+                                                    std::span<char> buffer, std::string& problem, int& error) {
   const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
   if (comm == MPI_COMM_NULL)
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm, exchanges);
+  if (tries_others) try_single_step(executor, request, comm);
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(request.collective) && (machine_ || !buffer.empty()))
     expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm), buffer, comm);
   std::unique_ptr<Planned> planned;
+  const std::string name = name_of_plan(request.collective);
   try {
     const bool by_mpi = !executor.exchange || executor.spec.intra == Transport::mpi || nodes() > 1;
-    planned =
-        std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, by_mpi, exchanges, expected);
+    planned = std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, by_mpi, exchanges,
+                                        expected, those_that_try(comm, name));
   } catch (const std::bad_alloc&) {}
   error = planned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   if (!inter_ && most_of_any_rank(planned == nullptr, user_) != 0) error = MPI_ERR_NO_MEM;

@@ -22,16 +22,6 @@ struct StartedQueue::One {
     return of_unequal_blocks(collective()) ? 0 : execution.request().received().bytes(0);
   }
 
-  /// That this rank sends.
-  std::uint64_t bytes() const {
-    const Blocks sent = execution.request().sent();
-    std::uint64_t all = 0;
-    const std::span<const Rank> to = execution.request().to();
-    for (Rank i = 0; i < execution.request().sent_blocks(); ++i)
-      if (to.empty() || to[static_cast<std::size_t>(i)] != nobody) all += static_cast<std::uint64_t>(sent.bytes(i));
-    return all;
-  }
-
   Execution execution;
   MPI_Request request = MPI_REQUEST_NULL;
   Decision* decision = nullptr;
@@ -132,7 +122,7 @@ StartedQueue::~StartedQueue() {
 void StartedQueue::decide_anew() {
   idle_->forget(false);
   trying_ = settles_ = nullptr;
-  tunings_.clear();
+  tried_.clear();
 }
 
 int StartedQueue::start(Request what, MPI_Request* request) {
@@ -227,7 +217,7 @@ int StartedQueue::start_first(One& one) {
   if (post && !std::exchange(begun_, true)) {
     observer_.call_begins();
     post->call_begins(one.collective());
-    Post::set(post->bytes, static_cast<std::int64_t>(one.bytes()));
+    Post::set(post->bytes, static_cast<std::int64_t>(one.execution.request().sent_bytes()));
   }
   if (!one.decision || one.decision->sized || preparing_ || communicator_.nodes() > 1)
     if (const int error = decide(one)) return error;
@@ -270,29 +260,37 @@ int StartedQueue::decide(One& one) {
 /// told apart.
 void StartedQueue::count(One& one) {
   constexpr int most_others = 64;  // then those of the one that tries do not seem to come any more
-  StartedTuning* const tuning = tuning_of(one);
+  Tried* const tried = tried_with(one);
   counted_ = true;
-  if (!tuning) return;
-  const bool other_tries = trying_ && trying_ != tuning && !trying_->paused() && ++others_ <= most_others;
+  if (!tried) return;
+  const bool other_tries = trying_ && trying_ != tried && !trying_->tuning.paused() && ++others_ <= most_others;
   if (other_tries) {
-    one.decision = &tuning->chosen();
+    one.decision = &tried->by(tried->tuning.chosen());
     return;
   }
-  trying_ = tuning;
+  trying_ = tried;
   others_ = 0;
-  settles_ = tuning->begins(PMPI_Wtime()) ? tuning : nullptr;
-  if (!settles_) one.decision = &tuning->next();
+  settles_ = tried->tuning.begins(PMPI_Wtime()) ? tried : nullptr;
+  if (!settles_) one.decision = &tried->by(tried->tuning.next());
 }
 
 /// What tries another schedule for exchanges like `one`; nullptr: nothing does.
-StartedTuning* StartedQueue::tuning_of(const One& one) {
+StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
   if (communicator_.nodes() <= 1 || !one.decision || !one.decision->exchange || of_neighbours(one.collective()))
     return nullptr;
   const std::int32_t size = of_unequal_blocks(one.collective()) ? unknown_class : block_class(one.block_bytes());
-  std::unique_ptr<StartedTuning>& found = tunings_[{one.collective(), size}];
+  std::unique_ptr<Tried>& found = tried_[{one.collective(), size}];
   Decision* const usual = found ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
-  if (usual && !usual->trying.empty() && !is_single_step(usual->spec()))
-    found = std::make_unique<StartedTuning>(communicator_, one.collective(), *usual);
+  if (!usual || usual->trying.empty() || is_single_step(usual->spec())) return found.get();
+  const auto make_single = [this, tried = &found, collective = one.collective()] {
+    Decision& single = communicator_.on_trial(collective, single_step());
+    if (single.exchange) (*tried)->single = &single;
+    return single.exchange != nullptr;
+  };
+  found = std::make_unique<Tried>(
+      StartedTuning(communicator_.those_that_try(communicator_.ours(), name_of_start(one.collective())), usual->spec(),
+                    make_single),
+      usual);
   return found.get();
 }
 
@@ -312,8 +310,9 @@ int StartedQueue::prepare(One& one) {
     communicator_.finish_setting_up();
     communicator_.expect_calls();
     if (settles_) {
-      settles_->settle();
-      one.decision = &std::exchange(settles_, nullptr)->next();
+      Tried& tried = *std::exchange(settles_, nullptr);
+      tried.tuning.settle();
+      one.decision = &tried.by(tried.tuning.next());
     } else if (!one.decision) {
       one.decision = declined(one);
       if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
@@ -346,7 +345,7 @@ void StartedQueue::over(int error) {
   if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
   if (communicator_.options().statistics && one->decision)
-    one->decision->tally->add(one->bytes(), std::chrono::steady_clock::now() - one->begin,
+    one->decision->tally->add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
                               one->execution.request().sent_blocks());
   MPI_Request request = one->request;
   one->over.store(true, std::memory_order_release);

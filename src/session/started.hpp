@@ -54,6 +54,7 @@ class StartedQueue final : public Ongoing {
  private:
   struct One;
   struct Idle;
+  struct Tried;
 
   static int query(void* state, MPI_Status* status);
   static int free(void* state);
@@ -64,7 +65,7 @@ class StartedQueue final : public Ongoing {
   int start_first(One& one);
   int decide(One& one);
   void count(One& one);
-  StartedTuning* tuning_of(const One& one);
+  Tried* tried_with(const One& one);
   Decision* declined(const One& one);
   int prepare(One& one);
   void over(int error);
@@ -72,11 +73,18 @@ class StartedQueue final : public Ongoing {
   Communicator& communicator_;
   std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
   std::optional<Coroutine> preparing_;
-  /// Of exchanges of a kind, with blocks of a class of sizes.
-  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<StartedTuning>> tunings_;
-  StartedTuning* settles_ = nullptr;  ///< with the exchange that is prepared
-  StartedTuning* trying_ = nullptr;   ///< of these
-  int others_ = 0;                    ///< exchanges of others since its last one
+  /// What tries others for exchanges of a kind, with blocks of a class of sizes.
+  struct Tried {
+    StartedTuning tuning;
+    Decision* usual;
+    Decision* single = nullptr;  ///< once it is prepared
+
+    Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single ? *single : *usual; }
+  };
+  std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<Tried>> tried_;
+  Tried* settles_ = nullptr;  ///< with the exchange that is prepared
+  Tried* trying_ = nullptr;   ///< of these
+  int others_ = 0;            ///< exchanges of others since its last one
   std::shared_ptr<Idle> idle_;
   Observer observer_;     ///< for the watchdog
   bool begun_ = false;    ///< it knows of the first

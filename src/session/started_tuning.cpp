@@ -7,14 +7,13 @@
 
 #include "mpi/agreement.hpp"
 #include "mpi/report.hpp"
-#include "session/communicator.hpp"
-#include "session/explain.hpp"
 
 namespace swapmeet {
 
 namespace {
 
-double median(std::vector<double> times_s) {
+/// Takes no memory: a rank that had none would leave the others waiting.
+double median(std::vector<double>& times_s) {
   if (times_s.empty()) return 0;
   const auto middle = times_s.begin() + static_cast<std::ptrdiff_t>(times_s.size() / 2);
   std::ranges::nth_element(times_s, middle);
@@ -24,23 +23,22 @@ double median(std::vector<double> times_s) {
 /// The first messages between two ranks take longer.
 double least(const std::vector<double>& times_s) { return times_s.empty() ? 0 : std::ranges::min(times_s); }
 
-/// The one of a single step; within nodes by MPI, too, for what goes through shared memory is finished by the ranks themselves.
+}  // namespace
+
 Spec single_step() {
   Spec spec;
   spec.family = Family::direct;
   return spec;
 }
 
-}  // namespace
-
 bool is_single_step(const Spec& spec) {
   return spec.family == Family::native || (spec.family == Family::direct && spec.window == 0);
 }
 
 /// Trials take some ten exchanges' time, if they lose.
-StartedTuning::StartedTuning(Communicator& communicator, Collective collective, Decision& usual)
-    : communicator_(communicator), collective_(collective), usual_(usual),
-      pause_(static_cast<int>(10 / std::clamp(communicator.options().trials_share, 1e-4, 1.0))) {
+StartedTuning::StartedTuning(Ranks ranks, Spec usual, std::function<bool()> make_single)
+    : ranks_(std::move(ranks)), usual_(usual), make_single_(std::move(make_single)),
+      pause_(static_cast<int>(10 / std::clamp(ranks_.share, 1e-4, 1.0))) {
   constexpr std::size_t most_of_arm = 64;
   for (std::vector<double>& times_s : times_s_) times_s.reserve(most_of_arm);
 }
@@ -49,30 +47,28 @@ bool StartedTuning::begins(double now_s) {
   if (ended_) return false;
   const double took_s = now_s - last_s_;
   last_s_ = now_s;
-  if (counts_) times_s_[arm_].push_back(took_s);
+  if (counts_) times_of(arm_).push_back(took_s);
   counts_ = false;
   if (left_ > 0) return false;
   if (paused_) return enter(0), false;
   if (block_ + 1 == first_judged || block_ + 1 == blocks.size()) return true;
   enter(block_ + 1);
-  return arm_ == single && !single_;
+  return arm_ == Arm::single && !made_single_;
 }
 
 void StartedTuning::settle() {
   if (left_ == 0) judge();
-  if (arm_ != single || single_) return;
-  single_ = &communicator_.on_trial(collective_, single_step());
-  if (!single_->exchange) end();
+  if (arm_ != Arm::single || made_single_) return;
+  made_single_ = make_single_();
+  if (!made_single_) end();
 }
 
-Decision& StartedTuning::next() {
-  if (ended_) return usual_;
+StartedTuning::Arm StartedTuning::next() {
+  if (ended_) return Arm::usual;
   if (!paused_) counts_ = blocks[block_].exchanges - left_ >= blocks[block_].uncounted;
   --left_;
-  return decision(arm_);
+  return arm_;
 }
-
-Decision& StartedTuning::decision(Arm arm) { return arm == single && single_ && single_->exchange ? *single_ : usual_; }
 
 void StartedTuning::enter(std::size_t block) {
   paused_ = false;
@@ -85,24 +81,29 @@ void StartedTuning::enter(std::size_t block) {
 void StartedTuning::judge() {
   constexpr double hopeless = 1.25, better = 0.95;
   const bool first = block_ + 1 == first_judged;
-  std::array<double, 2> times_s = {median(times_s_[usual]), first ? least(times_s_[single]) : median(times_s_[single])};
+  std::vector<double>& singles_s = times_of(Arm::single);
+  std::array<double, 2> times_s = {median(times_of(Arm::usual)), first ? least(singles_s) : median(singles_s)};
   std::array<std::int64_t, 2> sums_ns{};  // whose sum is the same on all ranks, in whatever order
   std::ranges::transform(times_s, sums_ns.begin(), [](double time_s) { return std::llround(1e9 * time_s); });
-  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, communicator_.ours()) != MPI_SUCCESS) return end();
+  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, ranks_.comm) != MPI_SUCCESS) return end();
   std::ranges::transform(sums_ns, times_s.begin(),
-                         [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / communicator_.ranks(); });
-  if (first && times_s[single] < hopeless * times_s[usual]) return enter(first_judged);
-  chosen_ = times_s[single] < better * times_s[usual] ? single : usual;
-  if (communicator_.options().explain && communicator_.rank() == 0) {
-    const auto takes = [&](Arm arm) {
-      char words[64];
-      std::snprintf(words, sizeof words, "%.0f us by ", 1e6 * times_s[arm]);
-      return words + to_text(decision(arm).spec());
-    };
-    say_once(name_of_start(collective_) + ": from one to the next the program takes " + takes(usual) + ", " +
-             takes(single) + (chosen_ == single ? ", which is taken" : ", which is left"));
-  }
+                         [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / ranks_.number; });
+  const auto [usual_s, single_s] = times_s;
+  if (first && single_s < hopeless * usual_s) return enter(first_judged);
+  chosen_ = single_s < better * usual_s ? Arm::single : Arm::usual;
   pause();
+  report(usual_s, single_s);  // last: there may be no memory for it
+}
+
+void StartedTuning::report(double usual_s, double single_s) const {
+  if (ranks_.calls.empty()) return;
+  const auto takes = [](double time_s, const Spec& spec) {
+    char words[64];
+    std::snprintf(words, sizeof words, "%.0f us by ", 1e6 * time_s);
+    return words + to_text(spec);
+  };
+  say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +
+           takes(single_s, single_step()) + (chosen_ == Arm::single ? ", which is taken" : ", which is left"));
 }
 
 /// Exchanges go as chosen for a while.
@@ -117,7 +118,7 @@ void StartedTuning::pause() {
 /// All go as usual from now on.
 void StartedTuning::end() {
   paused_ = ended_ = true;
-  arm_ = chosen_ = usual;
+  arm_ = chosen_ = Arm::usual;
 }
 
 }  // namespace swapmeet

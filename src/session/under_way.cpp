@@ -113,6 +113,8 @@ void UnderWay::finish(Ongoing& one) {
   }
 }
 
+bool UnderWay::any() { return number.load(std::memory_order_relaxed) > 0; }
+
 bool UnderWay::has(Ongoing& one) {
   const std::lock_guard lock(one.baton());
   return one.under_way();

@@ -83,6 +83,9 @@ class UnderWay {
   /// Until it is over.
   void finish(Ongoing& one);
 
+  /// Whether anything is under way in the process.
+  static bool any();
+
   /// Whether `one` is under way.
   static bool has(Ongoing& one);
 

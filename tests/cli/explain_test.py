@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from swapmeet import _core
 from swapmeet.cli.app import app
+from swapmeet.mpi import mpis
 
 RULE = "rule: alltoall ranks=2..64 nodes=2..8 bytes=0..512 use=two-layer(r1=2)  # measured"
 
@@ -45,6 +47,20 @@ def test_what_the_mpi_itself_would_do(tmp_path: Path) -> None:
     rules.write_text("nonsense")  # of which --import would complain
     done = CliRunner().invoke(app, words, env={"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(rules)})
     assert done.exit_code == 0 and "native is" not in done.output
+
+
+def test_what_serves_calls_that_are_started(tmp_path: Path) -> None:
+    words = ["explain", "-P", "4"]
+    by_us = "as above, advanced in the host MPI's progress (opal_progress_register)"
+    assert f"started (MPI_Ialltoall, MPI_Alltoall_init): {by_us}" in said(*words).splitlines()
+    assert "_init): the host MPI, which takes less" in said(*words, "--collective", "alltoallw")
+    assert "_init): as above" in said(*words, "--collective", "alltoallw", SWAPMEET_ALGORITHM="pairwise")
+    assert "_init): the host MPI (SWAPMEET_NONBLOCKING=native)" in said(*words, SWAPMEET_NONBLOCKING="native")
+    assert "_init): by threads" in said(*words, SWAPMEET_NONBLOCKING="thread")
+    bare = tmp_path / "libmpi.so"
+    bare.write_bytes(b"no such symbol")
+    assert mpis.find("mpich").progress_symbol == "MPIX_Async_start"
+    assert dataclasses.replace(mpis.find("mpich"), libmpi=bare).progress_symbol is None
 
 
 def test_what_the_running_application_tries(tmp_path: Path) -> None:

@@ -23,10 +23,12 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def with_heap() -> Run:
     """Run a program on `n` ranks with both libraries, or without the one for malloc."""
 
-    def run(n: int, argv: list[object], wheel: str, algorithm: str, setting: str = "1", of_malloc: bool = True):
+    def run(
+        n: int, argv: list[object], wheel: str, algorithm: str, setting: str = "1", of_malloc: bool = True, **env: str
+    ):
         chosen = mpis.find(wheel)
         libraries = [*([heap_library(chosen)] if of_malloc else []), library(chosen)]
-        variables = {**launching.library_variables(algorithm), "SWAPMEET_HEAP": setting}
+        variables = {**launching.library_variables(algorithm), "SWAPMEET_HEAP": setting, **env}
         words = launching.command(chosen, n, [str(word) for word in argv], libraries, variables)
         return launching.run(chosen, n, words, timeout_s=scaled(120))
 
@@ -60,6 +62,17 @@ def test_every_byte(with_heap, compiled, wheel: str, memory: str, ranks: int) ->
 @pytest.mark.parametrize("algorithm", ["direct(intra=cma)", "direct(intra=auto)", "two-layer(intra=auto)", "pairwise"])
 def test_every_transport(with_heap, compiled, wheel: str, algorithm: str) -> None:
     check(with_heap(3, [compiled(wheel, "heap"), "malloc", "call"], wheel, algorithm))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_trials_tell_memory_from_memory(with_heap, compiled, wheel: str, ranks: int) -> None:
+    """What is measured with blocks that are copied directly does not count for others, nor theirs for these."""
+    tries = {"SWAPMEET_TRIALS": "100", "SWAPMEET_EXPLAIN": "1"}
+    words = [compiled(wheel, "heap"), "alloc-mem", "tried"]
+    done = with_heap(ranks, words, wheel, "auto", setting="mpi", of_malloc=False, **tries)
+    check(done)
+    chosen = set(re.findall(r"\((online choice.*?): ", done.stderr))
+    assert chosen == {"online choice", "online choice in memory that ranks copy directly"}
 
 
 @pytest.mark.parametrize("memory", ["malloc", "alloc-mem"])

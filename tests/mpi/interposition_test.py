@@ -25,6 +25,7 @@ OTHERS = {
     for prefix in ("MPI_", "PMPI_")
     for name in (
         *("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Start", "Startall", "Request_free"),
+        *("Wait", "Waitall"),  # of persistent requests
         *("Barrier", "Allreduce", "Allgather"),  # where ranks meet
         *("Alloc_mem", "Free_mem"),
     )

@@ -112,7 +112,9 @@ def test_says_for_whom_it_waits(launch, compiled, wheel: str, different: str) ->
 
 @pytest.mark.unsanitized("instructions are counted")
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
-@pytest.mark.parametrize("name", ["MPI_Start", "PMPI_Start", "MPI_Startall", "PMPI_Request_free"])
+@pytest.mark.parametrize(
+    "name", ["MPI_Start", "PMPI_Start", "MPI_Startall", "PMPI_Request_free", "MPI_Wait", "MPI_Waitall"]
+)
 def test_requests_of_others_cost_a_jump(preloaded, wheel: str, name: str) -> None:
     """Through memory; where to is the host MPI, unless there are persistent requests of ours."""
     words = ["objdump", "--disassemble=" + name, "--no-show-raw-insn", preloaded(wheel)]

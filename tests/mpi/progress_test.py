@@ -66,17 +66,34 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
     started("started_again", 3, algorithm=spec)
 
 
-@pytest.mark.parametrize(("ranks", "nodes"), [(8, "2"), (8, "0,1,0,1,2,3,2,3"), (8, "4")])
-@pytest.mark.parametrize("kind", ["equal", "unequal"])
+@pytest.mark.parametrize(
+    ("kind", "ranks", "nodes"),
+    [
+        *((kind, 8, nodes) for kind in ("", "v") for nodes in ("2", "0,1,0,1,2,3,2,3", "4")),
+        ("planned", 8, "2"),
+        ("planned v", 8, "0,1,0,1,2,3,2,3"),
+    ],
+)
 @pytest.mark.parametrize("us", [0, -500])
-def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str, wheel: str) -> None:
-    """By how long the program takes from one exchange to the next, computing included."""
-    words = ["48", "300", str(us), *(["v"] if kind == "unequal" else [])]
+def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str) -> None:
+    """By how long the program takes from one exchange to the next, computing included; kind: as computing.c has it."""
+    words = ["48", "300", str(us), *kind.split()]
     _, told, algorithms = started("computing", ranks, *words, SWAPMEET_NODES=nodes, SWAPMEET_EXPLAIN="1")
     assert "from one to the next the program takes" in told
     assert len(algorithms) > 1
     _, told, algorithms = started("computing", ranks, *words, SWAPMEET_NODES=nodes, SWAPMEET_TRIALS="0")
     assert len(algorithms) == 1
+
+
+@pytest.mark.parametrize(("algorithm", "serves"), [("auto", "direct"), ("pairwise", "direct"), ("native", "native")])
+def test_says_what_serves_persistent_requests(started, algorithm: str, serves: str) -> None:
+    """And counts them, where they are ours."""
+    words = ["48", "20", "0", "planned"]
+    _, told, algorithms = started("computing", 2, *words, algorithm=algorithm, SWAPMEET_EXPLAIN="1")
+    said = next(line for line in told.splitlines() if "Alltoall_init on 2 ranks: " in line)
+    assert said.split(": ", 2)[2].startswith(serves)
+    assert ("advanced in the host MPI's progress" in said) == (serves != "native")
+    assert [name.split("(")[0] for name in algorithms] == ([] if serves == "native" else [serves])
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

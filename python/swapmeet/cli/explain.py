@@ -68,6 +68,7 @@ def explain(
         print_json("explain", **fields, expected=list(prices.records(expected)) if expected else None)
         return
     print(*found.lines(), sep="\n")
+    print(f"started (MPI_I{collective}, MPI_{collective.capitalize()}_init): {_started(target, collective)}")
     if theirs is not None:
         like = f", which sends what {theirs.spec} does" if theirs.spec else ""
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
@@ -139,6 +140,20 @@ class Explained:
             {"spec": one.spec, "expected_us": 1e6 * one.seconds, "basis": one.basis} for one in self.tried
         ]
         return fields
+
+
+def _started(target: mpis.Mpi, collective: str) -> str:
+    """What serves non-blocking and persistent calls: docs/plans.md."""
+    setting = os.environ.get("SWAPMEET_NONBLOCKING", "auto")
+    if setting == "thread":
+        return "by threads, with MPI_THREAD_MULTIPLE (SWAPMEET_NONBLOCKING=thread)"
+    if setting == "native":
+        return "the host MPI (SWAPMEET_NONBLOCKING=native)"
+    if target.progress_symbol is None:
+        return "the host MPI, which calls nobody in its progress"
+    if (target.abi, collective) == ("openmpi", "alltoallw") and not os.environ.get("SWAPMEET_ALGORITHM"):
+        return "the host MPI, which takes less for small blocks; persistent ones as above"
+    return f"as above, advanced in the host MPI's progress ({target.progress_symbol})"
 
 
 def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: str) -> Explained:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import hashlib
+import mmap
 import os
 import sys
 from dataclasses import dataclass, field
@@ -55,6 +56,15 @@ class Mpi:
     def abi(self) -> str:
         """What its handles are: 'mpich' (also Intel MPI's), 'openmpi', 'standard' (that of MPI 5) or 'unknown'."""
         return "standard" if self.standard_abi else {"intel": "mpich"}.get(self.kind, self.kind)
+
+    @property
+    def progress_symbol(self) -> str | None:
+        """The function by which others are called in its progress: src/mpi/progress.hpp. None: it has none."""
+        symbol = {"mpich": "MPIX_Async_start", "openmpi": "opal_progress_register"}.get(self.abi)
+        if symbol is None or self.libmpi is None:
+            return None
+        with self.libmpi.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            return symbol if text.find(symbol.encode()) >= 0 else None
 
     @property
     def compiler(self) -> tuple[str, ...]:

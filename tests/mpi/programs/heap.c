@@ -1,7 +1,7 @@
 /* Exchanges of blocks that the other ranks of the node can map, each in turn and mixed with others: every byte is checked.
  * Arguments, in any order: forbid (process_vm_readv is refused from now on), alloc-mem (MPI_Alloc_mem is asked for memory)
  * or malloc, call (exchanges), fork (a child of each rank writes into its copies, then exchange), maps (each
- * rank has mapped the memory of all others) or no-maps, errors, foreign (MPI_Free_mem of what malloc gave). Prints
+ * rank has mapped the memory of all others) or no-maps, tried (exchanges from one kind of memory for a while, then from another), errors, foreign (MPI_Free_mem of what malloc gave). Prints
  * "heap: right". */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -121,6 +121,15 @@ static void errors(void) {
   for (int i = 0; i < 100; ++i) must(MPI_Free_mem(all[(i * 37) % 100]) == MPI_SUCCESS, "MPI_Free_mem of any");
 }
 
+static void be_tried(void) {
+  enum { EACH = 60, BYTES = 65536 };
+  for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, send, receive, BYTES);
+  for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, own_send, own_receive, BYTES);
+  for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, rank % 2 ? own_send : send, receive, BYTES);
+  for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, i % 3 ? own_send : send, receive, BYTES);
+  for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, send, own_receive, BYTES);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -131,6 +140,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "malloc") || !strcmp(argv[i], "alloc-mem")) send = allocate(MOST), receive = allocate(MOST);
     if (!strcmp(argv[i], "call")) call_all();
     if (!strcmp(argv[i], "fork")) have_children(), call_all();
+    if (!strcmp(argv[i], "tried")) be_tried();
     if (!strcmp(argv[i], "errors")) errors();
     if (!strcmp(argv[i], "foreign")) MPI_Free_mem(malloc(MOST));
     if (!strcmp(argv[i], "maps")) must(mapped_heaps() >= ranks - 1, "a heap is not mapped");

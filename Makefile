@@ -135,22 +135,24 @@ programs:
 	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
 	@$(BIN)/python tests/programs.py
 
-# Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges).
-# Texts that reach code of their own, and those that fail, are kept in build/fuzz.
+# Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges), and
+# what Python reads by Atheris. Texts that reach code of their own, and those that fail, are kept in build/fuzz.
 FUZZED := memory network nodes options placement schedule slots spec tuning workload
+FUZZED_PYTHON := machine measurements mpich-rules recording statistics watchdog
 FUZZ_S := 3600
 CLANG = $(notdir $(or $(firstword $(foreach name,clang clang-19 clang-16,$(shell command -v $(name)))),clang))
 FUZZ_FLAGS = -DSWAPMEET_FUZZ=ON -DSWAPMEET_SANITIZE=fuzzer-no-link,address,undefined -DCMAKE_BUILD_TYPE=Debug \
 	-DCMAKE_CXX_FLAGS_DEBUG='-O1 -gline-tables-only' -DCMAKE_C_COMPILER=$(CLANG) \
 	-DCMAKE_CXX_COMPILER=$(subst clang,clang++,$(CLANG))
-fuzz: $(VENV)/.tools  ## Fuzz the parsers of what comes from outside, an hour each (FUZZ_S=60: a minute)
+FUZZ_OPTIONS = -verbosity=0 -max_total_time=$(FUZZ_S) -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1
+fuzz: $(VENV)/.extra-fuzz  ## Fuzz the parsers of what comes from outside, an hour each (FUZZ_S=60: a minute)
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/fuzz -G Ninja $(FUZZ_FLAGS) >/dev/null && \
 		cmake --build build/fuzz --target parsers
-	@status=0; for parser in $(FUZZED); do mkdir -p build/fuzz/corpus/$$parser && echo "fuzz: $$parser" && \
-		SWAPMEET_FUZZ=$$parser UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/fuzz/bin/parsers -verbosity=0 \
-			-max_total_time=$(FUZZ_S) -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
-			-artifact_prefix=build/fuzz/$$parser- build/fuzz/corpus/$$parser tests/fuzz/corpus/$$parser || status=1; \
-	done; exit $$status
+	@status=0; fuzz() { mkdir -p build/fuzz/corpus/$$1 && echo "fuzz: $$1" && \
+		SWAPMEET_FUZZ=$$1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $$3 $(FUZZ_OPTIONS) \
+			-artifact_prefix=build/fuzz/$$1- build/fuzz/corpus/$$1 tests/fuzz/$$2/$$1 || status=1; }; \
+	for parser in $(FUZZED); do fuzz $$parser corpus build/fuzz/bin/parsers; done; \
+	for reader in $(FUZZED_PYTHON); do fuzz $$reader files "$(BIN)/python tests/fuzz/readers.py"; done; exit $$status
 
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -1,9 +1,10 @@
 /// Memory for small requests when there is none left.
 ///
-/// A rank that cannot allocate some bytes while it sets something up together with others leaves them waiting. So small
-/// requests of this library, and of it alone (exports.map keeps these functions to ourselves), fall back to a reserve:
-/// enough to finish what has begun. Large requests are not served by it: who makes them agrees with the other ranks, or
-/// carries the failure through the exchange (exchange/exchange.hpp).
+/// A rank that cannot allocate some bytes while it chooses or sets something up together with others is out of step with
+/// them: they wait, or take its next messages for those of this call. So requests of this library, and of it alone
+/// (exports.map keeps these functions to ourselves), fall back to a reserve: enough for the candidates of a choice and the
+/// tables of some thousand ranks, until what has begun is finished. Larger requests are not served by it: who makes them
+/// agrees with the other ranks, or carries the failure through the exchange (exchange/exchange.hpp).
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t most_bytes = 4095, reserve_bytes = std::size_t{256} << 10;
+constexpr std::size_t most_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
 alignas(std::max_align_t) char reserve[reserve_bytes];  // takes no memory before it is used
 std::atomic<std::size_t> used{0};
 

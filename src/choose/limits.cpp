@@ -4,7 +4,6 @@
 #include <bit>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "algorithms/generate.hpp"
 #include "verify/certificate.hpp"
@@ -18,29 +17,28 @@ bool on_one_node(const Shape& shape) {
          std::ranges::adjacent_find(shape.hierarchy.front(), std::not_equal_to{}) == shape.hierarchy.front().end();
 }
 
-/// The spec, then with narrower and narrower windows, by its completion rule and then in batches; then, of a direct
-/// exchange, the same with grants.
-std::vector<Spec> narrower(const Spec& spec, const Shape& shape) {
+/// Calls accepts(spec) with the spec, then with narrower and narrower windows, by its completion rule and then in batches;
+/// then, of a direct exchange, the same with grants; until one is accepted.
+template <class Accepts>
+bool accepts_narrower(const Spec& spec, const Shape& shape, Accepts&& accepts) {
   const auto widest = static_cast<std::uint32_t>(std::max(1, shape.ranks - 1));
   const std::uint32_t window = spec.window == 0 ? widest : std::min(static_cast<std::uint32_t>(spec.window), widest);
-  std::vector<Spec> specs{spec};
-  const auto add = [&](std::uint32_t narrowed, Completion completion, Posting posting) {
+  const auto one = [&](std::uint32_t narrowed, Completion completion, Posting posting) {
     Spec other = spec;
     if (narrowed < widest) other.window = static_cast<std::int32_t>(narrowed);
     other.completion = completion;
     other.posting = posting;
-    if (unsuitable(other, shape).empty()) specs.push_back(std::move(other));
+    return accepts(other);
   };
-  const auto add_all = [&](std::uint32_t widest_window, Completion completion, Posting posting) {
+  const auto any = [&](std::uint32_t widest_window, Completion completion, Posting posting) {
     for (std::uint32_t narrowed = std::bit_floor(widest_window); narrowed > 0; narrowed /= 2)
-      add(narrowed, completion, posting);
+      if (one(narrowed, completion, posting)) return true;
+    return false;
   };
-  add_all(window - 1, spec.completion, spec.posting);
-  if (spec.completion != Completion::all) add_all(window, Completion::all, spec.posting);
-  if (spec.family != Family::direct || spec.posting == Posting::granted) return specs;
-  add(window, spec.completion, Posting::granted);
-  add_all(window - 1, spec.completion, Posting::granted);
-  return specs;
+  if (accepts(spec) || any(window - 1, spec.completion, spec.posting)) return true;
+  if (spec.completion != Completion::all && any(window, Completion::all, spec.posting)) return true;
+  if (spec.family != Family::direct || spec.posting == Posting::granted) return false;
+  return one(window, spec.completion, Posting::granted) || any(window - 1, spec.completion, Posting::granted);
 }
 
 /// What a rank holds at most.
@@ -77,21 +75,24 @@ Limited within_limits(const Spec& spec, Collective collective, const Shape& shap
   if (spec.family == Family::native || (spec.intra != Transport::mpi && on_one_node(shape))) return answer;
   const std::int64_t size = of_unequal_blocks(collective) ? any_block_bytes : block_bytes;
   bool first = true;
-  for (const Spec& point : narrower(spec, shape)) {
+  const bool found = accepts_narrower(spec, shape, [&](const Spec& point) {
     const Certificate::Bounds bounds = most_held(point, collective, shape);
     const bool few_requests = bounds.requests <= options.request_limit;
     const std::int64_t largest = few_requests ? largest_block(bounds, point, options.unexpected_limit_bytes) : -1;
     if (size <= largest) {
+      // Last: it may take tables of all ranks (order=groups).
+      if (!answer.problem.empty() && !unsuitable(point, shape).empty()) return false;
       answer.spec = point;
       if (size != any_block_bytes) answer.most_bytes = largest;
-      return answer;
+      return true;
     }
     if (size != any_block_bytes) answer.least_bytes = std::max(answer.least_bytes, largest + 1);
     if (std::exchange(first, false))
       answer.problem = few_requests ? early_above(bounds.early_messages, largest, options)
                                     : requests_above(bounds.requests, options);
-  }
-  answer.spec = Spec{};
+    return false;
+  });
+  if (!found) answer.spec = Spec{};
   return answer;
 }
 

@@ -220,10 +220,7 @@ void* move(void* block, std::size_t bytes, void* moved, void (*release)(void*)) 
 }
 
 [[gnu::noinline]] void* grow_to_large(void* block, std::size_t bytes) {
-  const std::size_t had = next.usable_size(block);
-  if (had >= threshold.load(std::memory_order_relaxed))
-    return nullptr;  // it was refused before, and moves without a copy
-  return move(block, std::min(had, bytes), large(bytes, 1), next.free);
+  return move(block, std::min(next.usable_size(block), bytes), large(bytes, 1), next.free);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ Result<std::vector<std::string>> expand_hosts(std::string_view list) {
       if (list[end] == '[' && open == std::string_view::npos) open = end;
       if (list[end] == ']' && open != std::string_view::npos) close = end;
     }
+    if (end == at) return problem("expected a name", at);
     if (open == std::string_view::npos) {
       names.emplace_back(list.substr(at, end - at));
     } else {

@@ -1,5 +1,5 @@
 /* Random programs, from a seed: runs episodes of them and checks every byte; or as many as it takes to make so many
- * all-to-alls, and checks that what the process holds does not grow (a soak). */
+ * all-to-alls, some of them by several threads, and checks that what the process holds does not grow (a soak). */
 #include "fuzz.h"
 
 #include <stdarg.h>
@@ -87,8 +87,11 @@ static void run_episodes(Suite *suite, const FuzzOptions *options, const char *p
 static void soak(Suite *suite, const FuzzOptions *options) {
   long all_to_alls = 0, done = 0;
   Footprint least[2] = {footprint_most, footprint_most};
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
   for (int episode = 0; done < options->soak; ++episode) {
     run_episode(suite, options, episode, &all_to_alls);
+    if (level == MPI_THREAD_MULTIPLE) exchange_by_threads(suite, options->suite.seed, episode, &all_to_alls);
     done = all_to_alls;
     MPI_Bcast(&done, 1, MPI_LONG, 0, suite->comm);
     const Footprint now = footprint();

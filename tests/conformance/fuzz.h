@@ -53,6 +53,10 @@ void use_collective(Program* program); /* another than all-to-all */
 void exchange_one(Program* program);
 void exchange_several(Program* program);
 
+/** In a soak: threads of each rank exchange at the same time, each on a communicator that is made for it and freed.
+ *  Requires MPI_THREAD_MULTIPLE. Collective over MPI_COMM_WORLD. Adds to `all_to_alls` those of this rank. */
+void exchange_by_threads(Suite* suite, uint64_t seed, int round, long* all_to_alls);
+
 /** Complete and check the messages on a slot; on all: -1. */
 void complete_messages(Program* program, int slot);
 

@@ -39,3 +39,19 @@ def test_what_is_right_passes(launch, compiled, wheel: str, algorithm: str) -> N
     done = run(launch, compiled, wheel, "none", algorithm, "2")
     assert done.stdout.splitlines() == ["right, right"] * RANKS
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "to", "sent"),
+    [("padded-bruck", 2, 100), ("padded-alltoall", 2, 100), ("bruck", 1, 100_000), ("shared-memory", 1, 100)],
+)
+def test_sizes_that_differ_are_told_where_nothing_else_shows_them(
+    launch, compiled, wheel: str, algorithm: str, to: int, sent: int
+) -> None:
+    """Padded blocks are cut; one whose ends see it on different sides of `direct` hangs."""
+    argv = [compiled(wheel, "mismatch"), "from=0", f"to={to}", f"sent={sent}", "expected=60", "others=100"]
+    done = launch(4, argv, mpi=wheel, algorithm=algorithm, env={"SWAPMEET_CHECK": "1"})
+    assert done.returncode == 0, done.stderr
+    said = f"call 1 of MPI_Alltoallv on 4 ranks: rank 0 sends {sent} B to rank {to}, which receives 60 B"
+    assert [line for line in done.stderr.splitlines() if "error" in line] == ["swapmeet: error: " + said]
+    assert sum(line.endswith("afterwards right") for line in done.stdout.splitlines()) == 4

@@ -32,6 +32,7 @@ FAMILIES = {
     "leaders": ("node-leaders", 4, "2"),
     "padded": ("padded-bruck", 3, None),
     "padded-native": ("padded-alltoall", 2, None),
+    "auto": ("auto", 4, "2"),  # with as many trials as there can be
 }
 
 SYMBOLS = Path(__file__).parents[2] / "src" / "mpi" / "symbols.hpp"
@@ -69,6 +70,7 @@ FAST = {
     "leaders": ["malloc:1", "Isend"],
     "padded": ["malloc:4096", "Allreduce+"],
     "padded-native": ["malloc*1000:4096"],
+    "auto": ["malloc:4096"],
 }
 #: The same, of calls that do not block, and of what is called once.
 STARTED = {
@@ -79,6 +81,7 @@ STARTED = {
         "Send",
     ],
     "spread-out": ["Comm_get_errhandler"],
+    "auto": ["malloc:4096"],
 }
 
 
@@ -119,7 +122,11 @@ def with_faults(launch, compiled, preloaded, pytestconfig: pytest.Config):
         )
         argv = ["env", f"LD_PRELOAD={preloaded(mpi)}:{fault}", calls]
         words = [function, first, last, rank, least_bytes or 1, when]
-        environment = {"SWAPMEET_ALGORITHM": spec, **({"SWAPMEET_NODES": nodes} if nodes else {})}
+        environment = {
+            "SWAPMEET_ALGORITHM": spec,
+            "SWAPMEET_TRIALS": "1000000",
+            **({"SWAPMEET_NODES": nodes} if nodes else {}),
+        }
         try:
             done = launch(ranks, [*argv, *map(str, words)], mpi=mpi, preload=False, env=environment, timeout=timeout)
         except subprocess.TimeoutExpired as hanging:

@@ -1,4 +1,5 @@
-"""Many random all-to-alls (tests/conformance/fuzz.c): what the processes hold afterwards is no more than after some."""
+"""Many random all-to-alls (tests/conformance/fuzz.c), of one thread and of several: what processes hold does not grow
+(what is left after a third of them is compared with what is left at the end)."""
 
 from __future__ import annotations
 

@@ -211,6 +211,8 @@ class _Reader:
         self.numbers: dict[str, Number] = {}
 
     def problem(self, place: str, reason: str) -> SwapmeetError:
+        if not place.isprintable() or len(place) > 200:  # a name in the description
+            place = _brief(place)
         return SwapmeetError(f'{self.option} "{self.name}": {place + ": " if place else ""}{reason}')
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -89,6 +89,13 @@ static void calls(void) {
   fill(text, 50, 13);
   must((text = realloc(text, 50)) && !in_heap(text) && holds(text, 50, 13), "to small");
   free(text);
+  /* which the allocator may give as many bytes as a large one has, by its alignment or whole pages */
+  must(posix_memalign(&block, 32 << 10, LARGE - 100) == 0 && !in_heap(block), "small and aligned");
+  fill(block, LARGE - 100, 15);
+  must((block = realloc(block, LARGE)) && in_heap(block) && holds(block, LARGE - 100, 15), "from small to large");
+  free(block);
+  must(in_heap(block = realloc(malloc(LARGE - 1), LARGE)), "from the largest small one to the smallest large one");
+  free(block);
   must(realloc(malloc(LARGE), 0) == NULL, "realloc to nothing");
   must(in_heap(block = realloc(NULL, LARGE)), "realloc of nothing");
   errno = 5;

@@ -203,7 +203,8 @@ def test_a_library_that_is_preloaded_as_well_serves(
     done = launch(2, [*argv, compiled(wheel, "loaded")], mpi=wheel, preload=False)
     check_served(done, wheel)
     assert "is served by" not in done.stderr
-    assert [tally["calls"] for tally in json.loads(statistics.read_text())["calls"]][:2] == [2, 1]  # one is persistent
+    persistent = wheel == "mpich"  # the header of Open MPI 5 is of MPI 3.1
+    assert [tally["calls"] for tally in json.loads(statistics.read_text())["calls"]][:2] == [1 + persistent, 1]
 
 
 @pytest.mark.in_turn

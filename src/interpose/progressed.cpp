@@ -63,6 +63,7 @@ int end_all(MPI_Comm, int, void*, void*) {
   return guarded([]() -> int {
     const std::lock_guard lock(all().mutex);
     for (const auto& one : all().alive) context().under_way->finish(one->planned());
+    unwatch_all();
     all().alive.clear();
     PMPI_Comm_free(&all().bell);
     return MPI_SUCCESS;

@@ -1,11 +1,14 @@
 #include "interpose/requests.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 #include "api/export.hpp"
+#include "interpose/foreign.hpp"
 #include "mpi/guard.hpp"
 #include "session/under_way.hpp"
 
@@ -15,8 +18,6 @@ namespace {
 
 using OfOne = int (*)(MPI_Request*);
 using OfSeveral = int (*)(int, MPI_Request*);
-using Wait = int (*)(MPI_Request*, MPI_Status*);
-using WaitForAll = int (*)(int, MPI_Request*, MPI_Status*);
 
 OfOne native_start() {
   static const auto found = reinterpret_cast<OfOne>(needed_mpi_symbol("PMPI_Start"));
@@ -31,27 +32,14 @@ OfOne native_free() {
   return found;
 }
 
-Wait native_wait() {
-  static const auto found = reinterpret_cast<Wait>(needed_mpi_symbol("PMPI_Wait"));
-  return found;
-}
-WaitForAll native_waitall() {
-  static const auto found = reinterpret_cast<WaitForAll>(needed_mpi_symbol("PMPI_Waitall"));
-  return found;
-}
-
 int find_start(MPI_Request*);
 int find_startall(int, MPI_Request*);
 int find_free(MPI_Request*);
-int find_wait(MPI_Request*, MPI_Status*);
-int find_waitall(int, MPI_Request*, MPI_Status*);
 
 // What the entry points do: find the host MPI at first, then call it, and look for our requests if there are any.
 std::atomic<OfOne> start{find_start};
 std::atomic<OfSeveral> startall{find_startall};
 std::atomic<OfOne> free_request{find_free};
-std::atomic<Wait> wait_for{find_wait};
-std::atomic<WaitForAll> waitall{find_waitall};
 
 template <class Function>
 Function settled(std::atomic<Function>& step, Function first, Function native) {
@@ -64,12 +52,6 @@ int find_startall(int count, MPI_Request* requests) {
   return settled(startall, find_startall, native_startall())(count, requests);
 }
 int find_free(MPI_Request* request) { return settled(free_request, find_free, native_free())(request); }
-int find_wait(MPI_Request* request, MPI_Status* status) {
-  return settled(wait_for, find_wait, native_wait())(request, status);
-}
-int find_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  return settled(waitall, find_waitall, native_waitall())(count, requests, statuses);
-}
 
 struct Hash {
   std::size_t operator()(MPI_Request request) const {
@@ -128,15 +110,14 @@ int watched_free(MPI_Request* request) {
   return error;
 }
 
-int watched_wait(MPI_Request* request, MPI_Status* status) {
-  if (Persistent* const persistent = UnderWay::any() && request ? find(*request) : nullptr) persistent->finish();
-  return native_wait()(request, status);
-}
-
-int watched_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  for (int i = 0; i < count && requests && UnderWay::any(); ++i)
-    if (Persistent* const persistent = find(requests[i])) persistent->finish();
-  return native_waitall()(count, requests, statuses);
+/// Finishes exchanges of ours before the host MPI waits for them. Only where it would wait for nothing else: what moves only in
+/// its waits, as collective input and output of MPICH, must not stand still meanwhile.
+[[gnu::noinline, gnu::cold]] void finish_ours(int count, const MPI_Request* requests) {
+  if (count <= 0 || !requests) return;
+  const std::span all(requests, static_cast<std::size_t>(count));
+  if (!std::ranges::all_of(all, [](MPI_Request one) { return one == MPI_REQUEST_NULL || find(one); })) return;
+  for (const MPI_Request one : all)
+    if (Persistent* const persistent = find(one)) persistent->finish();
 }
 
 }  // namespace
@@ -149,8 +130,11 @@ void watch(MPI_Request request, Persistent& persistent) {
   start = watched_start;
   startall = watched_startall;
   free_request = watched_free;
-  wait_for = watched_wait;
-  waitall = watched_waitall;
+}
+
+void unwatch_all() {
+  const std::lock_guard lock(watched().mutex);
+  watched().all.clear();
 }
 
 }  // namespace swapmeet
@@ -170,13 +154,22 @@ SWAPMEET_PASS_ALL(PMPI_Startall, startall)
 SWAPMEET_PASS(MPI_Request_free, free_request)
 SWAPMEET_PASS(PMPI_Request_free, free_request)
 
-#define SWAPMEET_PASS_WAIT(prefix)                                                                 \
-  SWAPMEET_EXPORT int prefix##_Wait(MPI_Request* request, MPI_Status* status) {                    \
-    return swapmeet::wait_for.load(std::memory_order_relaxed)(request, status);                    \
-  }                                                                                                \
-  SWAPMEET_EXPORT int prefix##_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) { \
-    return swapmeet::waitall.load(std::memory_order_relaxed)(count, requests, statuses);           \
+#define SWAPMEET_WAIT(name)                                             \
+  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {  \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#name); \
+    if (swapmeet::UnderWay::any()) [[unlikely]]                         \
+      swapmeet::finish_ours(1, request);                                \
+    return swapmeet::pass_on(underneath, request, status);              \
+  }
+#define SWAPMEET_WAIT_FOR_ALL(name)                                                    \
+  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) { \
+    static void* const underneath = swapmeet::needed_mpi_symbol(#name);                \
+    if (swapmeet::UnderWay::any()) [[unlikely]]                                        \
+      swapmeet::finish_ours(count, requests);                                          \
+    return swapmeet::pass_on(underneath, count, requests, statuses);                   \
   }
 
-SWAPMEET_PASS_WAIT(MPI)
-SWAPMEET_PASS_WAIT(PMPI)
+SWAPMEET_WAIT(MPI_Wait)
+SWAPMEET_WAIT(PMPI_Wait)
+SWAPMEET_WAIT_FOR_ALL(MPI_Waitall)
+SWAPMEET_WAIT_FOR_ALL(PMPI_Waitall)

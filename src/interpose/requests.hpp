@@ -27,4 +27,7 @@ class Persistent {
 /// `request` stands for `persistent` from now on, which lives until it is closed.
 void watch(MPI_Request request, Persistent& persistent);
 
+/// No request stands for anything any more.
+void unwatch_all();
+
 }  // namespace swapmeet

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "mpi/agreement.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/simulation.hpp"
 
@@ -86,9 +87,8 @@ void register_poll() {
 int poll_request(void*, MPI_Status*) {
   constexpr std::uint32_t calls_between = 64;  ///< looks for messages
   thread_local std::uint32_t calls = 0;
-  int flag = 0;
   advance();
-  if (++calls % calls_between == 0) PMPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  if (++calls % calls_between == 0) look_for_messages();
   return MPI_SUCCESS;  // else MPI ends the application
 }
 
@@ -131,6 +131,12 @@ bool has_several_threads() {
 }
 
 bool progress_is_locked() { return host_is_mpich && has_several_threads(); }
+
+void look_for_messages() {
+  static const int tag = most_tag();
+  int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else
+  PMPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
 
 bool has_progress() { return !simulated && registrar() != nullptr; }
 

@@ -35,6 +35,10 @@ bool has_several_threads();
 /// ends the program where it finds its locks taken by itself.
 bool progress_is_locked();
 
+/// Lets the host MPI go on with messages, by a look for one. If it finds one it does nothing else, so the tag is one that
+/// hardly any application uses.
+void look_for_messages();
+
 /// What a generalised request needs, as of MPI_Grequest_start().
 struct RequestCalls {
   MPI_Grequest_query_function* query;

@@ -11,6 +11,7 @@
 
 #include "mpi/faults.hpp"
 #include "mpi/mpi.hpp"
+#include "mpi/progress.hpp"
 #include "mpi/simulation.hpp"
 #include "schedule/spec.hpp"
 #include "choose/means.hpp"
@@ -101,8 +102,7 @@ class Neighbours {
     if constexpr (simulated) return pass_time(moved);
     node_.waiter().turn(moved, anyone, [this] {
       node_.look_whether_broken();
-      int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else
-      PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+      look_for_messages();
     });
   }
 
@@ -128,7 +128,6 @@ class Neighbours {
   std::size_t shared_bytes() const { return node_.shared_bytes(); }
 
  private:
-  static constexpr int unused_tag = 0;
   Node node_;
   std::vector<std::int32_t> members_;  ///< number within the node of each rank of the communicator, or -1
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mpi/mpi.hpp"
+#include "mpi/progress.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
@@ -108,8 +108,7 @@ void UnderWay::finish(Ongoing& one) {
       const std::lock_guard lock(one.baton());
       if (one.rest() == Ongoing::Rest::unknown && looks >= patience) sched_yield();
     }
-    int flag = 0;  // the host MPI's messages go on, too: see Neighbours::turn()
-    if (looks % patience == 0) PMPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (looks % patience == 0) look_for_messages();
   }
 }
 

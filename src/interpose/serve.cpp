@@ -103,11 +103,14 @@ bool lies_directly(const Call& call) {
 /// anything does.
 Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& trying, OnlineTuning*& trial) {
   const std::int64_t block_bytes = call.collective == Collective::alltoall ? call.receive.bytes(0) : 0;
-  Decision* decision = &communicator.decide(call.collective, block_bytes);
-  if (!decision->trying.empty()) [[unlikely]]
-    trying = communicator.trying(call.collective, *decision, block_bytes);
-  if (trying) [[unlikely]]
+  Decision& first = communicator.decide(call.collective, block_bytes);
+  Decision* decision = &first;
+  if (!first.trying.empty()) [[unlikely]]
+    trying = communicator.trying(call.collective, first, block_bytes);
+  if (trying) [[unlikely]] {
     decision = &tried(call, block_bytes, *trying, trial);
+    trying = communicator.trying(call.collective, first, block_bytes);  // that counts the next call, on all ranks
+  }
   if (block_bytes > decision->unchecked_bytes) [[unlikely]]
     decision = &communicator.within_limits(*decision, call.collective, call.in_place, block_bytes);
   std::chrono::nanoseconds agreement{};

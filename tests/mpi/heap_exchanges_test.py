@@ -75,6 +75,15 @@ def test_trials_tell_memory_from_memory(with_heap, compiled, wheel: str, ranks: 
     assert chosen == {"online choice", "online choice in memory that ranks copy directly"}
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "native"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_trials_are_counted_alike_where_calls_are_not_alike(
+    with_heap, compiled, wheel: str, ranks: int, algorithm: str
+) -> None:
+    words = [compiled(wheel, "heap"), "alloc-mem", "tried-by-one"]
+    check(with_heap(ranks, words, wheel, algorithm, setting="mpi", of_malloc=False, SWAPMEET_TRIALS="10"))
+
+
 @pytest.mark.parametrize("memory", ["malloc", "alloc-mem"])
 def test_blocks_are_copied_directly_where_the_kernel_copies_nothing(
     with_heap, compiled, wheel: str, memory: str

@@ -1,8 +1,9 @@
 /* Exchanges of blocks that the other ranks of the node can map, each in turn and mixed with others: every byte is checked.
  * Arguments, in any order: forbid (process_vm_readv is refused from now on), alloc-mem (MPI_Alloc_mem is asked for memory)
  * or malloc, call (exchanges), fork (a child of each rank writes into its copies, then exchange), maps (each
- * rank has mapped the memory of all others) or no-maps, tried (exchanges from one kind of memory for a while, then from another), errors, foreign (MPI_Free_mem of what malloc gave). Prints
- * "heap: right". */
+ * rank has mapped the memory of all others) or no-maps, tried (exchanges from one kind of memory for a while, then from
+ * another), tried-by-one (the same, where rank 0 has another type), errors, foreign (MPI_Free_mem of what malloc gave).
+ * Prints "heap: right". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -130,6 +131,23 @@ static void be_tried(void) {
   for (int i = 0; i < EACH; ++i) exchange(MPI_COMM_WORLD, send, own_receive, BYTES);
 }
 
+/* Rank 0 has another type of the same bytes, so that it decides on each call anew. */
+static void be_tried_by_one(void) {
+  enum { EACH = 60, BYTES = 65536 };
+  MPI_Datatype block;
+  MPI_Type_contiguous(BYTES, MPI_BYTE, &block);
+  MPI_Type_commit(&block);
+  for (int i = 0; i < 4 * EACH; ++i) {
+    unsigned char *const from = i / EACH % 2 ? own_send : send;
+    for (int d = 0; d < ranks; ++d)
+      for (int k = 0; k < BYTES; k += 64) from[(size_t)d * BYTES + k] = value(rank, d, i, k);
+    MPI_Alltoall(from, rank ? BYTES : 1, rank ? MPI_BYTE : block, receive, BYTES, MPI_BYTE, MPI_COMM_WORLD);
+    for (int s = 0; s < ranks; ++s)
+      for (int k = 0; k < BYTES; k += 64) must(receive[(size_t)s * BYTES + k] == value(s, rank, i, k), "a byte");
+  }
+  MPI_Type_free(&block);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -141,6 +159,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "call")) call_all();
     if (!strcmp(argv[i], "fork")) have_children(), call_all();
     if (!strcmp(argv[i], "tried")) be_tried();
+    if (!strcmp(argv[i], "tried-by-one")) be_tried_by_one();
     if (!strcmp(argv[i], "errors")) errors();
     if (!strcmp(argv[i], "foreign")) MPI_Free_mem(malloc(MOST));
     if (!strcmp(argv[i], "maps")) must(mapped_heaps() >= ranks - 1, "a heap is not mapped");

@@ -16,6 +16,8 @@
 namespace {
 
 constexpr std::size_t most_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
+/// The end of the reserve is for small requests, which are the most, and of which all must be served.
+constexpr std::size_t small_bytes = 4095, for_small_bytes = 256 << 10;
 alignas(std::max_align_t) char reserve[reserve_bytes];  // takes no memory before it is used
 std::atomic<std::size_t> used{0};
 
@@ -23,8 +25,12 @@ void* from_reserve(std::size_t bytes) {
   if (bytes > most_bytes) return nullptr;
   const std::size_t room =
       (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
-  const std::size_t begin = used.fetch_add(room, std::memory_order_relaxed);
-  return begin + room <= reserve_bytes ? reserve + begin : nullptr;
+  const std::size_t end = bytes > small_bytes ? reserve_bytes - for_small_bytes : reserve_bytes;
+  std::size_t begin = used.load(std::memory_order_relaxed);
+  do
+    if (room > end || begin > end - room) return nullptr;
+  while (!used.compare_exchange_weak(begin, begin + room, std::memory_order_relaxed));
+  return reserve + begin;
 }
 
 bool of_reserve(const void* memory) {

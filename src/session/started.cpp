@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "mpi/agreement.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
@@ -283,9 +285,11 @@ StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
   Decision* const usual = found ? nullptr : communicator_.decided(one.collective(), one.block_bytes());
   if (!usual || usual->trying.empty() || is_single_step(usual->spec())) return found.get();
   const auto make_single = [this, tried = &found, collective = one.collective()] {
-    Decision& single = communicator_.on_trial(collective, single_step());
-    if (single.exchange) (*tried)->single = &single;
-    return single.exchange != nullptr;
+    try {
+      Decision& single = communicator_.on_trial(collective, single_step());
+      if (single.exchange) (*tried)->single = &single;
+    } catch (const std::bad_alloc&) {}  // agreed on by the ranks
+    return most_of_any_rank(!(*tried)->single, communicator_.ours()) == 0;
   };
   found = std::make_unique<Tried>(
       StartedTuning(communicator_.those_that_try(communicator_.ours(), name_of_start(one.collective())), usual->spec(),

@@ -79,7 +79,7 @@ class StartedQueue final : public Ongoing {
     Decision* usual;
     Decision* single = nullptr;  ///< once it is prepared
 
-    Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single ? *single : *usual; }
+    Decision& by(StartedTuning::Arm arm) { return arm == StartedTuning::Arm::single && single ? *single : *usual; }
   };
   std::map<std::pair<Collective, std::int32_t>, std::unique_ptr<Tried>> tried_;
   Tried* settles_ = nullptr;  ///< with the exchange that is prepared

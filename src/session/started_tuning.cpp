@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <new>
 
 #include "mpi/agreement.hpp"
 #include "mpi/report.hpp"
@@ -92,7 +93,7 @@ void StartedTuning::judge() {
   if (first && single_s < hopeless * usual_s) return enter(first_judged);
   chosen_ = single_s < better * usual_s ? Arm::single : Arm::usual;
   pause();
-  report(usual_s, single_s);  // last: there may be no memory for it
+  report(usual_s, single_s);
 }
 
 void StartedTuning::report(double usual_s, double single_s) const {
@@ -102,8 +103,10 @@ void StartedTuning::report(double usual_s, double single_s) const {
     std::snprintf(words, sizeof words, "%.0f us by ", 1e6 * time_s);
     return words + to_text(spec);
   };
-  say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +
-           takes(single_s, single_step()) + (chosen_ == Arm::single ? ", which is taken" : ", which is left"));
+  try {
+    say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +
+             takes(single_s, single_step()) + (chosen_ == Arm::single ? ", which is taken" : ", which is left"));
+  } catch (const std::bad_alloc&) {}  // of this rank alone: the exchange goes on
 }
 
 /// Exchanges go as chosen for a while.

@@ -42,8 +42,14 @@ def require_place(path: Path) -> None:
 
 
 def write(path: Path, page: str) -> None:
-    """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one."""
+    """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one.
+
+    A device or a pipe is written to.
+    """
     with _writing(path):
+        if path.exists() and not path.is_file():
+            path.write_text(page)
+            return
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
             file.write(page)
         os.chmod(file.name, 0o644)

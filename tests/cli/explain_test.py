@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 from swapmeet import _core
 from swapmeet.cli.app import app
 from swapmeet.mpi import mpis
+
+ROOT = Path(__file__).parents[2]
 
 RULE = "rule: alltoall ranks=2..64 nodes=2..8 bytes=0..512 use=two-layer(r1=2)  # measured"
 
@@ -57,6 +60,9 @@ def test_what_serves_calls_that_are_started(tmp_path: Path) -> None:
     assert "_init): as above" in said(*words, "--collective", "alltoallw", SWAPMEET_ALGORITHM="pairwise")
     assert "_init): the host MPI (SWAPMEET_NONBLOCKING=native)" in said(*words, SWAPMEET_NONBLOCKING="native")
     assert "_init): by threads" in said(*words, SWAPMEET_NONBLOCKING="thread")
+    most = re.search(r"most_told_to_all = (\d+);", (ROOT / "src" / "node" / "node_group.hpp").read_text())
+    assert most and "_init): as above" in said("explain", "-P", most[1])
+    assert "_init): the host MPI, with more than" in said("explain", "-P", str(int(most[1]) + 1))
     bare = tmp_path / "libmpi.so"
     bare.write_bytes(b"no such symbol")
     assert mpis.find("mpich").progress_symbol == "MPIX_Async_start"

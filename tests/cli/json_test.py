@@ -27,7 +27,7 @@ CALLS = {
     "info": ("info", ["mpis", "problems"]),
     "options": ("options", ["options"]),
     "algorithms": ("algorithms", ["families", "aliases", "parameters"]),
-    "explain": ("explain -P 8 -S 512 --nodes 4", ["spec", "reason", "may_be_tried", "native", "warnings"]),
+    "explain": ("explain -P 8 -S 512 --nodes 4", ["spec", "reason", "may_be_tried", "native", "started", "warnings"]),
     "explain, with times": ("explain -P 8 -S 512 --machine theta", ["expected"]),
     "show": ("show tra -P 4", ["schedules"]),
     "verify": ("verify tra pairwise -P 2:5", ["reports"]),

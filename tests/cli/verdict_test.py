@@ -80,7 +80,7 @@ def test_a_tuning_file_is_evidence_where_it_says_what_it_gains(tmp_path: Path) -
         row(reason=f"rule: {file}, line 2")
     )
     for line in (3, 9):
-        assert "which is unknown" in said(row(reason=f"rule: {file}, line {line}"))
+        assert "whose gain is unknown" in said(row(reason=f"rule: {file}, line {line}"))
 
 
 def test_what_the_host_mpi_had_is_told_with_the_reason() -> None:

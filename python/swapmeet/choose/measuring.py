@@ -104,7 +104,7 @@ class Plan:
 
 
 def measure(plan: Plan, files: Sequence[Path]) -> None:
-    """Measure MPI_Alltoall into the first file, MPI_Alltoallv into the second, continuing what is there."""
+    """Measure MPI_Alltoall into the first file, MPI_Alltoallv into the second, continuing files that are there."""
     for collective, path in zip(("alltoall", "alltoallv"), files, strict=True):
         until = time.monotonic() + plan.seconds
         first = plan.first_look(collective)

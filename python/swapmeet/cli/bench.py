@@ -36,7 +36,9 @@ def bench(
     workload: Annotated[
         list[str] | None, typer.Option(help="Sizes of an Alltoallv, as in uniform:max=1KiB; may be repeated.")
     ] = None,
-    seeds: Annotated[str | None, typer.Option("--seed", help="Random seeds of the workloads, as in 0,1,2.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option("--seed", metavar="N,...", help="Random seeds of the workloads, as in 0,1,2.")
+    ] = None,
     datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
     nodes: Annotated[
         str | None, typer.Option(metavar="MAP", help="Ranks that count as a node, as of SWAPMEET_NODES.")

@@ -23,6 +23,7 @@ from swapmeet.units import in_symbols, parse_bytes
 
 MOST_RANKS = 1 << 20  #: the node of each is looked at
 COLLECTIVES = dict(_core.Collective.__members__)
+MOST_STARTED = 512  #: ranks of which non-blocking exchanges are served: most_told_to_all of src/node/node_group.hpp
 
 
 def explain(
@@ -62,13 +63,14 @@ def explain(
     theirs = native.chosen(target, Call(collective, ranks, size, largest if nodes else None), imported)
     pricing = None if machine is None else prices.Pricing(machines.load(machine))
     found = _explained(target, collective, ranks, size, nodes)
+    started = _started(target, collective, ranks)
     expected = None if pricing is None else prices.best(found.priced, ranks, [size], pricing, nodes)
     if as_json:
-        fields = found.record() | {"native": theirs}
+        fields = found.record() | {"native": theirs, "started": started}
         print_json("explain", **fields, expected=list(prices.records(expected)) if expected else None)
         return
     print(*found.lines(), sep="\n")
-    print(f"started (MPI_I{collective}, MPI_{collective.capitalize()}_init): {_started(target, collective)}")
+    print(f"started (MPI_I{collective}, MPI_{collective.capitalize()}_init): {started}")
     if theirs is not None:
         like = f", which sends what {theirs.spec} does" if theirs.spec else ""
         print(f"native is: {theirs.algorithm}{like}, by {theirs.why}")
@@ -142,15 +144,17 @@ class Explained:
         return fields
 
 
-def _started(target: mpis.Mpi, collective: str) -> str:
+def _started(target: mpis.Mpi, collective: str, ranks: int) -> str:
     """What serves non-blocking and persistent calls: docs/plans.md."""
     setting = os.environ.get("SWAPMEET_NONBLOCKING", "auto")
     if setting == "thread":
         return "by threads, with MPI_THREAD_MULTIPLE (SWAPMEET_NONBLOCKING=thread)"
     if setting == "native":
         return "the host MPI (SWAPMEET_NONBLOCKING=native)"
+    if ranks > MOST_STARTED:
+        return f"the host MPI, with more than {MOST_STARTED} ranks"
     if target.progress_symbol is None:
-        return "the host MPI, which calls nobody in its progress"
+        return "the host MPI, whose progress has no hook for a library"
     if (target.abi, collective) == ("openmpi", "alltoallw") and not os.environ.get("SWAPMEET_ALGORITHM"):
         return "the host MPI, which takes less for small blocks; persistent ones as above"
     return f"as above, advanced in the host MPI's progress ({target.progress_symbol})"

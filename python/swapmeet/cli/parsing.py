@@ -22,7 +22,6 @@ VALUES = {
     "--machine": "NAME|FILE",
     "--mpi": "NAME",
     "--native": "NAME",
-    "--seed": "N,...",
     "--sizes": "BYTES,...",
     "--workload": "WORKLOAD",
 }

@@ -48,7 +48,9 @@ def plot(
         list[str] | None, typer.Option(metavar="GLOB", help="Only these specs, and native; may be repeated.")
     ] = None,
     mpi: Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Only these MPIs, as in 'openmpi*'.")] = None,
-    collective: Annotated[str | None, typer.Option(help=f"Only this: {' or '.join(COLLECTIVES)}.")] = None,
+    collective: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"Only this: {' or '.join(COLLECTIVES)}.")
+    ] = None,
     ranks: Annotated[
         str | None, typer.Option(*RANKS, metavar="RANKS", help="Only these numbers of ranks, as in 4:16,64.")
     ] = None,

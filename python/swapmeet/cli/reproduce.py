@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from swapmeet import progress
+from swapmeet import progress, texts
 from swapmeet.cli.arguments import AsJson
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import print_json, tables_console
@@ -170,7 +170,7 @@ def _write(figure: Figure, rows: Sequence[Row], folder: Path) -> dict[str, Any]:
         compact(picture)
     text = "\n".join(page.section(figure, results, picture.name if picture.exists() else ""))
     written = folder / f"{figure.stem}.md"
-    written.write_text(text + "\n", encoding="utf-8")
+    texts.write(written, text + "\n")
     return {
         "figure": figure.key,
         "run": bool(rows or not figure.sources),

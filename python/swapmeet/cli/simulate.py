@@ -48,7 +48,9 @@ def simulate(
     workload: Annotated[
         list[str] | None, typer.Option(help="Sizes of an Alltoallv, as in uniform:max=1KiB; may be repeated.")
     ] = None,
-    seeds: Annotated[str | None, typer.Option("--seed", help="Random seeds of the workloads, as in 0,1,2.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option("--seed", metavar="N,...", help="Random seeds of the workloads, as in 0,1,2.")
+    ] = None,
     datatype: Annotated[str | None, typer.Option(help="byte, double, strided (with gaps), or some of them.")] = None,
     native: Annotated[
         str, typer.Option(help=f"The MPI that native stands for: {', '.join(peers.SELECTORS)}.")

@@ -111,7 +111,7 @@ def placement(hosts: int | None, per_node: str | None, ranks: int | None) -> lis
         If they contradict one another.
     """
     if ranks is not None and per_node is not None:
-        raise SwapmeetError("-P and --ranks-per-node both give the number of ranks: leave one out")
+        raise SwapmeetError("-n and --ranks-per-node both give the number of ranks: leave one out")
     if per_node is not None:
         counts = [_number(word.strip(), 1, MOST_RANKS, "--ranks-per-node") for word in per_node.split(",")]
         if len(counts) == 1:
@@ -122,7 +122,7 @@ def placement(hosts: int | None, per_node: str | None, ranks: int | None) -> lis
         many = hosts or 2
         total = ranks or many
         if total < many:
-            raise SwapmeetError(f"-P {total} leaves some of {many} nodes without a rank: take fewer --hosts")
+            raise SwapmeetError(f"-n {total} leaves some of {many} nodes without a rank: take fewer --hosts")
         counts = [total // many + (node < total % many) for node in range(many)]
     if len(counts) > MOST_NODES or sum(counts) > MOST_RANKS:
         raise SwapmeetError(f"{sum(counts)} ranks on {len(counts)} nodes: expected up to {MOST_RANKS} on {MOST_NODES}")

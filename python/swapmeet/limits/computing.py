@@ -37,9 +37,9 @@ MOST_OF_RINGS = 1024  #: of those of a torus, for which no search is needed
 def platforms(names: Sequence[str] = (), ranks: Sequence[int] = RANKS) -> Iterator[Platform]:
     """Those with networks, as far as their nodes reach."""
     for name in names or machines.names():
-        machine = machines.load(name)
+        machine = machines.load(name, "--machine")
         if machine.network is None and name in names:
-            raise machines.unknown(name, network=True)
+            raise machines.without_network(name)
         if machine.network is None:
             continue
         torus = "x" in machine.network.topology

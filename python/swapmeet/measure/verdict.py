@@ -183,7 +183,7 @@ def _evidence(row: Row) -> tuple[float | None, str]:
         measured = _measured(Path(of_file[1]), int(of_file[2]))
         if measured is not None:
             return (measured, f"measured by `swapmeet tune`, {of_file[1]}, line {of_file[2]}")
-        return (None, f"{reason}, which is unknown")
+        return (None, f"{reason}, whose gain is unknown")
     if reason.startswith("expected: "):
         return (None, reason)
     return (None, f"chosen by {reason}, not measured")

@@ -61,7 +61,7 @@ class AlphaBeta:
         return cls(machine.costs.between.start_us, machine.costs.between.byte_ns)
 
     def time_us(self, messages: float, sent_bytes: float) -> float:
-        """Microseconds that that many messages with that many bytes in them take, one after the other."""
+        """Microseconds that messages with `sent_bytes` in all take, one after the other."""
         return self.alpha_us * messages + self.beta_ns * sent_bytes / 1000
 
 

@@ -189,10 +189,7 @@ def platform(
         raise machines.unknown(name, network=topology is None)
     machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
-        raise SwapmeetError(
-            f'--machine "{name}" has no network: add "network" (docs/models.md), or give --network, or a '
-            f"machine that has one: {', '.join(machines.names(network=True))}"
-        )
+        raise machines.without_network(name, "or give --network, ")
     text = topology or (machine.network.topology if machine.network else "")
     try:
         network = read_network(text)

@@ -39,7 +39,7 @@ class Fit:
     freedom: int
 
     def microseconds(self, block_bytes: float) -> float:
-        """The label of the line."""
+        """The line at a block size."""
         return self.constant[0] * math.pow(block_bytes, self.exponent[0])
 
 

@@ -235,7 +235,7 @@ def _place(cell: Cell, origin: str) -> Place:
 
 
 def _origins(files: Sequence[Results]) -> list[str]:
-    """What files differ in that must not be pooled: machines, commits; "" where they agree."""
+    """In what files differ whose samples must not be pooled: machines, commits; "" where they agree."""
     hosts = [str(results.header.get("machine", {}).get("host", "")) for results in files]
     commits = [str(results.header.get("commit", ""))[:10] for results in files]
     columns = [values for values in (hosts, commits) if len(set(values)) > 1]

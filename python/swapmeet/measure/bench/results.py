@@ -33,7 +33,7 @@ class Writer:
     header
         For the campaign line: "swapmeet", "commit", "created", "machine", "options".
     resume
-        Continue what is there: `before` holds it; launches are numbered on.
+        Continue the file that is there: `before` holds its contents; launches are numbered on.
 
     Raises
     ------

@@ -50,9 +50,9 @@ def campaign(request: Request, file: Path, resume: bool, budget_share: float = 1
     file
         Where to.
     resume
-        Continue what is there.
+        Continue the file that is there.
     budget_share
-        That the request's budget is of the one which the user gave, and reads of; 0: nothing is printed.
+        The request's budget as a share of the one that the user gave, for what is printed; 0: nothing is printed.
 
     Raises
     ------

@@ -10,10 +10,10 @@ them show ever more about that launch and nothing about the next (hunold2014). T
   of their logarithms, never narrower than the samples themselves allow;
 - an estimate from one launch holds for that launch only.
 
-A bootstrap over launches would be too narrow where they are few: its 95 % intervals hold the truth in 62 to 79 % of
-cases with two launches and 74 to 86 % with three; these do so in 94 to 98 % (docs/results.md). The price is width: two
-launches show next to nothing, three little, five enough. Known shortfalls: 89 % in one launch whose samples are
-autocorrelated by 0.6; 92 % in five launches that differ in a skewed way.
+A bootstrap over launches would be too narrow where they are few: its 95 % intervals hold the truth in 60 to 82 % of
+cases with two launches and 76 to 87 % with three; these do so in 93 to 97 % (docs/results.md). The price is width: two
+launches show next to nothing, three little, five enough. Known shortfall: 87 % in one launch whose samples are
+autocorrelated by 0.6.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from swapmeet import progress
+from swapmeet import progress, texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import NATIVE, Cell
 from swapmeet.measure.profiling import report, summary
@@ -132,7 +132,7 @@ def _analyse(recording: Recording, wanted: Wanted | None, folder: Path, output: 
     if form == JSON:
         print_json("profile", **page)
     if output is not None:
-        output.write_text(json_text(page) + "\n")
+        texts.write(output, json_text(page) + "\n")
 
 
 def _print_recorded(recording: Recording, found: Found, rows: list[summary.Row]) -> None:

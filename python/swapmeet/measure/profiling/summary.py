@@ -67,7 +67,7 @@ class Row:
     block_imbalance: float | None = None  #: largest block over the mean block; mean over calls
 
     def quantile(self, share: float) -> int:
-        """The size that that many of the blocks do not exceed: 0.5 gives the median."""
+        """The size that this share of the blocks does not exceed: 0.5 gives the median."""
         return int(quantile(self.sizes, share, self.sizes.values())) if self.sizes else 0
 
     def histogram(self) -> dict[int, float]:

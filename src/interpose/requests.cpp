@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "api/export.hpp"
-#include "interpose/foreign.hpp"
 #include "mpi/guard.hpp"
 #include "session/under_way.hpp"
 
@@ -18,6 +17,8 @@ namespace {
 
 using OfOne = int (*)(MPI_Request*);
 using OfSeveral = int (*)(int, MPI_Request*);
+using Wait = int (*)(MPI_Request*, MPI_Status*);
+using WaitForAll = int (*)(int, MPI_Request*, MPI_Status*);
 
 OfOne native_start() {
   static const auto found = reinterpret_cast<OfOne>(needed_mpi_symbol("PMPI_Start"));
@@ -120,6 +121,50 @@ int watched_free(MPI_Request* request) {
     if (Persistent* const persistent = find(one)) persistent->finish();
 }
 
+// These go on by their own names, so that a tool behind us sees them.
+
+template <bool profiling>
+Wait next_wait() {
+  static const auto found = reinterpret_cast<Wait>(needed_mpi_symbol(profiling ? "PMPI_Wait" : "MPI_Wait"));
+  return found;
+}
+template <bool profiling>
+WaitForAll next_wait_for_all() {
+  static const auto found = reinterpret_cast<WaitForAll>(needed_mpi_symbol(profiling ? "PMPI_Waitall" : "MPI_Waitall"));
+  return found;
+}
+
+template <bool profiling>
+int find_wait(MPI_Request*, MPI_Status*);
+template <bool profiling>
+int find_wait_for_all(int, MPI_Request*, MPI_Status*);
+
+template <bool profiling>
+std::atomic<Wait> wait_for{find_wait<profiling>};
+template <bool profiling>
+std::atomic<WaitForAll> wait_for_all{find_wait_for_all<profiling>};
+
+template <bool profiling>
+int find_wait(MPI_Request* request, MPI_Status* status) {
+  return settled(wait_for<profiling>, find_wait<profiling>, next_wait<profiling>())(request, status);
+}
+template <bool profiling>
+int find_wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  return settled(wait_for_all<profiling>, find_wait_for_all<profiling>, next_wait_for_all<profiling>())(count, requests,
+                                                                                                        statuses);
+}
+
+template <bool profiling>
+int watched_wait(MPI_Request* request, MPI_Status* status) {
+  if (UnderWay::any()) finish_ours(1, request);
+  return next_wait<profiling>()(request, status);
+}
+template <bool profiling>
+int watched_wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  if (UnderWay::any()) finish_ours(count, requests);
+  return next_wait_for_all<profiling>()(count, requests, statuses);
+}
+
 }  // namespace
 
 void watch(MPI_Request request, Persistent& persistent) {
@@ -130,6 +175,8 @@ void watch(MPI_Request request, Persistent& persistent) {
   start = watched_start;
   startall = watched_startall;
   free_request = watched_free;
+  wait_for<false> = watched_wait<false>, wait_for<true> = watched_wait<true>;
+  wait_for_all<false> = watched_wait_for_all<false>, wait_for_all<true> = watched_wait_for_all<true>;
 }
 
 void unwatch_all() {
@@ -154,22 +201,17 @@ SWAPMEET_PASS_ALL(PMPI_Startall, startall)
 SWAPMEET_PASS(MPI_Request_free, free_request)
 SWAPMEET_PASS(PMPI_Request_free, free_request)
 
-#define SWAPMEET_WAIT(name)                                             \
-  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {  \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#name); \
-    if (swapmeet::UnderWay::any()) [[unlikely]]                         \
-      swapmeet::finish_ours(1, request);                                \
-    return swapmeet::pass_on(underneath, request, status);              \
-  }
-#define SWAPMEET_WAIT_FOR_ALL(name)                                                    \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) { \
-    static void* const underneath = swapmeet::needed_mpi_symbol(#name);                \
-    if (swapmeet::UnderWay::any()) [[unlikely]]                                        \
-      swapmeet::finish_ours(count, requests);                                          \
-    return swapmeet::pass_on(underneath, count, requests, statuses);                   \
+#define SWAPMEET_WAIT(name, profiling)                                                     \
+  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {                     \
+    return swapmeet::wait_for<profiling>.load(std::memory_order_relaxed)(request, status); \
   }
 
-SWAPMEET_WAIT(MPI_Wait)
-SWAPMEET_WAIT(PMPI_Wait)
-SWAPMEET_WAIT_FOR_ALL(MPI_Waitall)
-SWAPMEET_WAIT_FOR_ALL(PMPI_Waitall)
+#define SWAPMEET_WAIT_FOR_ALL(name, profiling)                                                           \
+  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) {                   \
+    return swapmeet::wait_for_all<profiling>.load(std::memory_order_relaxed)(count, requests, statuses); \
+  }
+
+SWAPMEET_WAIT(MPI_Wait, false)
+SWAPMEET_WAIT(PMPI_Wait, true)
+SWAPMEET_WAIT_FOR_ALL(MPI_Waitall, false)
+SWAPMEET_WAIT_FOR_ALL(PMPI_Waitall, true)

@@ -89,7 +89,8 @@ bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
     data.map = &map;
   }
   if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
-  return transfer.link->process != 0 && worth_reading(data.map) &&
+  const bool here = std::ranges::all_of(transfer.pieces, [](const Piece& piece) { return worth_reading(piece.map); });
+  return transfer.link->process != 0 && here && worth_reading(data.map) &&
          read_from(transfer.link->process, data, transfer.pieces);
 }
 

@@ -131,7 +131,7 @@ class LevelZero : public DeviceDriver {
     char byte = 0;
     const RemotePiece there{reinterpret_cast<std::uintptr_t>(address), 1};
     const Piece here{&byte, 1};
-    return in_use() && !read_from(getpid(), {{&there, 1}}, {&here, 1}) && errno == EFAULT;
+    return in_use() && !read_from(getpid(), {&there, 1}, {&here, 1}) && errno == EFAULT;
   }
 
   bool copy(void*, const void*, std::size_t, const void*) const override { return false; }

@@ -40,7 +40,7 @@ std::int64_t find_readable(std::span<const JoinOffer> offers, std::size_t me, st
     const RemotePiece from{offers[other].address, sizeof read};
     const Piece to{reinterpret_cast<char*>(&read), sizeof read};
     found[other] = static_cast<pid_t>(offers[other].process);
-    if (!read_from(found[other], {{&from, 1}}, {&to, 1})) return errno;
+    if (!read_from(found[other], {&from, 1}, {&to, 1})) return errno;
     if (read != offers[other].value) return another_process;
   }
   processes = std::move(found);

@@ -64,7 +64,7 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
   Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, map ? 0 : transfer.pieces.size()};
   if (head.place.id == transfer.link->refused_region) head.place = {};
   transfer.link->offered_region = head.place.id;
-  const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && worth_reading(map);
+  const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && !map;
   if (head.place.id == 0 && !by_kernel) return 0;
   char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
@@ -89,9 +89,8 @@ bool take_up(const Transfer& transfer, Regions& regions, Cell& cell) {
     data.map = &map;
   }
   if (head.place.id != 0 && regions.copy(head.place, data, transfer.pieces)) return true;
-  const bool here = std::ranges::all_of(transfer.pieces, [](const Piece& piece) { return worth_reading(piece.map); });
-  return transfer.link->process != 0 && here && worth_reading(data.map) &&
-         read_from(transfer.link->process, data, transfer.pieces);
+  const bool bytes = !data.map && std::ranges::none_of(transfer.pieces, &Piece::map);  // elements go through cells
+  return transfer.link->process != 0 && bytes && read_from(transfer.link->process, data.pieces, transfer.pieces);
 }
 
 bool advance_send(Transfer& transfer, Regions& regions) {

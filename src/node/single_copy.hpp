@@ -41,14 +41,8 @@ struct RemoteData {
   const TypeMapView* map = nullptr;
 };
 
-/// Reads `from`, in memory of process `process`, into `to`, one piece after the other; as many bytes as both have.
-/// False: the kernel refused, and some of it may have been read.
-bool read_from(pid_t process, const RemoteData& from, std::span<const Piece> to);
-
-/// Whether the kernel is worth asking for data of elements: it takes its time for each of their runs.
-inline bool worth_reading(const TypeMapView* map) {
-  constexpr std::int64_t least_run_bytes = 4096;
-  return !map || map->mean_run_bytes >= least_run_bytes;
-}
+/// Reads `from`, in memory of process `process`, into `to`, of which nothing has a map, one piece after the other; as many bytes
+/// as both have. False: the kernel refused, and some of it may have been read.
+bool read_from(pid_t process, std::span<const RemotePiece> from, std::span<const Piece> to);
 
 }  // namespace swapmeet

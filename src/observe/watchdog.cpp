@@ -41,7 +41,7 @@ char state_of(int process) {
 bool read_process(const JoinOffer& process, std::uint64_t address, void* to, std::size_t bytes) {
   const RemotePiece from{address, bytes};
   const Piece piece{static_cast<char*>(to), bytes};
-  return read_from(static_cast<pid_t>(process.process), {{&from, 1}}, {&piece, 1});
+  return read_from(static_cast<pid_t>(process.process), {&from, 1}, {&piece, 1});
 }
 
 /// The posts of another process that are in use. False: they cannot be read.

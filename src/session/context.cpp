@@ -124,7 +124,7 @@ void rehearse(Context& all) {
   std::uint64_t number = 0;
   const RemotePiece from{reinterpret_cast<std::uintptr_t>(&two), sizeof number};
   const Piece to{reinterpret_cast<char*>(&number), sizeof number};
-  read_from(getpid(), {{&from, 1}}, {&to, 1});
+  read_from(getpid(), {&from, 1}, {&to, 1});
 }
 
 /// What programs allocate is to be copied directly, as far as the options ask for it.

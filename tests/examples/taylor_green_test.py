@@ -52,7 +52,9 @@ def reference(launch, tmp_path_factory) -> dict:
 
 
 @pytest.mark.parametrize("decomposition", ["slab", "pencil"])
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(1, marks=pytest.mark.long), 2, 3, pytest.param(4, marks=pytest.mark.long), 5]
+)
 def test_every_decomposition_gives_the_same_flow(launch, tmp_path, reference, ranks: int, decomposition: str) -> None:
     output = tmp_path / "run.json"
     arguments = ["--decomposition", decomposition, "--output", str(output)]
@@ -79,7 +81,7 @@ def test_equal_runs_write_equal_bytes(launch, tmp_path) -> None:
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
-@pytest.mark.parametrize("decomposition", ["slab", "pencil"])
+@pytest.mark.parametrize("decomposition", [pytest.param("slab", marks=pytest.mark.long), "pencil"])
 def test_planned_exchanges_give_the_same_bytes(launch, tmp_path, decomposition: str) -> None:
     outputs = [tmp_path / "plain.json", tmp_path / "planned.json"]
     for output, plan in zip(outputs, ([], ["--plan", "radix(r=2)"]), strict=True):
@@ -88,8 +90,17 @@ def test_planned_exchanges_give_the_same_bytes(launch, tmp_path, decomposition: 
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
-@pytest.mark.parametrize("decomposition", ["slab", "pencil"])
-@pytest.mark.parametrize("calls", [["--calls", "nonblocking"], ["--calls", "persistent"], ["--plan", "auto"]])
+@pytest.mark.parametrize(
+    ("calls", "decomposition"),
+    [
+        (["--calls", "nonblocking"], "slab"),
+        (["--calls", "persistent"], "pencil"),
+        (["--plan", "auto"], "slab"),
+        pytest.param(["--calls", "nonblocking"], "pencil", marks=pytest.mark.long),
+        pytest.param(["--calls", "persistent"], "slab", marks=pytest.mark.long),
+        pytest.param(["--plan", "auto"], "pencil", marks=pytest.mark.long),
+    ],
+)
 def test_exchanges_in_parts_give_the_same_flow(
     launch, tmp_path, reference, calls: list[str], decomposition: str
 ) -> None:

@@ -36,6 +36,7 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
     return started
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 @pytest.mark.parametrize("level", ["single", "multiple"])
 @pytest.mark.parametrize("mode", ["mixed", "persistent", "blocked", "freed"])
@@ -66,6 +67,7 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
     started("started_again", 3, algorithm=spec)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("kind", "ranks", "nodes"),
     [
@@ -104,6 +106,7 @@ def test_an_algorithm_is_set_before_what_is_over_was_waited_for(started, ranks: 
     started("set_late", ranks)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("empties", [0, 5])
 @pytest.mark.parametrize("spec", ["auto", "native", "pairwise", "tuna"])

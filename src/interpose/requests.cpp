@@ -156,7 +156,7 @@ int find_wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 template <bool profiling>
 int watched_wait(MPI_Request* request, MPI_Status* status) {
-  if (UnderWay::any()) finish_ours(1, request);
+  if (Persistent* const persistent = UnderWay::any() && request ? find(*request) : nullptr) persistent->finish();
   return next_wait<profiling>()(request, status);
 }
 template <bool profiling>

@@ -22,8 +22,8 @@ struct CallKind {
   Rank least_per_node = 2, most_per_node = 2;  ///< ranks of the nodes that have the fewest and the most
   /// Of a block, of unequal ones on average; as block_class() says. unknown_class: ranks do not know their sizes.
   std::int32_t size_class = 0;
-  bool direct =
-      false;  ///< on one node, where all that is sent lies in memory that the others copy from without the kernel
+  /// On one node, where all that is sent lies in memory that the others copy from without the kernel.
+  bool direct = false;
 
   double mean_per_node() const { return static_cast<double>(ranks) / nodes; }
 

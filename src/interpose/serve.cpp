@@ -5,6 +5,7 @@
 
 #include "interpose/on_host.hpp"
 #include "mpi/outcome.hpp"
+#include "session/execution.hpp"
 #include "session/explain.hpp"
 
 namespace swapmeet {
@@ -70,12 +71,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
 }
 
 std::uint64_t bytes_of(const Call& call) {
-  const Blocks& sent = call.in_place ? call.receive : call.send;
-  std::uint64_t bytes = 0;
-  for (Rank i = 0; i < call.sent_blocks(); ++i)
-    if (call.to().empty() || call.to()[static_cast<std::size_t>(i)] != nobody)
-      bytes += static_cast<std::uint64_t>(sent.bytes(i));
-  return bytes;
+  return bytes_sent(call.in_place ? call.receive : call.send, call.sent_blocks(), call.to());
 }
 
 /// Whether what is sent lies where the other ranks of the node copy it directly, as far as its first bytes show.

@@ -6,12 +6,10 @@
 
 namespace swapmeet {
 
-std::uint64_t Request::sent_bytes() const {
-  const Blocks blocks_sent = sent();
+std::uint64_t bytes_sent(const Blocks& sent, Rank blocks, std::span<const Rank> to) {
   std::uint64_t all = 0;
-  for (Rank i = 0; i < sent_blocks(); ++i)
-    if (to().empty() || to()[static_cast<std::size_t>(i)] != nobody)
-      all += static_cast<std::uint64_t>(blocks_sent.bytes(i));
+  for (Rank i = 0; i < blocks; ++i)
+    if (to.empty() || to[static_cast<std::size_t>(i)] != nobody) all += static_cast<std::uint64_t>(sent.bytes(i));
   return all;
 }
 

@@ -14,6 +14,9 @@
 
 namespace swapmeet {
 
+/// In the first `blocks` blocks of `sent`, without those for nobody. `to`: for whom each is; empty: for a rank each.
+std::uint64_t bytes_sent(const Blocks& sent, Rank blocks, std::span<const Rank> to);
+
 /// What is to be exchanged.
 struct Request {
   Collective collective;
@@ -33,7 +36,7 @@ struct Request {
   Rank sent_blocks() const { return send ? blocks.out : blocks.in; }
   Blocks sent() const { return send ? send->blocks() : receive.blocks(); }
   Blocks received() const { return receive.blocks(); }
-  std::uint64_t sent_bytes() const;  ///< by this rank
+  std::uint64_t sent_bytes() const { return bytes_sent(sent(), sent_blocks(), to()); }  ///< by this rank
 };
 
 /// One thread at a time.

@@ -7,9 +7,15 @@
 namespace swapmeet {
 
 Flows flows_of(const Routing& routing, const Placement& placement, Random& draw) {
+  std::vector<Sender> senders;
+  for (std::size_t rank = 0; rank < placement.size(); ++rank) senders.push_back({static_cast<Rank>(rank)});
+  return flows_of(routing, placement, senders, draw);
+}
+
+Flows flows_of(const Routing& routing, const Placement& placement, std::span<const Sender> senders, Random& draw) {
   const Network& network = routing.network();
   const auto p = static_cast<Rank>(placement.size());
-  const Resources all(network, p);
+  Resources all(network, p);
   std::vector<std::int32_t> ranks_of(static_cast<std::size_t>(network.hosts));
   for (const Vertex host : placement) ++ranks_of[static_cast<std::size_t>(host)];
 
@@ -17,11 +23,13 @@ Flows flows_of(const Routing& routing, const Placement& placement, Random& draw)
   Items& items = flows.items;
   std::vector<std::int32_t> path;
   std::vector<std::int64_t> load(all.capacity.size());
-  items.first.reserve(static_cast<std::size_t>(p) * static_cast<std::size_t>(p - 1) + 1);
-  for (Rank from = 0; from < p; ++from)
+  items.first.reserve(senders.size() * placement.size() + 1);
+  for (const Sender& sender : senders) {
+    all.capacity[static_cast<std::size_t>(all.sending(sender.front()))] = static_cast<std::int32_t>(sender.size());
     for (Rank to = 0; to < p; ++to) {
+      const Rank from = sender.front() == to ? sender.back() : sender.front();
       if (from == to) continue;
-      items.resources.push_back(all.sending(from));
+      items.resources.push_back(all.sending(sender.front()));
       items.resources.push_back(all.receiving(to));
       path.clear();
       routing.path(placement[static_cast<std::size_t>(from)], placement[static_cast<std::size_t>(to)], path);
@@ -35,6 +43,7 @@ Flows flows_of(const Routing& routing, const Placement& placement, Random& draw)
         ++load[static_cast<std::size_t>(items.resources[i])];
       items.first.push_back(static_cast<std::uint32_t>(items.resources.size()));
     }
+  }
 
   // Resources that all their flows fit into at a time are left out; the others are numbered anew.
   std::vector<std::int32_t> renumbered(load.size(), -1);

@@ -24,6 +24,13 @@ std::int32_t Network::find_link(Vertex from, Vertex to) const {
   return first_link[static_cast<std::size_t>(from)] + static_cast<std::int32_t>(at - out.begin());
 }
 
+bool Network::has_one_link(Vertex host) const {
+  const auto in = links_to(host);
+  const auto out = links_of(host);
+  return in.size() == 1 && out.size() == 1 && out[0].capacity == 1 &&
+         links[static_cast<std::size_t>(in[0])].capacity == 1;
+}
+
 std::int32_t Network::find_route(Vertex at, Vertex host) const {
   if (routes.empty()) return -1;
   const auto begin = routes.begin() + first_route[static_cast<std::size_t>(at)],

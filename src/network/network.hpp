@@ -50,6 +50,8 @@ struct Network {
   std::span<const std::int32_t> links_to(Vertex vertex) const;
   /// Number of the link, -1 if there is none. O(log degree).
   std::int32_t find_link(Vertex from, Vertex to) const;
+  /// Whether the host has one link each way, of one block at a time.
+  bool has_one_link(Vertex host) const;
   /// By which link what is for `host` leaves, if that is given; else -1.
   std::int32_t find_route(Vertex at, Vertex host) const;
 

@@ -9,6 +9,7 @@
 #include "network/flow_items.hpp"
 #include "network/text.hpp"
 #include "network/torus_slots.hpp"
+#include "network/turns.hpp"
 #include "schedule/names.hpp"
 
 namespace swapmeet {
@@ -18,24 +19,44 @@ namespace {
 constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
 
-/// `known`: what has been found without a search.
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Whether a search of single messages gets so far in half of this that it gains something.
+bool can_improve(std::int64_t messages, const Effort& effort) {
+  constexpr double moves_a_second = 1e6, fewest_moves = 3;  // of each message; what was measured on one core
+  const double moves = std::min(static_cast<double>(effort.moves), effort.seconds * moves_a_second);
+  return moves / 2 >= fewest_moves * static_cast<double>(messages);
+}
+
+/// Until the moves or the seconds since `start` are used up.
+std::function<bool(std::int64_t)> within(const Effort& effort, std::chrono::steady_clock::time_point start) {
+  return [effort, start](std::int64_t moves) {
+    return moves < effort.moves && (moves % moves_between_looks != 0 || seconds_since(start) < effort.seconds);
+  };
+}
+
+/// `known`: what has been found before.
 Colours best_colours(const Flows& flows, const std::optional<SlotTable>& known, std::int64_t bound,
                      const Effort& effort, Random& draw, std::chrono::steady_clock::time_point start) {
-  const auto in_time = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < effort.seconds;
-  };
   const Items& items = flows.items;
   Colours best = greedy_colours(items, flows.order);
   if (known && known->slots < colours_used(best)) best = colours_of(*known);
   if (colouring_bytes(items, colours_used(best)) <= most_improvement_bytes)
-    return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, [&](std::int64_t moves) {
-      return moves < effort.moves && (moves % moves_between_looks != 0 || in_time());
-    });
+    return improved(items, std::move(best), static_cast<std::int32_t>(bound), draw, within(effort, start));
   const auto flow_count = static_cast<std::int64_t>(items.count());
-  for (std::int64_t moves = flow_count; moves <= effort.moves && colours_used(best) > bound && in_time();
+  for (std::int64_t moves = flow_count;
+       moves <= effort.moves && colours_used(best) > bound && seconds_since(start) < effort.seconds;
        moves += flow_count)
     best = recoloured(items, best, draw);
   return best;
+}
+
+/// Takes the slots that were found for the same.
+void adopt(SlotTable&& found, SlotTable& result) {
+  result.slots = found.slots;
+  result.slot_of = std::move(found.slot_of);
 }
 
 /// The hosts, in the order of their first ranks, if all have as many ranks, and one link of capacity 1: what they send
@@ -45,14 +66,10 @@ Placement alike_hosts(const Network& network, const Placement& placement) {
   Placement hosts;
   for (const Vertex host : placement)
     if (ranks_of[static_cast<std::size_t>(host)]++ == 0) hosts.push_back(host);
-  for (const Vertex host : hosts) {
-    const auto in = network.links_to(host);
-    const auto out = network.links_of(host);
-    const bool single = in.size() == 1 && out.size() == 1 && out[0].capacity == 1 &&
-                        network.links[static_cast<std::size_t>(in[0])].capacity == 1;
-    if (!single || ranks_of[static_cast<std::size_t>(host)] * hosts.size() != placement.size()) return {};
-  }
-  return hosts;
+  const bool alike = std::ranges::all_of(hosts, [&](Vertex host) {
+    return network.has_one_link(host) && ranks_of[static_cast<std::size_t>(host)] * hosts.size() == placement.size();
+  });
+  return alike ? hosts : Placement{};
 }
 
 /// The order of hosts once for each pair (i, j): the i-th rank of each host sends to the j-th of others. Within a host
@@ -104,17 +121,19 @@ SlotTable conflict_free_slots(const Routing& routing, const Placement& placement
   const auto p = static_cast<std::size_t>(result.ranks);
   result.slot_of.assign(p * p, -1);
   std::optional<SlotTable> known = torus_slots(routing, placement);
-  if (known && known->slots == result.bound) {
-    result.slots = known->slots;
-    result.slot_of = std::move(known->slot_of);
-    return result;
-  }
+  if (known && known->slots == result.bound) return adopt(*std::move(known), result), result;
   const Placement hosts = alike_hosts(routing.network(), placement);
   if (!hosts.empty() && hosts.size() < p && hosts.size() > 1) {
     repeat(conflict_free_slots(routing, hosts, effort), hosts, placement, result);
     return result;
   }
   Random draw(effort.seed);
+  if (!known) {
+    const bool goes_on = can_improve(static_cast<std::int64_t>(p * (p - 1)), effort);
+    const Effort part = goes_on ? Effort{effort.seed, effort.moves / 2, effort.seconds / 2} : effort;
+    known = slots_in_turn(routing, placement, result.bound, draw, within(part, start));
+    if (known && !goes_on) return adopt(*std::move(known), result), result;
+  }
   const Flows flows = flows_of(routing, placement, draw);
   set_slots(best_colours(flows, known, result.bound, effort, draw, start), result);
   return result;

@@ -1,6 +1,7 @@
 /// Conflict-free orders: every message of an all-to-all in a slot in which no link carries more than its capacity.
 ///
-/// Colouring of flows that share links, greedily (longest paths first), then improved until a budget is used up.
+/// Colouring of flows that share links, greedily (longest paths first), then improved until a budget is used up. Where it is
+/// too small for so many flows, those of one sender of each switch (turns.hpp).
 /// Sources: iterated greedy: culberson1992; moves of a partial colouring: bloechliger2008
 #pragma once
 

@@ -40,9 +40,13 @@ class Network:
         return list(zip(stops, stops[1:], strict=False))
 
 
-def random_network(draw: random.Random) -> Network:
-    """A tree of switches with some links more; minimal routes, each by any neighbour that is nearer."""
-    switches, hosts = draw.randint(1, 9), draw.randint(2, 20)
+def random_network(draw: random.Random, each: int | None) -> Network:
+    """A tree of switches with some links more; minimal routes, each by any neighbour that is nearer.
+
+    `each`: hosts of each switch, with one link of capacity 1.
+    """
+    switches = draw.randint(2 if each else 1, 9)
+    hosts = switches * each if each else draw.randint(2, 20)
     links = {(draw.randrange(b), b): draw.choice(CAPACITIES) for b in range(1, switches)}
     for _ in range(draw.randint(0, 2 * switches)):
         a, b = sorted((draw.randrange(switches), draw.randrange(switches)))
@@ -57,7 +61,7 @@ def random_network(draw: random.Random) -> Network:
     named = {(f"s{a}", f"s{b}"): capacity for (a, b), capacity in links.items()}
     switch_of, next_switch = [], {}
     for host in range(hosts):
-        home, capacity = draw.randrange(switches), draw.choice(CAPACITIES)
+        home, capacity = (host % switches, 1) if each else (draw.randrange(switches), draw.choice(CAPACITIES))
         switch_of.append(home)
         named[f"h{host}", f"s{home}"] = capacity
         lines.append(f"host h{host} s{home} {capacity}")
@@ -74,20 +78,28 @@ def random_network(draw: random.Random) -> Network:
     return Network("\n".join(lines) + "\n", switch_of, both, next_switch)
 
 
-def random_placement(draw: random.Random, hosts: int) -> tuple[str, list[int]]:
-    """As --place wants it, and the host of each rank: some hosts in any order, each with some ranks."""
-    some = [(host, draw.randint(1, 3)) for host in draw.sample(range(hosts), draw.randint(2, hosts))]
+def random_placement(draw: random.Random, hosts: int, ranks: int | None) -> tuple[str, list[int]]:
+    """As --place wants it, and the host of each rank: some hosts in any order, each with some ranks.
+
+    `ranks`: all hosts, each with so many.
+    """
+    number = hosts if ranks else draw.randint(2, hosts)
+    some = [(host, ranks or draw.randint(1, 3)) for host in draw.sample(range(hosts), number)]
     return ",".join(f"h{host}*{ranks}" for host, ranks in some), [host for host, ranks in some for _ in range(ranks)]
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_slots_and_bound_are_right(seed: int, tmp_path: Path) -> None:
+#: Hosts of each switch and ranks of each host: any; or as many on all, so that ranks of a switch send in turn.
+ALIKE = [*[(None, None)] * 12, (2, 1), (3, 1), (4, 1), (5, 1), (3, 2)]
+
+
+@pytest.mark.parametrize(("seed", "each", "on_host"), [(seed, *alike) for seed, alike in enumerate(ALIKE)])
+def test_slots_and_bound_are_right(seed: int, each: int | None, on_host: int | None, tmp_path: Path) -> None:
     draw = random.Random(seed)
-    network = random_network(draw)
-    place, host_of = random_placement(draw, len(network.switch_of))
+    network = random_network(draw, each)
+    place, host_of = random_placement(draw, len(network.switch_of), on_host)
     file, table = tmp_path / "network", tmp_path / "slots"
     file.write_text(network.text)
-    words = ["topology", file, "--place", place, "-P", len(host_of), "--slots", table, "--moves", 1000]
+    words = ["topology", file, "--place", place, "-P", len(host_of), "--slots", table, "--moves", 0 if each else 1000]
     done = CliRunner().invoke(app, [str(word) for word in words])
     assert done.exit_code == 0, done.output
     head, rows = table.read_text().splitlines()[:5], table.read_text().splitlines()[5:]

@@ -3,14 +3,30 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/engine.hpp"
 #include "interpose/on_host.hpp"
 #include "mpi/outcome.hpp"
+#include "mpi/polling.hpp"
 #include "session/execution.hpp"
 #include "session/explain.hpp"
 
 namespace swapmeet {
 
 namespace {
+
+/// What `plan` exchanges in the call.
+int run_plan(const Call& call, Exchange& plan, const Blocks& send, const Blocks& receive, Invocation exchange,
+             bool& sent) {
+  if (!call.naps) [[likely]]
+    return plan.run(send, receive, exchange, sent);
+  exchange.waits = false;
+  sent = true;
+  plan.start(send, receive, exchange);
+  const Naps nap;
+  int error = plan.advance();
+  for (; error == unfinished; error = plan.advance()) nap();
+  return error;
+}
 
 /// The exchange over staging: of what is sent, of what is received, or of both. What fails on this rank is carried
 /// through the exchange: the other ranks are under way.
@@ -32,8 +48,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   exchange.failure = failure ? failure : staged();
   phase.then(CallPhase::other);
   const bool ready = exchange.failure == MPI_SUCCESS;
-  int error = plan.run(ready && stage_send ? out.blocks() : send, ready && stage_receive ? in.blocks() : call.receive,
-                       exchange, sent);
+  int error = run_plan(call, plan, ready && stage_send ? out.blocks() : send,
+                       ready && stage_receive ? in.blocks() : call.receive, exchange, sent);
   phase.then(CallPhase::copy);
   if (!error && stage_receive && in.unpack(call.receive, communicator.packing()) != MPI_SUCCESS)
     error = in.unpack(call.receive, communicator.packing());  // once more: see Links
@@ -65,7 +81,7 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
-    return plan.run(send, call.receive, exchange, sent);
+    return run_plan(call, plan, send, call.receive, exchange, sent);
   }
   return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }

@@ -1,8 +1,8 @@
 #include "interpose/worker.hpp"
 
 #include <sched.h>
+#include <sys/prctl.h>
 
-#include <chrono>
 #include <cstring>
 
 #include "mpi/outcome.hpp"
@@ -22,11 +22,11 @@ int exchange(const Request& request, Communicator& communicator) {
   const MPI_Comm comm = communicator.ours();
   Passed passed;
   int error = MPI_SUCCESS;
-  const Call call{request.collective, !request.send, send, receive, comm, request.blocks};
+  const Call call{request.collective, !request.send, send, receive, comm, request.blocks, nullptr, true};
   if (serve(call, communicator, passed, error)) return error;
   MPI_Request native = MPI_REQUEST_NULL;
   error = start_native(request.collective, request.send ? &*request.send : nullptr, request.receive, comm, &native);
-  if (!error) error = wait_by_polls(native, MPI_STATUS_IGNORE, patience, sched_yield);
+  if (!error) error = wait_by_polls(native, MPI_STATUS_IGNORE, 1, Naps());
   passed.done();
   return error;
 }
@@ -122,6 +122,7 @@ Worker::Exchange Worker::next() {
 }
 
 int Worker::work() {
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds; else naps are 50 us longer
   std::unique_ptr<Communicator> communicator;
   guarded([&] { return communicator = meet(), MPI_SUCCESS; });
   while (const Exchange exchange = next())
@@ -137,7 +138,7 @@ int Worker::work() {
 std::unique_ptr<Communicator> Worker::meet() {
   MPI_Comm comm = MPI_COMM_NULL;
   wait_for(awaited_);
-  wait_for_arrival([] { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
+  wait_for_arrival(Naps());
   const bool all_there = !meeting_.lacks_thread;
   if (!all_there || again(PMPI_Comm_create_group, workers().job, group_, meeting_.number, &comm) != MPI_SUCCESS)
     comm = MPI_COMM_NULL;

@@ -268,7 +268,7 @@ std::vector<Option> make_table() {
        "where it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI, for all "
        "ranks "
        "of a communicator if one asks for it; thread: in programs that have MPI_THREAD_MULTIPLE, a thread for each "
-       "communicator (for each persistent request), which keeps a core busy while exchanges are under way "
+       "communicator (for each persistent request), which sleeps between looks for what other ranks send "
        "(docs/plans.md): for all ranks alike, before MPI_Init.",
        "keeping auto", read_nonblocking},
   };

@@ -85,6 +85,17 @@ def test_is_off_where_the_host_mpi_is_asked_for(started) -> None:
     assert started(2, "mixed", SWAPMEET_NONBLOCKING="native") == ("", set())
 
 
+@mpich_fails_now_and_then
+@pytest.mark.parametrize(("spec", "nodes"), [("shared-memory", ""), ("pairwise", ""), ("auto", "1"), ("tra(r=2)", "1")])
+def test_a_thread_that_waits_sleeps(launch, compiled, wheel: str, spec: str, nodes: str) -> None:
+    """It took a whole core, of which a program that computes meanwhile may have none to spare."""
+    env = {**THREAD, **({"SWAPMEET_NODES": nodes} if nodes else {})}
+    done = launch(2, [compiled(wheel, "waits_for_late")], mpi=wheel, algorithm=spec, env=env, timeout=60)
+    share = re.search(r"(\d+)% of a core", done.stdout)
+    assert done.returncode == 0 and "waits_for_late: right" in done.stdout and share, done.stdout + done.stderr
+    assert int(share[1]) < 25
+
+
 def test_without_thread_multiple_nothing_is_served(started) -> None:
     complaints, algorithms = started(2, "mixed", level="single")
     assert complaints.count(WARNING) == 1 and not algorithms

@@ -1,4 +1,4 @@
-"""Files of text that a user names: read up to a size, written at once."""
+"""Files of text that a user names: read up to a size, written at once; and files for a while."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
+ROOM_BYTES = 64 << 10  #: a disk with less of it is full
 
 
 def text_of(path: Path, most_bytes: int) -> str:
@@ -54,6 +55,27 @@ def write(path: Path, page: str) -> None:
             file.write(page)
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A folder for files that are written within, by this process and others.
+
+    Raises
+    ------
+    SwapmeetError
+        If there is no place for them; in the end, too: then what another process has written may be cut off.
+    """
+    place = ""
+    try:
+        with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+            place = f"{Path(folder).parent}: "
+            yield Path(folder)
+            Path(folder, "room").write_bytes(bytes(ROOM_BYTES))
+    except OSError as problem:
+        if problem.filename is not None:
+            raise
+        raise SwapmeetError(f"{place}{problem.strerror}: give a folder for temporary files by TMPDIR") from None
 
 
 @contextlib.contextmanager

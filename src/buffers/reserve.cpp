@@ -2,11 +2,16 @@
 ///
 /// A rank that cannot allocate some bytes while it chooses or sets something up together with others is out of step with
 /// them: they wait, or take its next messages for those of this call. So requests of this library, and of it alone
-/// (exports.map keeps these functions to ourselves), fall back to a reserve: enough for the candidates of a choice and the
-/// tables of some thousand ranks, until what has begun is finished. Larger requests are not served by it: who makes them
-/// agrees with the other ranks, or carries the failure through the exchange (exchange/exchange.hpp).
+/// (exports.map keeps these functions to ourselves), fall back to a reserve: enough for the candidates of a choice and
+/// small tables, until what has begun is finished. Tables of many ranks have one that grows with the ranks. Larger requests are
+/// not served: their caller agrees with the other ranks, or carries the failure through the exchange (exchange/exchange.hpp).
+#include "buffers/reserve.hpp"
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -15,30 +20,71 @@
 
 namespace {
 
-constexpr std::size_t most_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
-/// The end of the reserve is for small requests, which are the most, and of which all must be served.
-constexpr std::size_t small_bytes = 4095, for_small_bytes = 256 << 10;
-alignas(std::max_align_t) char reserve[reserve_bytes];  // takes no memory before it is used
-std::atomic<std::size_t> used{0};
+/// Serves once: what is given back is not served again.
+class Reserve {
+ public:
+  constexpr Reserve(char* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
+
+  /// nullptr: none is left, but for the last `kept` bytes.
+  void* take(std::size_t bytes, std::size_t kept) {
+    constexpr std::size_t unit = alignof(std::max_align_t);
+    const std::size_t room = (bytes + unit - 1) / unit * unit, end = bytes_ - std::min(kept, bytes_);
+    std::size_t begin = used_.load(std::memory_order_relaxed);
+    do
+      if (room > end || begin > end - room) return nullptr;
+    while (!used_.compare_exchange_weak(begin, begin + room, std::memory_order_relaxed));
+    return begin_ + begin;
+  }
+
+  bool has(const void* memory) const {
+    return std::less_equal<>()(static_cast<const void*>(begin_), memory) &&
+           std::less<>()(memory, static_cast<const void*>(begin_ + bytes_));
+  }
+
+ private:
+  char* begin_;
+  std::size_t bytes_;
+  std::atomic<std::size_t> used_{0};
+};
+
+constexpr std::size_t most_small_bytes = 64 << 10, reserve_bytes = std::size_t{1} << 20;
+/// The end of the reserve is for the smallest requests, which are the most, and of which all must be served.
+constexpr std::size_t smallest_bytes = 4095, for_smallest_bytes = 256 << 10;
+alignas(std::max_align_t) char memory_of_reserve[reserve_bytes];  // takes no memory before it is used
+constinit Reserve reserve(memory_of_reserve, reserve_bytes);
+
+constexpr std::size_t table_bytes_per_rank = 256, tables = 16;
+constexpr std::size_t most_ranks = 4096;  ///< beyond them ranks have no tables of more than a few numbers per rank
+constinit std::atomic<Reserve*> for_tables = nullptr;  ///< of many ranks
+constinit std::atomic<std::size_t> most_table_bytes = 0;
 
 void* from_reserve(std::size_t bytes) {
-  if (bytes > most_bytes) return nullptr;
-  const std::size_t room =
-      (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
-  const std::size_t end = bytes > small_bytes ? reserve_bytes - for_small_bytes : reserve_bytes;
-  std::size_t begin = used.load(std::memory_order_relaxed);
-  do
-    if (room > end || begin > end - room) return nullptr;
-  while (!used.compare_exchange_weak(begin, begin + room, std::memory_order_relaxed));
-  return reserve + begin;
+  if (bytes <= most_small_bytes) return reserve.take(bytes, bytes > smallest_bytes ? for_smallest_bytes : 0);
+  Reserve* const larger = for_tables.load(std::memory_order_acquire);
+  return larger && bytes <= most_table_bytes.load(std::memory_order_relaxed) ? larger->take(bytes, 0) : nullptr;
 }
 
 bool of_reserve(const void* memory) {
-  return std::less_equal<>()(static_cast<const void*>(reserve), memory) &&
-         std::less<>()(memory, static_cast<const void*>(reserve + reserve_bytes));
+  const Reserve* const larger = for_tables.load(std::memory_order_acquire);
+  return reserve.has(memory) || (larger && larger->has(memory));
 }
 
 }  // namespace
+
+namespace swapmeet {
+
+void reserve_for(std::int32_t ranks) {
+  const std::size_t most = table_bytes_per_rank * std::min(static_cast<std::size_t>(ranks), most_ranks);
+  if (most <= most_small_bytes || for_tables.load(std::memory_order_relaxed)) return;
+  void* const memory =
+      mmap(nullptr, tables * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  static Reserve larger(static_cast<char*>(memory), tables * most);
+  most_table_bytes.store(most, std::memory_order_relaxed);
+  for_tables.store(&larger, std::memory_order_release);
+}
+
+}  // namespace swapmeet
 
 void* operator new(std::size_t bytes) {
   if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) [[likely]]
@@ -48,8 +94,12 @@ void* operator new(std::size_t bytes) {
 }
 
 void operator delete(void* memory) noexcept {
-  if (!of_reserve(memory)) std::free(memory);  // the reserve is used once
+  if (!of_reserve(memory)) std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+#else  // the sanitizer has its own
+
+void swapmeet::reserve_for(std::int32_t) {}
 
 #endif

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "api/export.hpp"
 #include "mpi/guard.hpp"
@@ -14,45 +15,6 @@
 namespace swapmeet {
 
 namespace {
-
-using OfOne = int (*)(MPI_Request*);
-using OfSeveral = int (*)(int, MPI_Request*);
-using Wait = int (*)(MPI_Request*, MPI_Status*);
-using WaitForAll = int (*)(int, MPI_Request*, MPI_Status*);
-
-OfOne native_start() {
-  static const auto found = reinterpret_cast<OfOne>(needed_mpi_symbol("PMPI_Start"));
-  return found;
-}
-OfSeveral native_startall() {
-  static const auto found = reinterpret_cast<OfSeveral>(needed_mpi_symbol("PMPI_Startall"));
-  return found;
-}
-OfOne native_free() {
-  static const auto found = reinterpret_cast<OfOne>(needed_mpi_symbol("PMPI_Request_free"));
-  return found;
-}
-
-int find_start(MPI_Request*);
-int find_startall(int, MPI_Request*);
-int find_free(MPI_Request*);
-
-// What the entry points do: find the host MPI at first, then call it, and look for our requests if there are any.
-std::atomic<OfOne> start{find_start};
-std::atomic<OfSeveral> startall{find_startall};
-std::atomic<OfOne> free_request{find_free};
-
-template <class Function>
-Function settled(std::atomic<Function>& step, Function first, Function native) {
-  step.compare_exchange_strong(first, native);  // unless they are watched meanwhile
-  return native;
-}
-
-int find_start(MPI_Request* request) { return settled(start, find_start, native_start())(request); }
-int find_startall(int count, MPI_Request* requests) {
-  return settled(startall, find_startall, native_startall())(count, requests);
-}
-int find_free(MPI_Request* request) { return settled(free_request, find_free, native_free())(request); }
 
 struct Hash {
   std::size_t operator()(MPI_Request request) const {
@@ -68,48 +30,87 @@ struct Watched {
 };
 
 /// Never destroyed: a process may exit while threads run.
-Watched& watched() {
+Watched& watched_requests() {
   static Watched* const all = new Watched;
   return *all;
 }
 
 /// nullptr: it is not ours.
 Persistent* find(MPI_Request request) {
-  const std::lock_guard lock(watched().mutex);
-  const auto found = watched().all.find(request);
-  return found == watched().all.end() ? nullptr : found->second;
+  const std::lock_guard lock(watched_requests().mutex);
+  const auto found = watched_requests().all.find(request);
+  return found == watched_requests().all.end() ? nullptr : found->second;
 }
 
-int watched_start(MPI_Request* request) {
-  Persistent* const persistent = request ? find(*request) : nullptr;
-  const int error = native_start()(request);
-  return persistent && !error ? guarded([&] { return persistent->start(); }) : error;
+/// While what stands behind us does its part of a call: where that is a tool, which goes on by the PMPI_ name, this name of ours
+/// is called within the same call of the application.
+class WithinCall {
+ public:
+  WithinCall() : before_(std::exchange(here, true)) {}
+  ~WithinCall() { here = before_; }
+  WithinCall(const WithinCall&) = delete;
+  WithinCall& operator=(const WithinCall&) = delete;
+
+  static inline thread_local bool here = false;
+
+ private:
+  bool before_;
+};
+
+template <class Next, class... Arguments>
+int within_call(Next next, Arguments... arguments) {
+  const WithinCall here;
+  return next(arguments...);
 }
 
-int watched_startall(int count, MPI_Request* requests) {
-  const int error = native_startall()(count, requests);
-  if (error) return error;
-  return guarded([&]() -> int {
-    int first = MPI_SUCCESS;
-    for (int i = 0; i < count; ++i)
-      if (Persistent* const persistent = find(requests[i]))
-        if (const int failed = persistent->start(); failed && !first) first = failed;
-    return first;
-  });
-}
+// What the entry points do once there are requests of ours. `next`: the host MPI's, or a tool's behind us.
 
-int watched_free(MPI_Request* request) {
-  if (!request) return native_free()(request);
-  std::unique_lock lock(watched().mutex);
-  auto taken = watched().all.extract(*request);  // before the host MPI may give its handle to the next
-  lock.unlock();
-  const int error = native_free()(request);
-  if (!taken) return error;
-  if (!error) return taken.mapped()->close(), MPI_SUCCESS;
-  lock.lock();
-  watched().all.insert(std::move(taken));
-  return error;
-}
+struct Start {
+  static constexpr const char* name = "PMPI_Start";
+
+  template <class Next>
+  static int watched(Next next, MPI_Request* request) {
+    if (WithinCall::here) return next(request);
+    Persistent* const persistent = request ? find(*request) : nullptr;
+    const int error = within_call(next, request);
+    return persistent && !error ? guarded([&] { return persistent->start(); }) : error;
+  }
+};
+
+struct Startall {
+  static constexpr const char* name = "PMPI_Startall";
+
+  template <class Next>
+  static int watched(Next next, int count, MPI_Request* requests) {
+    if (WithinCall::here) return next(count, requests);
+    if (const int error = within_call(next, count, requests)) return error;
+    return guarded([&]() -> int {
+      int first = MPI_SUCCESS;
+      for (int i = 0; i < count; ++i)
+        if (Persistent* const persistent = find(requests[i]))
+          if (const int failed = persistent->start(); failed && !first) first = failed;
+      return first;
+    });
+  }
+};
+
+struct Free {
+  static constexpr const char* name = "PMPI_Request_free";
+
+  template <class Next>
+  static int watched(Next next, MPI_Request* request) {
+    if (!request) return next(request);
+    std::unique_lock lock(watched_requests().mutex);
+    auto taken = watched_requests().all.extract(*request);  // before the host MPI may give its handle to the next
+    lock.unlock();
+    const int error = next(request);
+    if (!taken) return error;
+    if (!error) return taken.mapped()->close(), MPI_SUCCESS;
+    lock.lock();
+    watched_requests().all.insert(std::move(taken));
+    return error;
+  }
+};
 
 /// Finishes exchanges of ours before the host MPI waits for them. Only where it would wait for nothing else: what moves only in
 /// its waits, as collective input and output of MPICH, must not stand still meanwhile.
@@ -121,94 +122,104 @@ int watched_free(MPI_Request* request) {
     if (Persistent* const persistent = find(one)) persistent->finish();
 }
 
-// These go on by their own names, so that a tool behind us sees them.
+struct Wait {
+  static constexpr const char* name = "PMPI_Wait";
 
-template <bool profiling>
-Wait next_wait() {
-  static const auto found = reinterpret_cast<Wait>(needed_mpi_symbol(profiling ? "PMPI_Wait" : "MPI_Wait"));
-  return found;
-}
-template <bool profiling>
-WaitForAll next_wait_for_all() {
-  static const auto found = reinterpret_cast<WaitForAll>(needed_mpi_symbol(profiling ? "PMPI_Waitall" : "MPI_Waitall"));
-  return found;
-}
+  template <class Next>
+  static int watched(Next next, MPI_Request* request, MPI_Status* status) {
+    if (Persistent* const persistent = UnderWay::any() && request ? find(*request) : nullptr) persistent->finish();
+    return next(request, status);
+  }
+};
 
-template <bool profiling>
-int find_wait(MPI_Request*, MPI_Status*);
-template <bool profiling>
-int find_wait_for_all(int, MPI_Request*, MPI_Status*);
+struct Waitall {
+  static constexpr const char* name = "PMPI_Waitall";
 
-template <bool profiling>
-std::atomic<Wait> wait_for{find_wait<profiling>};
-template <bool profiling>
-std::atomic<WaitForAll> wait_for_all{find_wait_for_all<profiling>};
+  template <class Next>
+  static int watched(Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (UnderWay::any()) finish_ours(count, requests);
+    return next(count, requests, statuses);
+  }
+};
 
-template <bool profiling>
-int find_wait(MPI_Request* request, MPI_Status* status) {
-  return settled(wait_for<profiling>, find_wait<profiling>, next_wait<profiling>())(request, status);
-}
-template <bool profiling>
-int find_wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  return settled(wait_for_all<profiling>, find_wait_for_all<profiling>, next_wait_for_all<profiling>())(count, requests,
-                                                                                                        statuses);
-}
+/// An entry point by one of its names. It goes on by the same name, so that a tool behind us sees it: at first it finds what is
+/// there, then it calls that, and looks for our requests if there are any.
+template <class Call, bool profiling, class... Arguments>
+class Entry {
+ public:
+  static int call(Arguments... arguments) { return step.load(std::memory_order_relaxed)(arguments...); }
+  static void watch() { step = watched; }
 
-template <bool profiling>
-int watched_wait(MPI_Request* request, MPI_Status* status) {
-  if (Persistent* const persistent = UnderWay::any() && request ? find(*request) : nullptr) persistent->finish();
-  return next_wait<profiling>()(request, status);
-}
-template <bool profiling>
-int watched_wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (UnderWay::any()) finish_ours(count, requests);
-  return next_wait_for_all<profiling>()(count, requests, statuses);
+ private:
+  using Function = int (*)(Arguments...);
+
+  static Function next() {
+    static const auto found = reinterpret_cast<Function>(needed_mpi_symbol(Call::name + (profiling ? 0 : 1)));
+    return found;
+  }
+  static int find_next(Arguments... arguments) {
+    Function first = find_next;
+    step.compare_exchange_strong(first, next());  // unless they are watched meanwhile
+    return next()(arguments...);
+  }
+  static int watched(Arguments... arguments) { return Call::watched(next(), arguments...); }
+
+  static inline std::atomic<Function> step{find_next};
+};
+
+template <class Call, class... Arguments>
+void watch_both() {
+  Entry<Call, false, Arguments...>::watch();
+  Entry<Call, true, Arguments...>::watch();
 }
 
 }  // namespace
 
 void watch(MPI_Request request, Persistent& persistent) {
   {
-    const std::lock_guard lock(watched().mutex);
-    watched().all[request] = &persistent;
+    const std::lock_guard lock(watched_requests().mutex);
+    watched_requests().all[request] = &persistent;
   }
-  start = watched_start;
-  startall = watched_startall;
-  free_request = watched_free;
-  wait_for<false> = watched_wait<false>, wait_for<true> = watched_wait<true>;
-  wait_for_all<false> = watched_wait_for_all<false>, wait_for_all<true> = watched_wait_for_all<true>;
+  watch_both<Start, MPI_Request*>();
+  watch_both<Startall, int, MPI_Request*>();
+  watch_both<Free, MPI_Request*>();
+  watch_both<Wait, MPI_Request*, MPI_Status*>();
+  watch_both<Waitall, int, MPI_Request*, MPI_Status*>();
 }
 
 void unwatch_all() {
-  const std::lock_guard lock(watched().mutex);
-  watched().all.clear();
+  const std::lock_guard lock(watched_requests().mutex);
+  watched_requests().all.clear();
 }
 
 }  // namespace swapmeet
 
-#define SWAPMEET_PASS(name, step) \
-  SWAPMEET_EXPORT int name(MPI_Request* request) { return swapmeet::step.load(std::memory_order_relaxed)(request); }
-
-#define SWAPMEET_PASS_ALL(name, step)                                       \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[]) {             \
-    return swapmeet::step.load(std::memory_order_relaxed)(count, requests); \
+#define SWAPMEET_OF_REQUEST(name, Call, profiling)                                  \
+  SWAPMEET_EXPORT int name(MPI_Request* request) {                                  \
+    return swapmeet::Entry<swapmeet::Call, profiling, MPI_Request*>::call(request); \
   }
 
-SWAPMEET_PASS(MPI_Start, start)
-SWAPMEET_PASS(PMPI_Start, start)
-SWAPMEET_PASS_ALL(MPI_Startall, startall)
-SWAPMEET_PASS_ALL(PMPI_Startall, startall)
-SWAPMEET_PASS(MPI_Request_free, free_request)
-SWAPMEET_PASS(PMPI_Request_free, free_request)
-
-#define SWAPMEET_WAIT(name, profiling)                                                     \
-  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {                     \
-    return swapmeet::wait_for<profiling>.load(std::memory_order_relaxed)(request, status); \
+#define SWAPMEET_OF_REQUESTS(name, Call, profiling)                                              \
+  SWAPMEET_EXPORT int name(int count, MPI_Request requests[]) {                                  \
+    return swapmeet::Entry<swapmeet::Call, profiling, int, MPI_Request*>::call(count, requests); \
   }
 
-#define SWAPMEET_WAIT_FOR_ALL(name, profiling)                                                           \
-  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) {                   \
-    return swapmeet::wait_for_all<profiling>.load(std::memory_order_relaxed)(count, requests, statuses); \
+SWAPMEET_OF_REQUEST(MPI_Start, Start, false)
+SWAPMEET_OF_REQUEST(PMPI_Start, Start, true)
+SWAPMEET_OF_REQUESTS(MPI_Startall, Startall, false)
+SWAPMEET_OF_REQUESTS(PMPI_Startall, Startall, true)
+SWAPMEET_OF_REQUEST(MPI_Request_free, Free, false)
+SWAPMEET_OF_REQUEST(PMPI_Request_free, Free, true)
+
+#define SWAPMEET_WAIT(name, profiling)                                                                   \
+  SWAPMEET_EXPORT int name(MPI_Request* request, MPI_Status* status) {                                   \
+    return swapmeet::Entry<swapmeet::Wait, profiling, MPI_Request*, MPI_Status*>::call(request, status); \
+  }
+
+#define SWAPMEET_WAIT_FOR_ALL(name, profiling)                                                                  \
+  SWAPMEET_EXPORT int name(int count, MPI_Request requests[], MPI_Status statuses[]) {                          \
+    return swapmeet::Entry<swapmeet::Waitall, profiling, int, MPI_Request*, MPI_Status*>::call(count, requests, \
+                                                                                               statuses);       \
   }
 
 SWAPMEET_WAIT(MPI_Wait, false)

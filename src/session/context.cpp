@@ -14,6 +14,7 @@
 #include <span>
 
 #include "buffers/device.hpp"
+#include "buffers/reserve.hpp"
 #include "heap/heap.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
@@ -149,6 +150,7 @@ void attach(Context& all) {
   all.begin = std::chrono::steady_clock::now();
   PMPI_Comm_rank(MPI_COMM_WORLD, &all.said.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &all.world_ranks);
+  reserve_for(all.world_ranks);
   all.options = read_options(environ, all.world_ranks);
   all.mpi = mpi_signature(library_version());
   read_tuning_for(all.mpi, all.options);

@@ -1,7 +1,6 @@
 #include "session/planned.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "engine/engine.hpp"
 #include "mpi/guard.hpp"
@@ -14,7 +13,10 @@ Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_com
     : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
       goes_on_in_progress_(!by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
-  if (executor_.single) tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
+  if (executor_.single) {
+    tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
+    settling_.emplace();
+  }
   context().under_way->expect();
 }
 
@@ -45,14 +47,8 @@ void Planned::begin() {
 
 /// Whether that is over.
 bool Planned::settle() {
-  if (!settling_) try {
-      settling_.emplace([this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); });
-    } catch (const std::bad_alloc&) {
-      return false;  // the other ranks wait: there may be memory later
-    }
-  if (!settling_->resume()) return false;
-  settling_.reset();
-  return true;
+  if (!settling_->under_way()) settling_->begin([this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); });
+  return settling_->resume();
 }
 
 void Planned::advance() {

@@ -75,9 +75,9 @@ class Planned final : public Ongoing {
 
   Execution execution_;
   Executor executor_;
-  std::optional<StartedTuning> tuning_;  ///< between the executor's two; nothing: it has one
-  bool settles_ = false;                 ///< before the exchange, what its ranks must agree on
-  std::optional<Coroutine> settling_;
+  std::optional<StartedTuning> tuning_;                 ///< between the executor's two; nothing: it has one
+  bool settles_ = false;                                ///< before the exchange, what its ranks must agree on
+  std::optional<Coroutine> settling_;                   ///< if there is something to try
   StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< of the last exchange
   std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
   std::chrono::steady_clock::time_point began_{};       ///< if somebody does

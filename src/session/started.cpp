@@ -221,7 +221,7 @@ int StartedQueue::start_first(One& one) {
     post->call_begins(one.collective());
     Post::set(post->bytes, static_cast<std::int64_t>(one.execution.request().sent_bytes()));
   }
-  if (!one.decision || one.decision->sized || preparing_ || communicator_.nodes() > 1)
+  if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
@@ -241,7 +241,7 @@ int StartedQueue::start_first(One& one) {
 
 /// What executes `one`.
 int StartedQueue::decide(One& one) {
-  if (!preparing_ && communicator_.ready()) {
+  if (!preparing_.under_way() && communicator_.ready()) {
     if (!one.decision) one.decision = declined(one);
     if (!one.decision) one.decision = communicator_.decided(one.collective(), one.block_bytes());
     if (!counted_) try {
@@ -250,7 +250,7 @@ int StartedQueue::decide(One& one) {
         return unfinished;  // there may be memory later
       }
   }
-  if (preparing_ || settles_ || !one.decision || one.decision->sized)
+  if (preparing_.under_way() || settles_ || !one.decision || one.decision->sized)
     if (const int error = prepare(one)) return error;
   if (one.block_bytes() > one.decision->unchecked_bytes)
     one.decision =
@@ -310,34 +310,28 @@ Decision* StartedQueue::declined(const One& one) {
 
 /// What the ranks must settle before `one`.
 int StartedQueue::prepare(One& one) {
-  const auto settle = [this, &one]() -> int {
-    communicator_.finish_setting_up();
-    communicator_.expect_calls();
-    if (settles_) {
-      Tried& tried = *std::exchange(settles_, nullptr);
-      tried.tuning.settle();
-      one.decision = &tried.by(tried.tuning.next());
-    } else if (!one.decision) {
-      one.decision = declined(one);
-      if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
-    }
-    const Request& request = one.execution.request();
-    if (one.decision->sized &&
-        !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
-                                    communicator_.next_exchange()))
-      one.decision = &communicator_.decline(one.collective(), too_much_memory);
-    return MPI_SUCCESS;
-  };
-  if (!preparing_) {
-    try {
-      preparing_.emplace([settle, &one] { one.error = guarded(settle); });
-    } catch (const std::bad_alloc&) {
-      return unfinished;  // the other ranks wait: there may be memory later
-    }
+  if (!preparing_.under_way()) preparing_.begin([this, &one] { one.error = guarded([&] { return settle(one); }); });
+  return preparing_.resume() ? one.error : unfinished;
+}
+
+/// Waits for the other ranks, in the coroutine.
+int StartedQueue::settle(One& one) {
+  communicator_.finish_setting_up();
+  communicator_.expect_calls();
+  if (settles_) {
+    Tried& tried = *std::exchange(settles_, nullptr);
+    tried.tuning.settle();
+    one.decision = &tried.by(tried.tuning.next());
+  } else if (!one.decision) {
+    one.decision = declined(one);
+    if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
   }
-  if (!preparing_->resume()) return unfinished;
-  preparing_.reset();
-  return one.error;
+  const Request& request = one.execution.request();
+  if (one.decision->sized &&
+      !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
+                                  communicator_.next_exchange()))
+    one.decision = &communicator_.decline(one.collective(), too_much_memory);
+  return MPI_SUCCESS;
 }
 
 /// The first is over.

@@ -68,11 +68,12 @@ class StartedQueue final : public Ongoing {
   Tried* tried_with(const One& one);
   Decision* declined(const One& one);
   int prepare(One& one);
+  int settle(One& one);
   void over(int error);
 
   Communicator& communicator_;
   std::deque<One*> waiting_;  ///< in the order of their starts; the first is executed
-  std::optional<Coroutine> preparing_;
+  Coroutine preparing_;
   /// What tries others for exchanges of a kind, with blocks of a class of sizes.
   struct Tried {
     StartedTuning tuning;

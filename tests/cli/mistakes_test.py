@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from swapmeet import SwapmeetError, cache
+from swapmeet import SwapmeetError, cache, texts
 from swapmeet.cli.app import app
 from swapmeet.doctor import machine
 from swapmeet.doctor.finding import NOTE
@@ -241,6 +241,16 @@ def test_output_that_cannot_be_written_is_reported_in_one_line(words: str) -> No
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", "swapmeet", *words.split()], stdout=full, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (2, b"swapmeet: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("file", ["platform.xml", "room"])  # what is written first; what is tried in the end
+def test_a_full_folder_for_temporary_files_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    expected = f"^{tmp_path}: No space left on device: give a folder for temporary files by TMPDIR$"
+    with pytest.raises(SwapmeetError, match=expected), texts.temporary_folder("swapmeet-simulation-") as folder:
+        (folder / file).symlink_to("/dev/full")
+        (folder / "platform.xml").write_text("<platform/>")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

@@ -35,7 +35,8 @@ FAMILIES = {
     "auto": ("auto", 4, "2"),  # with as many trials as there can be
 }
 
-SYMBOLS = Path(__file__).parents[2] / "src" / "mpi" / "symbols.hpp"
+SOURCE = Path(__file__).parents[2] / "src"
+SYMBOLS = SOURCE / "mpi" / "symbols.hpp"
 
 
 def library_calls(table: str) -> list[str]:
@@ -52,6 +53,7 @@ OTHERS = [*library_calls("CALLS"), *library_calls("LARGE_CALLS"), "Alltoall", "I
 #: How fault.c is compiled.
 FAULT = ["-shared", "-fPIC", "-ldl", "-DFAULTS=" + " ".join(f"FAULT({name})" for name in [*LOCAL, *OTHERS])]
 
+NO_MAPS = "mmap*1000000000"  #: none from the n-th on
 ALLOCATIONS = ["malloc:1", "malloc:4096", "malloc*1000:4096"]  #: of at least so many bytes
 MESSAGES = [
     *["Isend", "Irecv", "Sendrecv", "Send", "Recv", "Improbe", "Imrecv", "Mprobe"],
@@ -59,7 +61,14 @@ MESSAGES = [
 ]
 COLLECTIVES = ["Allreduce", "Allgather", "Bcast", "Comm_create", "Comm_split", "Alltoall"]
 #: A function with "+" has done its work when it fails; with "*3", so do the two calls of it that follow.
-KINDS = [*ALLOCATIONS, *LOCAL, *OTHERS, *(name + "+" for name in COLLECTIVES), *(name + "*3" for name in MESSAGES)]
+KINDS = [
+    *ALLOCATIONS,
+    NO_MAPS,
+    *LOCAL,
+    *OTHERS,
+    *(name + "+" for name in COLLECTIVES),
+    *(name + "*3" for name in MESSAGES),
+]
 
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
@@ -81,7 +90,7 @@ STARTED = {
         "Send",
     ],
     "spread-out": ["Comm_get_errhandler"],
-    "auto": ["malloc:4096"],
+    "auto": ["malloc:4096", NO_MAPS],
 }
 
 
@@ -150,7 +159,7 @@ def agree(faults: dict[int, Fault]) -> None:
 
 
 def check(faults: dict[int, Fault], kind: str) -> None:
-    if kind.startswith("malloc"):  # nothing was sent yet, so the others can learn of it
+    if kind.startswith(("malloc", "mmap")):  # nothing was sent yet, so the others can learn of it
         agree(faults)
     if kind in LOCAL:
         assert not any("e" in "".join(fault.letters.values()) for fault in faults.values()), faults
@@ -196,6 +205,13 @@ def test_any_call_fails_where_nothing_blocks(with_faults, wheel: str, family: st
 def test_the_first_rank_fails(with_faults, wheel: str, family: str) -> None:
     for kind in ("malloc:1", "Isend", "Test", "Allreduce+"):
         check(with_faults(wheel, family, kind, 1, 20, "warm", rank=0), kind)
+
+
+def test_the_reserve_serves_tables_of_many_ranks(compiled) -> None:
+    """What a rank takes while it sets something up together with others; the rest of it is for small requests."""
+    flags = ("-std=c++20", f"-I{SOURCE}", str(SOURCE / "buffers" / "reserve.cpp"), "-lstdc++")
+    done = subprocess.run([compiled("mpich", "reserve.cpp", *flags)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"reserve: ++--++-{14 * '+'}-{11 * '+'}-+\n"), done.stderr
 
 
 def test_faults_happen(with_faults, wheel: str) -> None:

@@ -14,7 +14,7 @@ from swapmeet.mpi import mpis
 from swapmeet.mpi.library import library
 
 RANKS = 4
-HOWS = ["blocking", "varying", "nonblocking", "persistent"]
+HOWS = ["blocking", "varying", "typed", "nonblocking", "persistent", "neighbours"]
 SPECS = [
     "auto",
     "shared-memory",

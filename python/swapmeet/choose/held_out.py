@@ -8,14 +8,12 @@ is seen from finding it twice, by one half of the launches and by the other.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
-from swapmeet import _core
+from swapmeet import _core, texts
 from swapmeet.choose import file, fit
 from swapmeet.choose.rule import Rule
 from swapmeet.measure.bench.candidates import AUTO
@@ -180,8 +178,8 @@ def _without(results: Results, cells: set[Cell]) -> Results:
 
 def chooser(rules: Sequence[Rule], mpi: str) -> Callable[[_core.Collective, int, int, str], str]:
     """What the library chooses with a tuning file of these rules, by collective, ranks, bytes of a block and nodes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tuning"
+    with texts.temporary_folder("swapmeet-rules-") as folder:
+        path = folder / "tuning"
         if rules:
             path.write_text(file.text(rules, mpi, _core.machine_signature(), ["measurements"], "today"))
         options = _core.read_options([f"SWAPMEET_TUNING_FILE={path if rules else 'none'}"], 1, mpi)

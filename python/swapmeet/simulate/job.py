@@ -9,14 +9,13 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from swapmeet import _core
+from swapmeet import _core, texts
 from swapmeet.cache import own_cache_folder
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
@@ -145,8 +144,8 @@ class Simulator:
         variables: dict[str, str],
     ) -> tuple[int | None, str, str, int]:
         """Run a program on all ranks. Returns its status (None: given up), output, errors and most memory."""
-        with tempfile.TemporaryDirectory(prefix="swapmeet-simulation-") as folder:
-            xml, hosts = Path(folder, "platform.xml"), Path(folder, "hosts")
+        with texts.temporary_folder("swapmeet-simulation-") as folder:
+            xml, hosts = folder / "platform.xml", folder / "hosts"
             xml.write_text(platform.xml)
             hosts.write_text(platform.hostfile)
             words = [
@@ -167,17 +166,17 @@ class Simulator:
             if preload:
                 environment["LD_PRELOAD"] = ":".join(preload)
             if preload and self.tuning:
-                rules = Path(folder, "rules.tuning")
+                rules = folder / "rules.tuning"
                 rules.write_text(self.tuning)
                 environment["SWAPMEET_TUNING_FILE"] = str(rules)
-            with open(Path(folder, "out"), "w+b") as out, open(Path(folder, "err"), "w+b") as err:
+            with open(folder / "out", "w+b") as out, open(folder / "err", "w+b") as err:
                 process = self._start([*words, *arguments], environment, out.fileno(), err.fileno())
                 status, peak_bytes = self._wait(process)
-                texts = []
+                printed = []
                 for file in (out, err):
                     file.seek(0)
-                    texts.append(file.read().decode(errors="replace"))
-        return status, texts[0], texts[1], peak_bytes
+                    printed.append(file.read().decode(errors="replace"))
+        return status, printed[0], printed[1], peak_bytes
 
     def stop(self) -> None:
         """End all simulations, from another thread."""

@@ -1,5 +1,5 @@
 /* To be preloaded behind libswapmeet.so: one call that the library makes fails once. fault_arm() says which: a function
- * of MPI by its name without "PMPI_", "malloc" or "pthread_create". Calls of others (the program, the MPI itself) do not
+ * of MPI by its name without "PMPI_", "malloc", "mmap" or "pthread_create". Calls of others (the program, the MPI itself) do not
  * count. A function of MPI that fails has done nothing; by the name with a "+" it has done its work, whose result is
  * lost; with "*3" the two calls of it after the one that fails do so, too. FAULTS: FAULT() of each function. */
 #define _GNU_SOURCE
@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static uintptr_t library_begin, library_end;
 static char armed[64];
@@ -70,6 +73,11 @@ void *malloc(size_t bytes) {
   return __libc_malloc(bytes);
 }
 #endif
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (left > 0 && fails("mmap", __builtin_return_address(0))) return errno = ENOMEM, MAP_FAILED;
+  return (void *)syscall(SYS_mmap, address, bytes, protection, flags, file, offset);
+}
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
   static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

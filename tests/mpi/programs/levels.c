@@ -1,5 +1,6 @@
 /* A tool that only looks: counts calls by their MPI_ and by their PMPI_ name, each of which goes on to the next of the same
- * name. At the end rank 0 prints "levels: NAME MPI/PMPI, ...". */
+ * name; or, with -DBY_PMPI, by their MPI_ name alone, which goes on by the PMPI_ name, as MPI means it. At the end rank 0
+ * prints "levels: NAME MPI/PMPI, ...". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -22,6 +23,7 @@
   ONE(Wait, (MPI_Request * a, MPI_Status * b), (a, b))                                                                \
   ONE(Waitall, (int a, MPI_Request b[], MPI_Status *c), (a, b, c))                                                    \
   ONE(Start, (MPI_Request * a), (a))                                                                                  \
+  ONE(Startall, (int a, MPI_Request b[]), (a, b))                                                                     \
   ONE(Request_free, (MPI_Request * a), (a))                                                                           \
   ONE(Comm_dup, (MPI_Comm a, MPI_Comm * b), (a, b))                                                                   \
   ONE(Comm_create, (MPI_Comm a, MPI_Group b, MPI_Comm * c), (a, b, c))                                                \
@@ -42,6 +44,14 @@
       (const void *a, int b, MPI_Datatype c, void *d, int e, MPI_Datatype f, MPI_Comm g, MPI_Info h, MPI_Request *i), \
       (a, b, c, d, e, f, g, h, i))
 
+#ifdef BY_PMPI
+#define WRAP(name, parameters, arguments) \
+  static int mpi_##name, pmpi_##name;     \
+  int MPI_##name parameters {             \
+    ++mpi_##name;                         \
+    return PMPI_##name arguments;         \
+  }
+#else
 #define WRAP(name, parameters, arguments)          \
   static int mpi_##name, pmpi_##name;              \
   int MPI_##name parameters {                      \
@@ -58,6 +68,7 @@
     ++pmpi_##name;                                 \
     return next arguments;                         \
   }
+#endif
 EACH(WRAP)
 
 #define PRINT(name, parameters, arguments) length += sprintf(line + length, #name " %d/%d, ", mpi_##name, pmpi_##name);

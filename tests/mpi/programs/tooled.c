@@ -28,6 +28,7 @@ static void exchange(MPI_Comm comm) {
   }
   MPI_Alltoall_init(send, 1, MPI_INT, receive, 1, MPI_INT, comm, MPI_INFO_NULL, &request);
   for (int i = 0; i < 5; ++i) fill(), MPI_Start(&request), MPI_Wait(&request, MPI_STATUS_IGNORE), check();
+  for (int i = 0; i < 4; ++i) fill(), MPI_Startall(1, &request), MPI_Wait(&request, MPI_STATUS_IGNORE), check();
   MPI_Request_free(&request);
 }
 

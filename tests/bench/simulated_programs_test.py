@@ -58,7 +58,7 @@ def test_a_program_of_one_call_is_left_to_the_host(programs: ModuleType) -> None
     run = programs.Program(cell.calls, lambda spec: 1e-6 * cell.times_us[spec], 1e-5, network).run(1)
     assert run.chosen == "native" and run.trials == 0
     assert run.seconds == pytest.approx(1e-6 * cell.times_us["native"])
-    assert _core.first_calls == 6
+    assert _core.SetupPolicy.first_calls == 6
 
 
 @pytest.mark.parametrize("wrong", ["a slow spec is fast", "the host MPI is slow", "all of ours are slow"])

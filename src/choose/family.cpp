@@ -213,6 +213,16 @@ std::optional<Price> PricedFamily::price_of(const Spec& spec, std::int64_t block
   return price(work, machine_, model_, block_bytes);
 }
 
+double PricedFamily::apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const {
+  const std::optional<Price> one = price_of(spec, block_bytes), two = price_of(other, block_bytes);
+  if (!one || !two) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (const auto part :
+       {&Price::latency, &Price::overhead, &Price::gap, &Price::bandwidth, &Price::pack, &Price::call})
+    sum += std::abs(*one.*part - *two.*part);
+  return 1e-6 * sum;
+}
+
 HostPrice::HostPrice(Collective collective, const Shape& shape, const Nodes& nodes) {
   std::vector<Spec> flat{direct(32, Completion::any, Transport::mpi), direct(1, Completion::all, Transport::mpi)};
   if (!of_unequal_blocks(collective)) flat.push_back(bruck({}, {{2}}, 1, Transport::mpi));

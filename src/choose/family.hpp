@@ -46,6 +46,9 @@ class PricedFamily {
   double seconds(std::size_t point, std::int64_t block_bytes) const;
   /// The same of any spec that can be priced here; negative: it cannot.
   double seconds(const Spec& spec, std::int64_t block_bytes) const;
+  /// The sum of the differences between what two specs are expected to take for each cause: latency, messages, bytes,
+  /// copies. Infinite if one of them cannot be priced here.
+  double apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const;
 
  private:
   struct Point {

@@ -149,7 +149,7 @@ std::string unavailable(const Spec& spec, const Means& means) {
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge,
                                     const Spec& also, bool direct) {
-  constexpr double reach = 3, alike = 1.03;
+  constexpr double reach = 3, alike = 0.03;
   constexpr std::size_t least = 3, most = 8;
   CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
   kind.direct = direct;
@@ -164,9 +164,9 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   for (std::size_t i = 1; i < expected.size() && kept.size() < most; ++i) {
     Expectation one = expected[i];
     if (kept.size() >= least && one.seconds() > reach * kept[1].seconds()) break;
-    const auto like = [&](const Expectation& other) {
+    const auto like = [&](const Expectation& other) {  // for the same causes: the model is off by about the same
       return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
-             one.calls + other.calls == 0 && one.price_s < alike * other.price_s;
+             one.calls + other.calls == 0 && family.apart_s(one.spec, other.spec, bytes) < alike * other.price_s;
     };
     if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) ||
         !unsuitable(one.spec, shape).empty())

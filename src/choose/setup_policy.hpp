@@ -8,11 +8,12 @@ namespace swapmeet {
 /// about as long: then setting up costs at most what they took, and a program at most twice the better of both ways,
 /// however many calls it makes (ski rental); three times, where earlier runs have made enough such calls to measure them,
 /// and half is awaited. The time of a call is the model's: no clock is read, so all ranks do the same. In a first run at least
-/// two calls are awaited, for the first may make connections, and the second is timed.
+/// three calls are awaited: the first may make connections, and two are timed. So programs of three calls, as transforms
+/// make them, never set up.
 class SetupPolicy {
  public:
   static constexpr double first_calls = 6, first_known_calls = 3;
-  static constexpr int least_calls = 2;
+  static constexpr int least_calls = 3;
 
   /// Counts a call that takes as long as `small_calls` of the smallest blocks (family.hpp). Whether setting up is worth it now.
   /// `known`: such calls were measured in an earlier run.

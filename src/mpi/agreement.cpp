@@ -120,10 +120,7 @@ int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
 bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  const auto values = static_cast<int>(all.size());
-  if (reduce_bytes(all.data(), all.size() * sizeof all[0], values, MPI_UINT64_T, MPI_MIN, comm, 32 << 10) !=
-      MPI_SUCCESS)
-    return false;
+  if (reduce_once(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];

@@ -159,6 +159,14 @@ void bind_choice(nb::module_& m) {
       "\n"
       "Ranks share a node unless `nodes` says otherwise.");
   m.def(
+      "small_calls",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, std::string_view nodes,
+         const Knowledge& knowledge) {
+        return small_calls(collective, shape_of(ranks, nodes), block_bytes, knowledge);
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "nodes"_a = "", "knowledge"_a = Knowledge{},
+      "How many calls with the smallest blocks the host MPI is expected to make in the time of one such call.");
+  m.def(
       "tries",
       [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
         return tries(collective, shape_of(ranks, nodes), options);

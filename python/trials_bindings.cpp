@@ -65,8 +65,11 @@ void bind_trials(nb::module_& m) {
       .def_prop_ro("cost_s", &Trials::cost_s)
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
-  m.attr("first_calls") = SetupPolicy::first_calls;
-  m.attr("first_known_calls") = SetupPolicy::first_known_calls;
+  nb::class_<SetupPolicy>(m, "SetupPolicy", "When a communicator is worth setting up (src/choose/setup_policy.hpp).")
+      .def(nb::init<>())
+      .def("over", &SetupPolicy::over, "known"_a, "small_calls"_a, "Counts a call; whether setting up is worth it now.")
+      .def_ro_static("first_calls", &SetupPolicy::first_calls)
+      .def_ro_static("first_known_calls", &SetupPolicy::first_known_calls);
 }
 
 }  // namespace swapmeet

@@ -87,10 +87,12 @@ class Program:
         chosen = self._choose()
         waits = dict(chosen.parameters).get("intra", "mpi") != "mpi"
         known = any(str(one.spec) != NATIVE for one in self._knowledge.evidence)
-        early = min(calls, _core.first_known_calls if known else _core.first_calls) if waits else 0
-        if early:
-            self._spent_s += early * self._call_s(NATIVE)
-            self._note(_core.parse_spec(NATIVE), max(1, early - 1), self._call_s(NATIVE), UNSURE * self._call_s(NATIVE))
+        policy, early = _core.SetupPolicy(), 0
+        while waits and early < calls and not policy.over(known, self._small_calls()):
+            early += 1
+        self._spent_s += early * self._call_s(NATIVE)
+        if early > 1:  # the first one is not timed
+            self._note(_core.parse_spec(NATIVE), early - 1, self._call_s(NATIVE), UNSURE * self._call_s(NATIVE))
         last = NATIVE
         if calls > early:
             if dict(chosen.parameters).get("intra", "mpi") != "mpi":
@@ -104,6 +106,10 @@ class Program:
     def _choose(self) -> _core.Spec:
         where = (self._collective, self._kind.ranks, self._kind.block_bytes, self._options)
         return _core.choose(*where, nodes=self._kind.nodes, knowledge=self._knowledge)[0]
+
+    def _small_calls(self) -> float:
+        where = (self._collective, self._kind.ranks, self._kind.block_bytes)
+        return _core.small_calls(*where, nodes=self._kind.nodes, knowledge=self._knowledge)
 
     def _candidates(self, also: _core.Spec) -> list[_core.Expectation]:
         where = (self._collective, self._kind.ranks, self._kind.block_bytes)

@@ -1206,6 +1206,11 @@ def candidates(collective: Collective, ranks: int, block_bytes: int, shared_memo
     Ranks share a node unless `nodes` says otherwise.
     """
 
+def small_calls(collective: Collective, ranks: int, block_bytes: int, nodes: str = '', knowledge: Knowledge = ...) -> float:
+    """
+    How many calls with the smallest blocks the host MPI is expected to make in the time of one such call.
+    """
+
 def tries(collective: Collective, ranks: int, options: Options, nodes: str = '') -> bool:
     """
     Whether the running application tries candidates(): nobody asked for an algorithm, no file has rules.
@@ -1292,9 +1297,19 @@ class Trials:
     early_calls: Final[float] = ...
     """(arg: object, /) -> float"""
 
-first_calls: int = 6
+class SetupPolicy:
+    """When a communicator is worth setting up (src/choose/setup_policy.hpp)."""
 
-first_known_calls: int = 3
+    def __init__(self) -> None: ...
+
+    def over(self, known: bool, small_calls: float) -> bool:
+        """Counts a call; whether setting up is worth it now."""
+
+    first_calls: Final[float] = ...
+    """(arg: object, /) -> float"""
+
+    first_known_calls: Final[float] = ...
+    """(arg: object, /) -> float"""
 
 class SparseRehearsal:
     """What came of a sparse exchange of all ranks in one process."""

@@ -137,12 +137,13 @@ std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& 
       found = all.end() - 1;
     }
     const auto i = static_cast<std::size_t>(found - all.begin());
-    const double price_s = family.seconds(one.spec, typical_bytes(one.kind.size_class));
+    const bool any_size = one.kind.size_class == unknown_class;  // a program's are mostly alike
+    const double price_s = family.seconds(one.spec, any_size ? bytes : typical_bytes(one.kind.size_class));
     if (std::abs(std::log(one.mean_s / price_s)) > most_off) continue;
     const double far = distance(one.spec, kind.size_class, one.kind.size_class, family);
     const double spread = std::max(one.spread_s / one.mean_s, least_deviation(one));
     measured[i].add({std::log(one.mean_s / price_s), std::hypot(spread, far)}, one.calls);
-    if (far > 0) continue;  // it is still the model's
+    if (far > 0 && !any_size) continue;  // it is still the model's
     const auto before = static_cast<double>(found->calls), more = static_cast<double>(one.calls);
     found->measured_s = (before * found->measured_s + more * one.mean_s) / (before + more);
     found->calls += one.calls;

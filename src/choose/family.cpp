@@ -7,7 +7,6 @@
 #include "algorithms/families.hpp"
 #include "algorithms/generate.hpp"
 #include "model/counts.hpp"
-#include "model/price.hpp"
 
 namespace swapmeet {
 
@@ -89,10 +88,8 @@ std::int64_t typical_bytes(std::int32_t size_class) {
 
 PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded)
     : kind_(kind), means_(means), machine_(machine), model_(model), crowded_(crowded),
-      per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
-  for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
-                           direct(1, Completion::all, Transport::mpi)})
-    count(flat, host_.emplace_back());
+      per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_),
+      host_(kind.collective, shape_, nodes_) {
   add_direct();
   add_bruck();
   add_nodes();
@@ -110,7 +107,8 @@ void PricedFamily::add(Spec spec) {
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
-  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
+  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_.seconds(machine_, model_, step * bytes))
+    bytes *= step;
   return bytes;
 }
 
@@ -201,22 +199,50 @@ double PricedFamily::seconds(const Work& work, std::int64_t block_bytes) const {
   return 1e-6 * price(work, machine_, model_, block_bytes).total();
 }
 
-/// MPIs have Bruck's algorithm, throttled and pairwise exchanges, and rules for which of them is the best. Within a node
-/// they copy twice, through memory of their own.
-double PricedFamily::host_seconds(std::int64_t block_bytes) const {
+double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
+  if (spec.family == Family::native) return host_.seconds(machine_, model_, block_bytes);
+  const std::optional<Price> found = price_of(spec, block_bytes);
+  return found ? 1e-6 * found->total() : -1;
+}
+
+std::optional<Price> PricedFamily::price_of(const Spec& spec, std::int64_t block_bytes) const {
+  const auto point = std::ranges::find(points_, spec, &Point::spec);
+  if (point != points_.end()) return price(point->work, machine_, model_, block_bytes);
+  Work work;
+  if (!count(spec, work)) return std::nullopt;
+  return price(work, machine_, model_, block_bytes);
+}
+
+double PricedFamily::apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const {
+  const std::optional<Price> one = price_of(spec, block_bytes), two = price_of(other, block_bytes);
+  if (!one || !two) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (const auto part :
+       {&Price::latency, &Price::overhead, &Price::gap, &Price::bandwidth, &Price::pack, &Price::call})
+    sum += std::abs(*one.*part - *two.*part);
+  return 1e-6 * sum;
+}
+
+HostPrice::HostPrice(Collective collective, const Shape& shape, const Nodes& nodes) {
+  std::vector<Spec> flat{direct(32, Completion::any, Transport::mpi), direct(1, Completion::all, Transport::mpi)};
+  if (!of_unequal_blocks(collective)) flat.push_back(bruck({}, {{2}}, 1, Transport::mpi));
+  for (const Spec& spec : flat)
+    if (unsuitable(spec, shape).empty()) count_work(spec, shape, nodes, works_.emplace_back());
+}
+
+double HostPrice::seconds(Machine machine, Model model, std::int64_t block_bytes) const {
   double least = std::numeric_limits<double>::max();
-  Machine machine = machine_;
   machine.memory_byte_ns *= 2;
-  for (const Work& work : host_) least = std::min(least, price(work, machine, model_, block_bytes).total());
+  for (const Work& work : works_) least = std::min(least, price(work, machine, model, block_bytes).total());
   return 1e-6 * least;
 }
 
-double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
-  if (spec.family == Family::native) return host_seconds(block_bytes);
-  for (std::size_t i = 0; i < points_.size(); ++i)
-    if (points_[i].spec == spec) return seconds(i, block_bytes);
-  Work work;
-  return count(spec, work) ? seconds(work, block_bytes) : -1;
+double in_small_calls(const CallKind& kind, const Machine& machine, Model model) {
+  const Shape shape = even_shape(kind.nodes, (kind.ranks + kind.nodes - 1) / kind.nodes);
+  const Nodes nodes(shape);
+  const double small_s = HostPrice(Collective::alltoall, shape, nodes).seconds(machine, model, typical_bytes(0));
+  const HostPrice host(kind.collective, shape, nodes);
+  return std::max(1.0, host.seconds(machine, model, typical_bytes(kind.size_class)) / small_s);
 }
 
 }  // namespace swapmeet

@@ -1,17 +1,34 @@
 /// The points of the family that may serve calls of one kind, with what each makes ranks do, to be priced for any size.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "choose/evidence.hpp"
 #include "choose/means.hpp"
 #include "model/machine.hpp"
+#include "model/price.hpp"
 #include "model/work.hpp"
 
 namespace swapmeet {
 
 /// Of calls on `shape` with blocks of about so many bytes, or of unknown_class.
 CallKind kind_of(Collective collective, const Shape& shape, std::int32_t size_class);
+
+/// What the host MPI is expected to take. MPIs have throttled and pairwise exchanges, of equal blocks Bruck's algorithm,
+/// too, and rules for which of them is the best. Within a node they copy twice, through memory of their own.
+class HostPrice {
+ public:
+  HostPrice(Collective collective, const Shape& shape, const Nodes& nodes);
+  double seconds(Machine machine, Model model, std::int64_t block_bytes) const;
+
+ private:
+  std::vector<Work> works_;
+};
+
+/// How many calls of MPI_Alltoall with the smallest blocks the host MPI is expected to make in the time of one such call;
+/// at least 1.
+double in_small_calls(const CallKind& kind, const Machine& machine, Model model);
 
 /// Built for equal nodes of consecutive ranks, or for as many of the same size on average: O(ranks + points · digits), and
 /// a price is O(points). The same on every rank.
@@ -29,6 +46,9 @@ class PricedFamily {
   double seconds(std::size_t point, std::int64_t block_bytes) const;
   /// The same of any spec that can be priced here; negative: it cannot.
   double seconds(const Spec& spec, std::int64_t block_bytes) const;
+  /// The sum of the differences between what two specs are expected to take for each cause: latency, messages, bytes,
+  /// copies. Infinite if one of them cannot be priced here.
+  double apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const;
 
  private:
   struct Point {
@@ -42,8 +62,8 @@ class PricedFamily {
   void add_nodes();
   bool may_rotate() const;
   bool count(const Spec& spec, Work& work) const;
+  std::optional<Price> price_of(const Spec& spec, std::int64_t block_bytes) const;
   double seconds(const Work& work, std::int64_t block_bytes) const;
-  double host_seconds(std::int64_t block_bytes) const;
 
   CallKind kind_;
   Means means_;
@@ -54,7 +74,7 @@ class PricedFamily {
   Shape shape_;
   Nodes nodes_;
   std::vector<Point> points_;
-  std::vector<Work> host_;
+  HostPrice host_;
 };
 
 /// The size for which blocks of a class are priced.

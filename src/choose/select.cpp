@@ -69,6 +69,11 @@ std::optional<Choice> by_tuning(Collective collective, const Shape& shape, std::
 
 constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get what these get
 
+/// Of calls for which a spec is chosen: ranks do not know the sizes of others' blocks.
+std::int32_t class_chosen_for(Collective collective, std::int64_t block_bytes) {
+  return of_unequal_blocks(collective) ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
+}
+
 std::string microseconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
@@ -85,7 +90,7 @@ Choice by_expectation(Collective collective, const Shape& shape, std::int64_t bl
                       const Knowledge& knowledge, bool learns) {
   if (shape.ranks < 2) return {Spec{}, "one rank only"};
   const bool unequal = of_unequal_blocks(collective);
-  const std::int32_t size_class = unequal ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
+  const std::int32_t size_class = class_chosen_for(collective, block_bytes);
   CallKind kind = kind_of(collective, shape, size_class);
   const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
@@ -144,10 +149,11 @@ std::string unavailable(const Spec& spec, const Means& means) {
 std::vector<Expectation> candidates(Collective collective, const Shape& shape, std::int64_t block_bytes,
                                     const Options& options, const Means& means, const Knowledge& knowledge,
                                     const Spec& also, bool direct) {
-  constexpr double reach = 3, alike = 1.03;
+  constexpr double reach = 3, alike = 0.03;
   constexpr std::size_t least = 3, most = 8;
   CallKind kind = kind_of(collective, shape, std::min(block_class(block_bytes), most_priced_class));
   kind.direct = direct;
+  const std::int64_t bytes = typical_bytes(kind.size_class);
   const PricedFamily family(kind, means, knowledge.as_found(kind.mean_per_node()), knowledge.model,
                             knowledge.network.known() && knowledge.ranks_per_core > 1);
   std::vector<Expectation> expected = expectations(kind, family, knowledge.evidence, knowledge.doubt);
@@ -158,9 +164,9 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   for (std::size_t i = 1; i < expected.size() && kept.size() < most; ++i) {
     Expectation one = expected[i];
     if (kept.size() >= least && one.seconds() > reach * kept[1].seconds()) break;
-    const auto like = [&](const Expectation& other) {
+    const auto like = [&](const Expectation& other) {  // for the same causes: the model is off by about the same
       return other.spec.family == one.spec.family && other.spec.dimensions == one.spec.dimensions &&
-             one.calls + other.calls == 0 && one.price_s < alike * other.price_s;
+             one.calls + other.calls == 0 && family.apart_s(one.spec, other.spec, bytes) < alike * other.price_s;
     };
     if (!unavailable(one.spec, means).empty() || std::ranges::any_of(kept, like) ||
         !unsuitable(one.spec, shape).empty())
@@ -170,7 +176,7 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
   }
   if (std::ranges::count(kept, also, &Expectation::spec) == 0) {
     const auto same = std::ranges::find(expected, also, &Expectation::spec);
-    const double price_s = family.seconds(also, typical_bytes(kind.size_class));
+    const double price_s = family.seconds(also, bytes);
     kept.push_back(same != expected.end() ? *same
                                           : Expectation{also, {std::log(price_s), knowledge.doubt.own}, price_s});
   }
@@ -186,6 +192,11 @@ std::string give_up_order(const Spec& spec, const std::string& problem, Options&
   });
   return who + "=" + in_quotes(to_text(spec), 200) + ": " + problem +
          "; using the automatic choice on such communicators";
+}
+
+double small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes, const Knowledge& knowledge) {
+  const CallKind kind = kind_of(collective, shape, class_chosen_for(collective, block_bytes));
+  return in_small_calls(kind, knowledge.as_found(kind.mean_per_node()), knowledge.model);
 }
 
 bool tuned(Collective collective, const Shape& shape, const Options& options) {

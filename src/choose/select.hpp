@@ -61,6 +61,10 @@ std::vector<Expectation> candidates(Collective collective, const Shape& shape, s
                                     const Options& options, const Means& means, const Knowledge& knowledge = {},
                                     const Spec& also = {}, bool direct = false);
 
+/// How many calls of MPI_Alltoall with the smallest blocks the host MPI is expected to make in the time of one such call:
+/// setup_policy.hpp.
+double small_calls(Collective collective, const Shape& shape, std::int64_t block_bytes, const Knowledge& knowledge);
+
 /// Whether a tuning file has rules for such calls on so many ranks.
 bool tuned(Collective collective, const Shape& shape, const Options& options);
 

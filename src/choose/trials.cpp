@@ -58,8 +58,9 @@ Trials::Trials(double share, std::span<const Expectation> arms, int usual, const
                int in_a_row)
     : share_(share), in_a_row_(in_a_row), doubt_(doubt), usual_(usual), calls_(calls) {
   const Expectation& first = arms[static_cast<std::size_t>(usual)];
-  const bool fastest = std::ranges::all_of(
-      arms, [&](const Expectation& arm) { return arm.calls == 0 || arm.time.log_mean >= first.time.log_mean; });
+  const bool fastest = std::ranges::none_of(arms, [&](const Expectation& arm) {
+    return arm.calls > 0 ? arm.time.log_mean < first.time.log_mean : far_less(arm.time.log_mean, first.time.log_mean);
+  });
   remembered_ = first.calls > 0 && first.date != 0;
   const bool compared = arms[native].calls > 0;
   early_calls_ = remembered_ && fastest && compared ? 0 : early_calls;  // another run has paid them
@@ -241,7 +242,7 @@ void Trials::learn() {
   cost_s_ += waiting_s + in_a_row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
   const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : std::exp(arm.prior.log_mean);
   const bool first = !arm.called && in_a_row_ == 1;
-  if (!first) arm.samples.push_back(call_s);
+  if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have made it no shorter
   else if (next_ != native || std::log(call_s) < arm.prior.log_mean) arm.first_s = call_s;  // else it tells nothing
   arm.prepared = arm.called = true;
   const bool late = first && call_s > known_s;                             // by its connections, maybe

@@ -10,11 +10,11 @@
 ///
 /// where early is 10 if what is usual is ours, or something is expected to take less than 0.9 of it, else 1.5. That is at
 /// 1 %: at most four calls more than 1 % of the time, 2.5 % as long as calls go to the host MPI and nothing is expected to gain
-/// much, and none more where an earlier run has measured what is usual and the host MPI. So what is expected to take half the
-/// time is tried within the first calls, and what has lost is not tried again, unless many calls make it worth it. At every
-/// doubling of calls from 1000 on, the usual algorithm and the host MPI are measured again; what only earlier runs have
-/// measured, after 250 calls. If either is not what it was, all begins anew, with four calls more. At a share of 1 and more
-/// every other call is a trial, of each arm in turn.
+/// much, and none more where an earlier run has measured what is usual and the host MPI, and nothing else is expected to take
+/// less than 0.9 of the usual time. So what is expected to take half the time is tried within the first calls, and what has
+/// lost is not tried again, unless many calls make it worth it. At every doubling of calls from 1000 on, the usual algorithm
+/// and the host MPI are measured again; what only earlier runs have measured, after 250 calls. If either is not what it was, all
+/// begins anew, with four calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
 ///
 /// The host MPI is what there would be without us: where ours is usual, and it may well be faster, it is measured after
 /// `compared_after` calls, whatever that costs.
@@ -22,8 +22,9 @@
 /// Where ranks share cores, a trial is several calls in a row: ranks that are done with one begin the next, while others
 /// still work. What one call takes, if all begin it together, tells little there.
 ///
-/// The first call of an arm may make connections, and counts little, or not at all where others follow in a row; of the host
-/// MPI, which may make one to every rank, it does not count if it took longer than expected.
+/// The first call of an arm may make connections. It counts as others do if it took less than usual, else little, or not at
+/// all where others follow in a row; of the host MPI, which may make one to every rank, it does not count if it took longer
+/// than expected.
 ///
 /// Source:  gittins1989 is the exact rule for such questions; the gain of one more sample is the knowledge gradient of
 ///          frazier2008.

@@ -64,8 +64,8 @@ int finish_suspended(MPI_Request& request) {
   return error;
 }
 
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-  constexpr std::size_t most_gathered_bytes = 1024;
+int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                 std::size_t most_gathered_bytes) {
   auto* const result = static_cast<char*>(values);
   const std::vector<char> mine(result, result + bytes);
   int ranks = 0, error = MPI_SUCCESS;
@@ -120,7 +120,7 @@ int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
 bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  if (reduce(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  if (reduce_once(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];

@@ -43,12 +43,19 @@ class ErrorsReturn {
 ///
 /// An allreduce of `values` in place. A call that fails is made again, unless its results are there nonetheless: what
 /// failed is often over then, and the other ranks wait in it. After an error they are what they were. A few values of a
-/// few ranks are gathered and reduced by each, for the first MPI_Allreduce of a process can take milliseconds (MPICH).
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm);
+/// few ranks are gathered and reduced by each, for the first MPI_Allreduce of a process can take milliseconds (MPICH):
+/// up to `most_gathered_bytes` of all ranks, more of them by reduce_once(), which is for what programs of few calls need.
+int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                 std::size_t most_gathered_bytes);
 template <class Values>
-int reduce(Values&& values, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+int reduce(Values&& values, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+           std::size_t most_gathered_bytes = 1024) {
   return reduce_bytes(std::data(values), std::size(values) * sizeof *std::data(values),
-                      static_cast<int>(std::size(values)), type, operation, comm);
+                      static_cast<int>(std::size(values)), type, operation, comm, most_gathered_bytes);
+}
+template <class Values>
+int reduce_once(Values&& values, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+  return reduce(values, type, operation, comm, 32 << 10);
 }
 
 /// What each rank of `comm` says, `bytes` bytes, in the order of ranks in `all`. Collective. A call that fails is made

@@ -154,8 +154,10 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decide_for_neighbours(*decision);
   } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
-    if (recalled_bytes_ > 0 && unknown.empty() && awaits_calls(collective)) {
-      if (!setup_policy_.over(true)) return postponed(collective);
+    const bool awaits = unknown.empty() && awaits_calls(collective);
+    const auto calls = [&] { return small_calls(collective, shape_, block_bytes, knowledge_); };
+    if (recalled_bytes_ > 0 && awaits) {
+      if (!setup_policy_.over(true, calls())) return postponed(collective);
       use_memory();
     }
     if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
@@ -163,9 +165,8 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
                         ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
                         : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
-      if (awaits_calls(collective) && !setup_policy_.over(was_measured(collective, block_bytes)))
-        return postponed(collective);
-      if (awaits_calls(collective)) learn_from_first_calls(collective);
+      if (awaits && !setup_policy_.over(was_measured(collective, block_bytes), calls())) return postponed(collective);
+      if (awaits) learn_from_first_calls(collective);
       if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
       choice = choose(collective, shape_, block_bytes, options_, means_, knowledge_);
@@ -222,7 +223,7 @@ void Communicator::learn_from_first_calls(Collective collective) {
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
   std::array least{calls.empty() ? 0 : calls[calls.size() / 2], number, -number, 1.0 * size_class, -1.0 * size_class};
-  const bool known = reduce(least, MPI_DOUBLE, MPI_MIN, agreeing()) == MPI_SUCCESS && least[0] > 0;
+  const bool known = reduce_once(least, MPI_DOUBLE, MPI_MIN, agreeing()) == MPI_SUCCESS && least[0] > 0;
   if (!known || least[1] != -least[2] || least[3] != -least[4]) return;
   if (of_unequal_blocks(collective)) size_class = unknown_class;
   note({kind_of(collective, shape_, size_class), Spec{}, static_cast<std::int64_t>(number), least[0],

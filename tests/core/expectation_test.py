@@ -281,3 +281,28 @@ def test_regret_is_bounded_on_random_machines(seed: int) -> None:
             losses.append(takes / best - 1)
     assert sum(losses) / len(losses) < 0.5
     assert max(losses) < 1.5
+
+
+def test_what_is_priced_alike_for_other_causes_is_tried_too() -> None:
+    """Fewer messages, or fewer copies: one of both is 24 % slower there (docs/measurements/programs.md)."""
+    known = _core.Knowledge()
+    known.describe(_core.MeasuredNetwork(28.5, 14.0, 0.1, 0.1, 0.75))
+    found = {str(one.spec): one.price_s for one in _core.candidates(ALLTOALL, 128, 64, nodes="64", knowledge=known)}
+    layers = "bruck(dims=nodes,radix={}/all,layout=zero-rotation,window=all,complete=all,intra=shm)"
+    copies, messages = (found[layers.format(radix)] for radix in ("root", "all"))
+    assert copies == pytest.approx(messages, rel=0.03)
+
+
+def test_remembered_times_of_unequal_blocks_are_times_of_those_that_come() -> None:
+    """Ranks do not know sizes when they choose, so none is remembered; a program's are mostly alike."""
+    alltoallv = _core.Collective.alltoallv
+    kind = _core.CallKind(alltoallv, 64, 512, "8")
+    kind.size_class = -1
+    spec = _core.candidates(alltoallv, 64, 512, nodes="8")[1].spec
+    for took_s in (20e-6, 200e-6):
+        knowledge = _core.Knowledge(evidence=[_core.Evidence(kind, spec, 100, took_s, 0, date=EARLIER)])
+        for size in (16, 512, 4096):
+            all_found = _core.candidates(alltoallv, 64, size, nodes="8", knowledge=knowledge, also=spec)
+            found = next(one for one in all_found if one.spec == spec)
+            assert found.calls == 100
+            assert found.seconds == pytest.approx(took_s, rel=0.5)

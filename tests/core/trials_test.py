@@ -300,3 +300,31 @@ def test_what_was_known_is_forgotten_where_it_is_not_so_any_more() -> None:
 def test_a_share_of_all_time_tries_each_in_turn() -> None:
     app = Application([1e-3, 2e-3, 5e-3], share=1).run(60)
     assert [app.arms.count(arm) for arm in range(3)] == [10, 10, 10]
+
+
+@pytest.mark.parametrize(("call_s", "samples"), [(0.6e-3, 1), (1.5e-3, 0)])
+def test_a_first_call_that_is_shorter_than_the_usual_ones_counts(call_s: float, samples: int) -> None:
+    """Connections can only have made it longer."""
+    trials = _core.Trials(0.1, [(2e-3, 0.1, 2), (1e-3, 0.1, 2), (0.9e-3, 0.4, 0)], usual=1)
+    pause = trials.pause
+    assert trials.next() == 2
+    trials.took(1e-6, call_s, pause * 1e-3)
+    trials.learn(trials.times)
+    assert trials.samples(2) == samples
+
+
+@pytest.mark.parametrize(("slower", "soon"), [(1.0, False), (2.2, True)])
+def test_a_later_run_tries_early_what_promises_much(slower: float, soon: bool) -> None:
+    """Another run has paid for the first trials, but not for those of specs that it has not come to."""
+    of, known = (_core.Collective.alltoall, 128, 64), _core.Knowledge()
+    known.describe(_core.MeasuredNetwork(28.5, 14.0, 0.1, 0.1, 0.75))
+    native, usual, *_ = _core.candidates(*of, nodes="64", knowledge=known)
+    known.evidence = [
+        _core.Evidence(_core.CallKind(*of, "64"), one.spec, 100, took_s, 0, date=1_750_000_000)
+        for one, took_s in ((native, native.price_s), (usual, slower * usual.price_s))
+    ]
+    arms = _core.candidates(*of, nodes="64", knowledge=known, also=usual.spec)
+    mine = [arm.spec for arm in arms].index(usual.spec)
+    assert (min(arm.seconds for arm in arms) < 0.9 * arms[mine].seconds) == soon
+    trials = _core.Trials(0.01, arms, mine, calls=1)
+    assert (trials.pause < 50) == soon

@@ -88,21 +88,24 @@ std::int64_t typical_bytes(std::int32_t size_class) {
 }
 
 PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded)
-    : kind_(kind), means_(means), machine_(machine), model_(model), crowded_(crowded),
+    : PricedSpecs(machine, model), kind_(kind), means_(means), crowded_(crowded),
       per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_) {
   for (const Spec& flat : {bruck({}, {{2}}, 1, Transport::mpi), direct(32, Completion::any, Transport::mpi),
-                           direct(1, Completion::all, Transport::mpi)})
-    count(flat, host_.emplace_back());
+                           direct(1, Completion::all, Transport::mpi)}) {
+    Work work;
+    PricedFamily::count(flat, work);
+    add_host(std::move(work));
+  }
   add_direct();
   add_bruck();
   add_nodes();
 }
 
 void PricedFamily::add(Spec spec) {
-  Point point{std::move(spec), {}};
-  if (!count(point.spec, point.work)) return;
-  if (of_unequal_blocks(kind_.collective) && forwards(point.spec)) point.spec.direct_bytes = most_forwarded(point.work);
-  points_.push_back(std::move(point));
+  Work work;
+  if (!count(spec, work)) return;
+  if (of_unequal_blocks(kind_.collective) && forwards(spec)) spec.direct_bytes = most_forwarded(work);
+  PricedSpecs::add(std::move(spec), std::move(work));
 }
 
 /// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks
@@ -193,17 +196,17 @@ bool PricedFamily::count(const Spec& spec, Work& work) const {
   return true;
 }
 
-double PricedFamily::seconds(std::size_t point, std::int64_t block_bytes) const {
+double PricedSpecs::seconds(std::size_t point, std::int64_t block_bytes) const {
   return seconds(points_[point].work, block_bytes);
 }
 
-double PricedFamily::seconds(const Work& work, std::int64_t block_bytes) const {
+double PricedSpecs::seconds(const Work& work, std::int64_t block_bytes) const {
   return 1e-6 * price(work, machine_, model_, block_bytes).total();
 }
 
 /// MPIs have Bruck's algorithm, throttled and pairwise exchanges, and rules for which of them is the best. Within a node
 /// they copy twice, through memory of their own.
-double PricedFamily::host_seconds(std::int64_t block_bytes) const {
+double PricedSpecs::host_seconds(std::int64_t block_bytes) const {
   double least = std::numeric_limits<double>::max();
   Machine machine = machine_;
   machine.memory_byte_ns *= 2;
@@ -211,7 +214,7 @@ double PricedFamily::host_seconds(std::int64_t block_bytes) const {
   return 1e-6 * least;
 }
 
-double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
+double PricedSpecs::seconds(const Spec& spec, std::int64_t block_bytes) const {
   if (spec.family == Family::native) return host_seconds(block_bytes);
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (points_[i].spec == spec) return seconds(i, block_bytes);

@@ -21,7 +21,7 @@ NANOBIND := nanobind==3.1.0
 # One at a time in an environment.
 PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
-	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network,src/$(part)/*.[ch]pp)) \
+	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network sparse engine,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])
 
 .DEFAULT_GOAL := help

@@ -31,7 +31,7 @@ bool akin(const CallKind& one, const CallKind& other) {
 /// How much less is known of a spec with blocks of one size by those of another. Where both are late for the same reason,
 /// because of their messages or of their bytes, the model is off by about the same; but nobody knows where the host MPI
 /// changes its algorithm.
-double distance(const Spec& spec, std::int32_t size_class, std::int32_t other, const PricedFamily& family) {
+double distance(const Spec& spec, std::int32_t size_class, std::int32_t other, const PricedSpecs& family) {
   constexpr double a_doubling = 0.05, of_host = 0.15, messages_to_bytes = 1, unknown = 0.3;
   if (size_class == unknown_class || other == unknown_class) return size_class == other ? 0 : unknown;
   const double empty_s = family.seconds(spec, 0);
@@ -115,7 +115,7 @@ std::vector<Belief> posterior(std::span<Measured> measured, double common_deviat
   return beliefs;
 }
 
-std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& family,
+std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& family,
                                       std::span<const Evidence> evidence, const Doubt& doubt) {
   std::vector<Expectation> all;
   std::vector<Measured> measured;

@@ -61,7 +61,7 @@ std::string basis(const Expectation& expected);
 
 /// Of the host MPI, which comes first, and of all others: points of the family, and specs that `evidence` is about and
 /// that can be priced. Evidence of other kinds of calls counts for its neighbours in size.
-std::vector<Expectation> expectations(const CallKind& kind, const PricedFamily& family,
+std::vector<Expectation> expectations(const CallKind& kind, const PricedSpecs& family,
                                       std::span<const Evidence> evidence, const Doubt& doubt = {});
 
 /// Whether calls may go by such a spec because of a model: through shared memory, which was measured (docs/measurements).

@@ -87,19 +87,23 @@ std::int64_t typical_bytes(std::int32_t size_class) {
 }
 
 PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded)
-    : kind_(kind), means_(means), machine_(machine), model_(model), crowded_(crowded),
-      per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(even_shape(kind.nodes, per_node_)), nodes_(shape_),
-      host_(kind.collective, shape_, nodes_) {
+    : PricedFamily(kind, means, machine, model, crowded,
+                   even_shape(kind.nodes, (kind.ranks + kind.nodes - 1) / kind.nodes)) {}
+
+PricedFamily::PricedFamily(const CallKind& kind, const Means& means, const Machine& machine, Model model, bool crowded,
+                           const Shape& shape)
+    : PricedSpecs(machine, model, HostPrice(kind.collective, shape, Nodes(shape))), kind_(kind), means_(means),
+      crowded_(crowded), per_node_((kind.ranks + kind.nodes - 1) / kind.nodes), shape_(shape), nodes_(shape_) {
   add_direct();
   add_bruck();
   add_nodes();
 }
 
 void PricedFamily::add(Spec spec) {
-  Point point{std::move(spec), {}};
-  if (!count(point.spec, point.work)) return;
-  if (of_unequal_blocks(kind_.collective) && forwards(point.spec)) point.spec.direct_bytes = most_forwarded(point.work);
-  points_.push_back(std::move(point));
+  Work work;
+  if (!count(spec, work)) return;
+  if (of_unequal_blocks(kind_.collective) && forwards(spec)) spec.direct_bytes = most_forwarded(work);
+  PricedSpecs::add(std::move(spec), std::move(work));
 }
 
 /// Blocks of unequal size above this do not travel through other ranks: larger ones where ranks
@@ -107,8 +111,7 @@ void PricedFamily::add(Spec spec) {
 std::int64_t PricedFamily::most_forwarded(const Work& work) const {
   constexpr std::int64_t least = 1 << 10, most = 16 << 10, step = 4;
   std::int64_t bytes = least;
-  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_.seconds(machine_, model_, step * bytes))
-    bytes *= step;
+  while (crowded_ && bytes < most && seconds(work, step * bytes) < host_seconds(step * bytes)) bytes *= step;
   return bytes;
 }
 
@@ -191,21 +194,21 @@ bool PricedFamily::count(const Spec& spec, Work& work) const {
   return true;
 }
 
-double PricedFamily::seconds(std::size_t point, std::int64_t block_bytes) const {
+double PricedSpecs::seconds(std::size_t point, std::int64_t block_bytes) const {
   return seconds(points_[point].work, block_bytes);
 }
 
-double PricedFamily::seconds(const Work& work, std::int64_t block_bytes) const {
+double PricedSpecs::seconds(const Work& work, std::int64_t block_bytes) const {
   return 1e-6 * price(work, machine_, model_, block_bytes).total();
 }
 
-double PricedFamily::seconds(const Spec& spec, std::int64_t block_bytes) const {
-  if (spec.family == Family::native) return host_.seconds(machine_, model_, block_bytes);
+double PricedSpecs::seconds(const Spec& spec, std::int64_t block_bytes) const {
+  if (spec.family == Family::native) return host_seconds(block_bytes);
   const std::optional<Price> found = price_of(spec, block_bytes);
   return found ? 1e-6 * found->total() : -1;
 }
 
-std::optional<Price> PricedFamily::price_of(const Spec& spec, std::int64_t block_bytes) const {
+std::optional<Price> PricedSpecs::price_of(const Spec& spec, std::int64_t block_bytes) const {
   const auto point = std::ranges::find(points_, spec, &Point::spec);
   if (point != points_.end()) return price(point->work, machine_, model_, block_bytes);
   Work work;
@@ -213,7 +216,7 @@ std::optional<Price> PricedFamily::price_of(const Spec& spec, std::int64_t block
   return price(work, machine_, model_, block_bytes);
 }
 
-double PricedFamily::apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const {
+double PricedSpecs::apart_s(const Spec& spec, const Spec& other, std::int64_t block_bytes) const {
   const std::optional<Price> one = price_of(spec, block_bytes), two = price_of(other, block_bytes);
   if (!one || !two) return std::numeric_limits<double>::infinity();
   double sum = 0;

@@ -64,7 +64,8 @@ std::uint64_t offer(const Transfer& transfer, const Regions& regions, Cell& cell
   Offer head{transfer.copy_of_region ? regions.find(transfer.pieces) : RegionPlace{}, map ? 0 : transfer.pieces.size()};
   if (head.place.id == transfer.link->refused_region) head.place = {};
   transfer.link->offered_region = head.place.id;
-  const bool by_kernel = transfer.copy_by_kernel && transfer.link->process != 0 && !map;
+  const bool by_kernel =
+      transfer.copy_by_kernel && transfer.link->process != 0 && !map && !transfer.link->refuses(transfer.bytes);
   if (head.place.id == 0 && !by_kernel) return 0;
   char* to = append(ring.payload(cell, in_bulk), &head, 1);
   for (const Piece& piece : transfer.pieces) {
@@ -110,6 +111,7 @@ bool advance_send(Transfer& transfer, Regions& regions) {
     moved = true;
     const bool refused = out.refused();
     if (refused && link.offered_region != 0) link.refused_region = link.offered_region;
+    if (refused && link.offered_region == 0) link.refused_bytes = transfer.bytes;
     transfer.state = refused ? Transfer::State::data : Transfer::State::done;
     transfer.copy_by_kernel = transfer.copy_of_region = false;
   } else if ((transfer.copy_by_kernel || transfer.copy_of_region) && transfer.moved == 0) {

@@ -107,6 +107,7 @@ void Communicator::remember() {
   if (said().world_rank != 0) return;
   for (Evidence one : std::exchange(knowledge_.evidence, {})) {
     if (one.date != 0 || one.kind.nodes == 1) continue;                               // see usable()
+    if (of_neighbours(one.kind.collective)) continue;                                 // it is of this graph
     if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
     context().memory.remember(one);
   }
@@ -285,7 +286,8 @@ bool Communicator::may_try(const Spec& spec, Collective collective) const {
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) join(Spec{});
-  if (may_try(spec, collective)) execute_by(spec, collective, *decision);
+  if (of_neighbours(collective)) execute_for_neighbours(spec, *decision);
+  else if (may_try(spec, collective)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));
@@ -295,6 +297,8 @@ Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
 
 std::vector<Expectation> Communicator::candidates_beside(const CallKind& kind, std::int64_t block_bytes,
                                                          const Spec& usual) const {
+  if (neighbour_work_ && of_neighbours(kind.collective))
+    return candidates_for_neighbours(kind, block_bytes, *neighbour_work_, knowledge_);
   return candidates(kind.collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_, usual,
                     kind.direct);
 }

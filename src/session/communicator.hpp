@@ -25,6 +25,7 @@
 #include "exchange/sized_plan.hpp"
 #include "model/machine.hpp"
 #include "options/options.hpp"
+#include "choose/neighbours.hpp"
 #include "choose/select.hpp"
 #include "topology/neighbourhood.hpp"
 
@@ -251,6 +252,10 @@ class Communicator {
   void describe_network();
   /// What may be tried for blocks of so many bytes on average, the host MPI and `usual` among it. Local.
   std::vector<Expectation> candidates_beside(const CallKind& kind, std::int64_t block_bytes, const Spec& usual) const;
+  /// Finds out what exchanges with its neighbours make ranks do, once. Collective on the first call.
+  void count_neighbour_work();
+  /// Blocks for neighbours that all ranks together send; 0: not counted.
+  double neighbour_blocks() const { return neighbour_work_ ? neighbour_work_->blocks : 0; }
   /// Of trials of exchanges that are started, called `name`, whose ranks agree on `comm`.
   StartedTuning::Ranks those_that_try(MPI_Comm comm, const std::string& name) const {
     return {comm, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
@@ -313,8 +318,9 @@ class Communicator {
   std::string meet_neighbours();
   /// Whether no rank has more messages of such a plan in flight than the options allow.
   bool few_requests(const Plan& plan) const;
-  /// Has `decision` execute an exchange with neighbours. Collective.
+  /// Has `decision` execute an exchange with neighbours. Collective. The latter by `spec`, as execute_by().
   void decide_for_neighbours(Decision& decision);
+  std::string execute_for_neighbours(const Spec& spec, Decision& decision);
   SizedPlan* sized_plan_for(const Spec& spec);
 
   /// Makes them. Local.
@@ -437,6 +443,7 @@ class Communicator {
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
   std::unique_ptr<const Surroundings> surroundings_;
+  std::optional<NeighbourWork> neighbour_work_;
   std::optional<std::string> met_neighbours_;  ///< what meet_neighbours() came to; nothing: it was not called
   Repeat repeat_;
   Forwarded forwarded_[collective_names.size()];

@@ -1,8 +1,13 @@
 /// What a Communicator does for exchanges with the neighbours of its virtual topology. Each rank knows only its own
 /// neighbours; what is decided rests on what all share, and on the most blocks of any rank, on which they agree once. Where
 /// blocks are passed on, ranks of a node know one another's neighbours.
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "algorithms/neighbours.hpp"
 #include "choose/neighbours.hpp"
+#include "model/neighbour_work.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/neighbourhood.hpp"
 #include "node/node_group.hpp"
@@ -115,27 +120,65 @@ bool Communicator::few_requests(const Plan& plan) const {
   return (window > 0 ? std::min(2 * window, most) : most) <= options_.request_limit;
 }
 
+void Communicator::count_neighbour_work() {
+  constexpr std::size_t most_specs = 3, most_phases = 3, numbers = most_phases * NeighbourPart::count;
+  if (neighbour_work_) return;
+  join(Spec{});
+  NeighbourWork& work = neighbour_work_.emplace();
+  if (!meet_neighbours().empty()) return;
+  std::vector<Spec> specs = leaders_to_try(means_);
+  specs.insert(specs.begin(), Spec{.family = Family::direct});  // as the host MPI, it is taken
+  std::array<double, 1 + most_specs * numbers> most{}, sums{};  // first whether a rank has none, and blocks
+  try {
+    const Nodes nodes(shape_);
+    for (std::size_t i = 0; surroundings_ && i < specs.size(); ++i) {
+      const std::vector<double> part = neighbour_part(slot_flow(specs[i], *surroundings_, rank_), nodes);
+      std::ranges::copy(part, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
+    }
+    sums = most;
+    sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
+    if (!surroundings_) most[0] = 1;
+  } catch (const std::bad_alloc&) { most[0] = 1; }
+  if (reduce(most, MPI_DOUBLE, MPI_MAX, agreeing()) != MPI_SUCCESS ||
+      reduce(sums, MPI_DOUBLE, MPI_SUM, agreeing()) != MPI_SUCCESS || most[0] != 0)
+    return;
+  const auto work_of = [&](std::size_t i) {
+    const std::size_t first = 1 + i * numbers;
+    return neighbour_work(std::span(most).subspan(first, numbers), std::span(sums).subspan(first, numbers),
+                          shape_.ranks, static_cast<std::int32_t>(nodes()), specs[i].intra != Transport::mpi);
+  };
+  work.blocks = sums[0];
+  work.host = work_of(0);
+  for (std::size_t i = 1; i < specs.size(); ++i) work.leaders.emplace_back(specs[i], work_of(i));
+}
+
+std::string Communicator::execute_for_neighbours(const Spec& spec, Decision& decision) {
+  const bool by_mpi = spec.intra == Transport::mpi || nodes() > 1;
+  if (by_mpi && !make_ours()) return "MPI has no communicator left for us";
+  if (forwards(spec)) {
+    decision.exchange = decision.sized = find_or_make(neighbour_sized_plans_, spec, [&] {
+      return made_everywhere(agreeing(), [&] { return make_sized_plan_for_neighbours(spec, neighbours_.get()); });
+    });
+    return decision.exchange ? "" : no_plan;
+  }
+  Plan* const plan = find_or_make(neighbour_plans_, spec, [&] {
+    return made_everywhere(agreeing(), [&] { return make_plan_for_neighbours(spec, neighbours_.get()); });
+  });
+  if (!plan) return no_plan;
+  if (!few_requests(*plan)) return too_many_requests;
+  decision.exchange = decision.plan = plan;
+  return "";
+}
+
 void Communicator::decide_for_neighbours(Decision& decision) {
   const Choice choice = choose_for_neighbours();
   decision.reason = choice.reason;
-  if (choice.spec.family == Family::native) return;
-  const auto leave_to_host = [&decision](const char* why) { decision.reason = why; };
-  const bool by_mpi = choice.spec.intra == Transport::mpi || nodes() > 1;
-  if (by_mpi && !make_ours()) return leave_to_host("MPI has no communicator left for us");
-  if (forwards(choice.spec)) {
-    decision.exchange = decision.sized = find_or_make(neighbour_sized_plans_, choice.spec, [&] {
-      return made_everywhere(agreeing(),
-                             [&] { return make_sized_plan_for_neighbours(choice.spec, neighbours_.get()); });
-    });
-    if (!decision.exchange) leave_to_host(no_plan);
+  if (choice.spec.family == Family::native) {
+    if (nodes() > 1 && !shape_.hierarchy.empty() && tries_leaders(shape_, options_)) decision.trying.resize(1);
     return;
   }
-  Plan* const plan = find_or_make(neighbour_plans_, choice.spec, [&] {
-    return made_everywhere(agreeing(), [&] { return make_plan_for_neighbours(choice.spec, neighbours_.get()); });
-  });
-  if (!plan) return leave_to_host(no_plan);
-  if (!few_requests(*plan)) return leave_to_host(too_many_requests);
-  decision.exchange = decision.plan = plan;
+  const std::string problem = execute_for_neighbours(choice.spec, decision);
+  if (!problem.empty()) decision.reason = problem;
 }
 
 }  // namespace swapmeet

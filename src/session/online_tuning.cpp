@@ -13,7 +13,8 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int most_unlike = 4;  ///< then such calls are what trials are made of
+constexpr int most_unlike = 4;    ///< then such calls are what trials are made of
+constexpr int most_changes = 16;  ///< of that, among neighbours: then trials are made of no others any more
 
 /// Calls between nodes that the host MPI serves, before anything is tried: at least, and where little is expected of it.
 constexpr std::int64_t by_host = 8, unpromising = 64;
@@ -67,6 +68,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   if (pause_ > 0) return usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes), direct)) {
     pause();
+    if (of_neighbours(collective_) && unlike_ > 0) pause_ = 1;  // for what is usual is the choice of other blocks
     return usual();
   }
   if (!trials_) return prepare(), usual();
@@ -140,10 +142,21 @@ CallKind OnlineTuning::kind_of_calls() const {
 bool OnlineTuning::like_others(double bytes) {
   const double factor = collective_ == Collective::alltoall ? 1 : 2;
   const bool like = bytes <= factor * reference_bytes_ && factor * bytes >= reference_bytes_;
+  if (!like && changes_ == most_changes) return false;
   if (!like && reference_bytes_ >= 0 && ++unlike_ < most_unlike) return false;
-  if (!like) reference_bytes_ = bytes;
+  if (!like) change_reference(bytes);
   unlike_ = 0;
   return true;
+}
+
+/// With neighbours a graph decides how much others gain, and for which sizes: the host MPI serves these calls, as far as
+/// nothing was tried on such.
+void OnlineTuning::change_reference(double bytes) {
+  reference_bytes_ = bytes;
+  if (!of_neighbours(collective_) || !trials_) return;
+  ++changes_;
+  trials_.reset();
+  communicator_.decide_anew();
 }
 
 void OnlineTuning::ends() {
@@ -156,25 +169,33 @@ void OnlineTuning::ends() {
 }
 
 std::int64_t OnlineTuning::mean_bytes() const {
-  const double ranks = communicator_.ranks(), blocks = collective_ == Collective::alltoall ? 1 : ranks * ranks;
+  const double ranks = communicator_.ranks();
+  const double blocks = collective_ == Collective::alltoall ? 1
+                        : of_neighbours(collective_)        ? std::max(1.0, communicator_.neighbour_blocks())
+                                                            : ranks * ranks;
   return static_cast<std::int64_t>(reference_bytes_ / blocks);
 }
 
 /// Enough calls were made to ask what others would take.
 void OnlineTuning::prepare() {
-  const Spec spec = usual_.spec();
-  if (first_calls_ == by_host && communicator_.nodes() > 1 &&
+  const bool neighbours = of_neighbours(collective_);
+  Spec spec = usual_.spec();
+  if (neighbours) communicator_.count_neighbour_work();
+  const bool waits = first_calls_ == by_host || (neighbours && first_calls_ > by_host);
+  if (waits && communicator_.nodes() > 1 &&
       !promise_much(communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec))) {
-    pause_ = unpromising - std::exchange(first_calls_, unpromising);
+    const std::int64_t longer = std::max(unpromising, first_calls_ * (unpromising / by_host));
+    pause_ = longer - std::exchange(first_calls_, longer);
     paused_s_ = PMPI_Wtime();
     return;
   }
   communicator_.describe_network();
   known_ = communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec);
+  if (const Expectation& best = known_[decide(known_)]; neighbours && best.calls > 0) spec = best.spec;
   const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
   const auto usual = static_cast<int>(mine - known_.begin());
   arms_.assign(known_.size(), nullptr);
-  arms_[static_cast<std::size_t>(usual)] = &usual_;
+  arms_[static_cast<std::size_t>(neighbours ? Trials::native : usual)] = &usual_;
   trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt, first_calls_,
                   in_a_row());
   pause();

@@ -47,6 +47,7 @@ class OnlineTuning {
   CallKind kind_of_calls() const;
   Decision& tried();
   bool like_others(double bytes);
+  void change_reference(double bytes);
   void prepare();
   void learn();
   void explain();
@@ -67,6 +68,7 @@ class OnlineTuning {
   std::int64_t pause_;
   double reference_bytes_ = -1;  ///< trials are made of calls like the first one
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
+  int changes_ = 0;              ///< of it, that began trials anew
   bool under_way_ = false, told_ = false;
   int left_ = 0;  ///< calls of the trial that are to come
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;

@@ -107,6 +107,13 @@ def test_on_several_nodes_the_host_mpi_serves_them_by_default(exchange: Exchange
     assert set(algorithms) == {"native"}
 
 
+def test_leaders_are_tried_between_nodes(exchange: Exchange) -> None:
+    """Blocks of few bytes on a graph of many edges: each leaders' schedule is tried, and delivers every byte."""
+    env = {"SWAPMEET_NODES": "4", "SWAPMEET_TRIALS": "1000000"}
+    _, algorithms = exchange(8, f"forms={BLOCKING}", "rounds=12", "only=distributed graph, all", **env)
+    assert {one.partition("per-node=")[2].partition(",")[0] for one in algorithms if one != "native"} == {"1", "all"}
+
+
 DISAGREE = """
 from array import array
 from mpi4py import MPI

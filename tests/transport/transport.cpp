@@ -545,6 +545,36 @@ int check_wait() {
   return 0;
 }
 
+/// What a receiver has refused, is not offered to it again, but one message in 64; messages of other sizes are.
+int check_refusals() {
+  const NodeLayout layout{2, {2, 4160}, 0};
+  OpenedNodes opened(layout, 2);
+  NodeLink &to = opened.nodes[0].link(1), &from = opened.nodes[1].link(0);
+  to.process = getpid();  // and the sender's of the receiver is none, so that it takes up nothing
+  constexpr int many = 256;
+  std::vector<char> sent(20'000), received(sent.size());
+  std::uint16_t call = 0;
+  const auto is_offered = [&](std::size_t bytes) {
+    std::ranges::fill(sent, static_cast<char>(++call));
+    const Piece source{sent.data(), bytes}, place{received.data(), bytes};
+    Transfer send = Transfer::send(to, {&source, 1}, bytes, {.by_kernel_bytes = 1}, call);
+    Transfer receive = Transfer::receive(from, {&place, 1}, bytes, call);
+    opened.nodes[0].advance(send);
+    const bool offered = send.state == Transfer::State::offered;
+    for (int turn = 0; turn < many && !(send.done() && receive.done()); ++turn)
+      opened.nodes[1].advance(receive), opened.nodes[0].advance(send);
+    must(send.done() && receive.done() && std::memcmp(sent.data(), received.data(), bytes) == 0, "a message arrives");
+    return offered;
+  };
+  must(is_offered(10'000), "the first message is offered");
+  int offers = 0;
+  for (int k = 0; k < many; ++k) offers += is_offered(10'000);
+  must(offers == many / 64, "of others like it, one in 64");
+  must(is_offered(20'000), "one of another size is");
+  std::printf("transport: 0 wrong\n");
+  return 0;
+}
+
 /// Who waits for a member notices that its process has ended, and tells the others; not before.
 int check_death() {
   const NodeLayout layout{3, {2, 4160}, 0};
@@ -597,6 +627,7 @@ int main(int count, char** words) {
   if (what == "swap") return swap_in_every_order(read_settings(count - 2, words + 2));
   if (what == "layout") return check_layouts();
   if (what == "segment") return check_segments();
+  if (what == "refusals") return check_refusals();
   if (what == "arenas") return check_arenas();
   if (what == "poll") return check_poll();
   if (what == "wait") return check_wait();

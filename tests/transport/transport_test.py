@@ -109,7 +109,7 @@ def test_a_write_beyond_a_block_is_noticed(pytestconfig: pytest.Config) -> None:
     assert ("use-after-poison" in found and "write_beyond" in found) if reports.name == "address" else not found
 
 
-@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait", "death"])
+@pytest.mark.parametrize("part", ["layout", "segment", "arenas", "poll", "wait", "death", "refusals"])
 def test_parts(run: Run, part: str) -> None:
     run(part)
 

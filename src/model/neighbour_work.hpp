@@ -1,0 +1,32 @@
+/// What an exchange with neighbours makes ranks and nodes do. Each rank knows its own part; what it takes is made of the
+/// most of any rank.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/work.hpp"
+#include "schedule/flow_builder.hpp"
+
+namespace swapmeet {
+
+/// The part of one rank: for each phase so many numbers. In each the more of what it sends and what it receives.
+struct NeighbourPart {
+  enum Number : std::uint8_t {
+    messages_within,
+    blocks_within,
+    messages_between,
+    blocks_between,
+    copied,
+    batches,
+    count
+  };
+};
+std::vector<double> neighbour_part(const SlotFlow& flow, const Nodes& nodes);
+
+/// The work, by the most of these numbers of any rank, and their sums over all ranks: a node has its share of those. `shared`:
+/// as of Work.
+Work neighbour_work(std::span<const double> most, std::span<const double> sums, Rank ranks, std::int32_t nodes,
+                    bool shared);
+
+}  // namespace swapmeet

@@ -262,7 +262,7 @@ def test_a_plan_of_16384_ranks_on_a_grid_takes_little_time(layout: str) -> None:
             schedule = _core.generate(spec, 16384, 5000, nodes)
             took.append(time.thread_time() - begin)
         print(f"{dims} {nodes[:20]}, {layout}: {schedule.memory_bytes >> 10} KiB, {1e3 * min(took):.1f} ms")
-        assert min(took) < 0.06, (dims, nodes[:20])
+        assert min(took) < 0.25, (dims, nodes[:20])
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   if (!over_) return false;
   stack_.reset();
   body_ = nullptr;
+  madvise(memory_ + page_bytes, stack_bytes, MADV_DONTNEED);  // a communicator is to hold none of it between bodies
   return true;
 }
 

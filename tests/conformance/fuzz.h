@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   Suite* suite;
   Random random;
-  bool soaks;       /* leaves no communicator to MPI_Finalize */
+  bool soaks;       /* leaves no communicator to MPI_Finalize, and makes none with which the MPI itself loses memory */
   long all_to_alls; /* of this rank */
   Slot slots[SLOTS];
   Message messages[MESSAGES];

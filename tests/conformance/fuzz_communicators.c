@@ -97,7 +97,8 @@ void make_communicator(Program *program) {
   int slot = 0;
   while (slot < SLOTS && program->slots[slot].used) ++slot;
   int how = draw_below(&program->random, MAKES);
-  if (how == INTER && program->suite->ranks < 2) how = DUP;
+  /* MPICH 5.0.2 and Open MPI 5.0.11 lose 0.3 to 4.5 KiB with each of these, which is freed. */
+  if (how == INTER && (program->suite->ranks < 2 || program->soaks)) how = DUP;
   const int from = draw_slot(program, true);
   if (slot == SLOTS) return drop_communicator(program);
   /* Its messages would meet the program's own that wait for anything. */

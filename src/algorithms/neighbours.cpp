@@ -116,6 +116,9 @@ std::string unsuitable_for_neighbours(const Spec& spec) {
   if (spec.family == Family::bruck) return "blocks for neighbours are sent directly, or by leaders of nodes";
   if (spec.order == Order::topology || spec.order == Order::groups)
     return "an order of the topology or by groups is for exchanges of all with all";
+  // of two messages to one rank, the second could be granted before the first
+  if (spec.posting == Posting::granted)
+    return "post=granted is for one message between two ranks, not for several edges";
   if (spec.family == Family::direct && spec.sizes != Sizes::automatic)
     return "neighbours know the sizes of their blocks, and exchange none";
   if (spec.sizes == Sizes::padded) return "blocks for neighbours are not padded: not all ranks know the largest";

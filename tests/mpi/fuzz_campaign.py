@@ -50,7 +50,7 @@ def run(batch: int) -> dict[str, Any]:
     """Run a batch: what it is, whether it is right, and what it printed if it is not."""
     what = drawn(batch)
     mpi = mpis.find(what["mpi"])
-    argv = [program(mpi, "fuzz"), "--seed", str(batch), "--steps", str(STEPS), "--episodes", str(what["programs"])]
+    argv = [str(program(mpi, "fuzz")), "--seed", str(batch), "--steps", str(STEPS), "--episodes", str(what["programs"])]
     alone = {"SWAPMEET_MEMORY": "off", "SWAPMEET_TUNING_FILE": "none"}  # whatever was measured on this machine
     variables = {**alone, **what["variables"], **launching.library_variables(what["algorithm"])}
     words = launching.command(mpi, what["ranks"], argv, library(mpi), variables)

@@ -5,7 +5,7 @@
 
 namespace swapmeet {
 
-/// Has it serve tables of a job of so many ranks. Once a process; before ranks agree on anything.
+/// Has it serve tables of a job of this number of ranks. Once a process; before ranks agree on anything.
 void reserve_for(std::int32_t ranks);
 
 }  // namespace swapmeet

@@ -3,7 +3,7 @@
 
 namespace swapmeet {
 
-/// Setting up takes some six small collectives, about as long as as many calls with the smallest blocks (which take as many
+/// Setting up takes some six small collectives, about as long as six calls with the smallest blocks (which take as many
 /// rounds of messages). What a call gains is not known before. So the host MPI serves the first calls, until they have taken
 /// about as long: then setting up costs at most what they took, and a program at most twice the better of both ways,
 /// however many calls it makes (ski rental); three times, where earlier runs have made enough such calls to measure them,

@@ -10,7 +10,7 @@
 
 namespace swapmeet {
 
-/// The part of one rank: for each phase so many numbers. In each the more of what it sends and what it receives.
+/// The part of one rank: these numbers for each phase. In each the more of what it sends and what it receives.
 struct NeighbourPart {
   enum Number : std::uint8_t {
     messages_within,

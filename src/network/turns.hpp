@@ -1,7 +1,7 @@
 /// Orders in which the ranks of a switch send in turn. Routes of a network without --routing hash depend on the destination alone,
 /// so ranks of a switch are alike but for which of them sends at a time: an order is searched of what a switch sends, as
-/// many blocks at a time as it has ranks, and repeated until each of them has sent every block. The search has so many
-/// times fewer messages.
+/// many blocks at a time as it has ranks, and repeated until each of them has sent every block. For k ranks the search has
+/// 1/k of the messages.
 #pragma once
 
 #include <functional>

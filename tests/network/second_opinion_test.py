@@ -81,7 +81,7 @@ def random_network(draw: random.Random, each: int | None) -> Network:
 def random_placement(draw: random.Random, hosts: int, ranks: int | None) -> tuple[str, list[int]]:
     """As --place wants it, and the host of each rank: some hosts in any order, each with some ranks.
 
-    `ranks`: all hosts, each with so many.
+    `ranks`: all hosts, each with this number.
     """
     number = hosts if ranks else draw.randint(2, hosts)
     some = [(host, ranks or draw.randint(1, 3)) for host in draw.sample(range(hosts), number)]

@@ -5,6 +5,7 @@
 #include "exchange/failure.hpp"
 #include "mpi/coroutine.hpp"
 #include "mpi/outcome.hpp"
+#include "mpi/polling.hpp"
 
 namespace swapmeet {
 
@@ -18,7 +19,7 @@ int LargestOfAll::settle(std::span<std::int64_t> values, const Tags& tags, const
   std::uint32_t round = 0;
   for (Rank distance = 1; distance < ranks; distance *= 2) {
     const int tag = tags.of(Kind::agreement, 0, round++);  // of any call: ranks in different calls are to learn of it
-    if (const int error = swap(count, (rank + distance) % ranks, (rank - distance + ranks) % ranks, tag, call.comm))
+    if (const int error = swap(count, (rank + distance) % ranks, (rank - distance + ranks) % ranks, tag, call))
       return error;
     for (std::size_t i = 0; i < count; ++i) ours_[i] = std::max(ours_[i], theirs_[i]);
   }
@@ -26,18 +27,19 @@ int LargestOfAll::settle(std::span<std::int64_t> values, const Tags& tags, const
   return ours_[0] == -ours_[1] ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-int LargestOfAll::swap(std::size_t count, Rank to, Rank from, int tag, MPI_Comm comm) {
+int LargestOfAll::swap(std::size_t count, Rank to, Rank from, int tag, const Invocation& call) {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::array<MPI_Status, 2> statuses;
   auto& [receive, send] = requests;
   const int number = static_cast<int>(count);
   Failure failure;
-  int error = again(PMPI_Irecv, theirs_.data(), number, MPI_INT64_T, from, tag, comm, &receive);
-  if (!error) error = again(PMPI_Isend, ours_.data(), number, MPI_INT64_T, to, tag, comm, &send);
+  Naps nap;
+  int error = again(PMPI_Irecv, theirs_.data(), number, MPI_INT64_T, from, tag, call.comm, &receive);
+  if (!error) error = again(PMPI_Isend, ours_.data(), number, MPI_INT64_T, to, tag, call.comm, &send);
   while (!error) {
-    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here());
+    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here() && !call.naps);
     if (error != unfinished) break;
-    Coroutine::suspend();
+    call.naps ? nap() : Coroutine::suspend();
     error = MPI_SUCCESS;
   }
   if (error) abandon({&receive, 1}, {&send, 1});

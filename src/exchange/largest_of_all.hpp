@@ -22,7 +22,7 @@ class LargestOfAll {
   int settle(std::span<std::int64_t> values, const Tags& tags, const Invocation& call);
 
  private:
-  int swap(std::size_t count, Rank to, Rank from, int tag, MPI_Comm comm);
+  int swap(std::size_t count, Rank to, Rank from, int tag, const Invocation& call);
 
   // Of this object, for what fails may still be under way: the number of the call, as it is and negative, then the values.
   std::array<std::int64_t, most + 2> ours_, theirs_;

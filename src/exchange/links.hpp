@@ -14,6 +14,7 @@
 #include "exchange/tags.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
+#include "mpi/polling.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
 #include "node/row_exchange.hpp"
@@ -89,6 +90,8 @@ class Links {
     sent_ = false;
     unexpected_.link = nullptr;
     in_place_ = in_place;
+    if (call.naps) [[unlikely]]
+      naps_ = {};
     if (in_place) local_.neighbours->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
   }
@@ -135,8 +138,8 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = lost_.sent(bytes_of(out));
-    return (host_is_mpich || survives_faults || watch_.follows()) && !simulated ? swap_by_polls(sent, to, in, from)
-                                                                                : swap_at_once(sent, to, in, from);
+    const bool polls = host_is_mpich || survives_faults || watch_.follows() || call_->naps;
+    return polls && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 
   /// All messages of a step by rows, without the engine: blocks of row_block_bytes() at most. `sends`, `receives`: those
@@ -238,7 +241,7 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
+    return !watch_.follows() && !call_->naps && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
            !background_transfers_ && !row_is_due();
   }
 
@@ -280,6 +283,8 @@ class Links {
     if (local_.neighbours) local_.neighbours->turn(moved, waits_for_mpi());
     else if constexpr (simulated) pass_time(moved);
     else if (++polls_ >= patience_) sched_yield();
+    if (call_->naps) [[unlikely]]
+      naps_(moved);
     return true;
   }
 
@@ -299,8 +304,11 @@ class Links {
         return error;
       if (!turn(moved)) return unfinished;
     }
-    const int error =
-        finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits);
+    int error = MPI_SUCCESS;
+    do
+      error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_,
+                     call_->waits && !call_->naps);
+    while (error == unfinished && turn(false));
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
     background_used_ = background_receives_ = background_requests_ = 0;
@@ -403,10 +411,10 @@ class Links {
       if (const int error = start_request<true>(&slots_.requests[1], out, to, Kind::last, 0)) return error;
     }
     const auto phase = waiting();
-    return watch_.follows() ? finish_each() : finish_all();
+    return watch_.follows() || call_->naps ? finish_each() : finish_all();
   }
 
-  /// finish_all(), where the end of each message is to be known when it comes.
+  /// finish_all(), where the end of each message is to be known when it comes, or the thread naps meanwhile.
   int finish_each() {
     requests_ = 2 * window_;
     heads_ = 0;
@@ -684,6 +692,7 @@ class Links {
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
+  Naps naps_;
   int failures_ = 0;
 };
 

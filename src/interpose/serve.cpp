@@ -3,30 +3,14 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/engine.hpp"
 #include "interpose/on_host.hpp"
 #include "mpi/outcome.hpp"
-#include "mpi/polling.hpp"
 #include "session/execution.hpp"
 #include "session/explain.hpp"
 
 namespace swapmeet {
 
 namespace {
-
-/// What `plan` exchanges in the call.
-int run_plan(const Call& call, Exchange& plan, const Blocks& send, const Blocks& receive, Invocation exchange,
-             bool& sent) {
-  if (!call.naps) [[likely]]
-    return plan.run(send, receive, exchange, sent);
-  exchange.waits = false;
-  sent = true;
-  plan.start(send, receive, exchange);
-  const Naps nap;
-  int error = plan.advance();
-  for (; error == unfinished; error = plan.advance()) nap();
-  return error;
-}
 
 /// The exchange over staging: of what is sent, of what is received, or of both. What fails on this rank is carried
 /// through the exchange: the other ranks are under way.
@@ -35,6 +19,7 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
   Invocation exchange = communicator.next_exchange();
+  exchange.naps = call.naps;
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
   const auto staged = [&]() -> int {
     if ((stage_send && !Staging::packs(send, call.sent_blocks())) ||
@@ -48,8 +33,8 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   exchange.failure = failure ? failure : staged();
   phase.then(CallPhase::other);
   const bool ready = exchange.failure == MPI_SUCCESS;
-  int error = run_plan(call, plan, ready && stage_send ? out.blocks() : send,
-                       ready && stage_receive ? in.blocks() : call.receive, exchange, sent);
+  int error = plan.run(ready && stage_send ? out.blocks() : send, ready && stage_receive ? in.blocks() : call.receive,
+                       exchange, sent);
   phase.then(CallPhase::copy);
   if (!error && stage_receive && in.unpack(call.receive, communicator.packing()) != MPI_SUCCESS)
     error = in.unpack(call.receive, communicator.packing());  // once more: see Links
@@ -81,7 +66,8 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
-    return run_plan(call, plan, send, call.receive, exchange, sent);
+    exchange.naps = call.naps;
+    return plan.run(send, call.receive, exchange, sent);
   }
   return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
 }
@@ -131,8 +117,9 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
     const auto begin = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     const Blocks& send = call.in_place ? call.receive : call.send;
     const auto now = communicator.doing(Doing::sizes);
-    if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes,
-                                communicator.next_exchange()))
+    Invocation exchange = communicator.next_exchange();
+    exchange.naps = call.naps;
+    if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes, exchange))
       decision = &communicator.decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;
   }

@@ -1,4 +1,4 @@
-/* waits_for_late: rank 0 starts MPI_Ialltoall(v), and rank 1 half a second later; meanwhile rank 0 sleeps, so that all time
+/* waits_for_late: rank 0 starts MPI_Ialltoall, and rank 1 half a second later; meanwhile rank 0 sleeps, so that all time
  * of a processor that its process takes is of a thread that waits. Prints "N% of a core" and "waits_for_late: right". */
 #include <mpi.h>
 #include <stdio.h>

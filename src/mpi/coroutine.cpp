@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <new>
 #include <utility>
 
 namespace swapmeet {
@@ -18,39 +17,53 @@ constexpr std::size_t all_bytes = page_bytes + stack_bytes;
 
 thread_local Coroutine* current = nullptr;
 
-/// For a rank that has no memory when it begins something together with others (see buffers/reserve.cpp). It takes none before
-/// it is used.
+/// For a rank that has no memory when a body begins (see buffers/reserve.cpp), one body at a time each. It takes none before it
+/// is used.
 struct Spare {
   alignas(4096) char memory[all_bytes];  // with larger pages nothing guards it
   std::atomic_flag taken;
 };
-std::array<Spare, 2> spares;
+std::array<Spare, 4> spares;
 
+/// nullptr: there is no memory.
 char* take_memory() {
   void* const memory =
       mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory != MAP_FAILED) return static_cast<char*>(memory);
-  for (Spare& spare : spares)
-    if (!spare.taken.test_and_set()) return spare.memory;
-  throw std::bad_alloc();
+  if (memory == MAP_FAILED) return nullptr;
+  mprotect(memory, page_bytes, PROT_NONE);
+  return static_cast<char*>(memory);
 }
 
-void give_back(char* memory) {
-  const auto spare = std::ranges::find(spares, memory, [](Spare& one) -> char* { return one.memory; });
-  if (spare == spares.end()) munmap(memory, all_bytes);
-  else spare->taken.clear();
+char* take_spare() {
+  for (Spare& spare : spares) {
+    if (spare.taken.test_and_set()) continue;
+    mprotect(spare.memory, page_bytes, PROT_NONE);
+    return spare.memory;
+  }
+  return nullptr;
+}
+
+/// Whether it is a spare, which is given back.
+bool give_spare_back(const char* memory) {
+  const auto spare = std::ranges::find(spares, memory, [](const Spare& one) -> const char* { return one.memory; });
+  if (spare == spares.end()) return false;
+  spare->taken.clear();
+  return true;
 }
 
 }  // namespace
 
-Coroutine::Coroutine() : memory_(take_memory()) { mprotect(memory_, page_bytes, PROT_NONE); }
+Coroutine::Coroutine() : memory_(take_memory()) {}
 
 Coroutine::~Coroutine() {
   stack_.reset();
-  give_back(memory_);
+  if (memory_ && !give_spare_back(memory_)) munmap(memory_, all_bytes);
 }
 
-void Coroutine::begin(std::function<void()> body) {
+bool Coroutine::begin(std::function<void()> body) {
+  if (!memory_) memory_ = take_memory();
+  if (!memory_) memory_ = take_spare();
+  if (!memory_) return false;
   body_ = std::move(body);
   over_ = false;
   getcontext(&inside_);
@@ -59,6 +72,7 @@ void Coroutine::begin(std::function<void()> body) {
   inside_.uc_link = &outside_;
   makecontext(&inside_, enter, 0);
   stack_.emplace(inside_.uc_stack.ss_sp, stack_bytes);
+  return true;
 }
 
 // Not inlined: the thread may be another one afterwards, and with it where `current` is.
@@ -81,7 +95,8 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   if (!over_) return false;
   stack_.reset();
   body_ = nullptr;
-  madvise(memory_ + page_bytes, stack_bytes, MADV_DONTNEED);  // a communicator is to hold none of it between bodies
+  if (give_spare_back(memory_)) memory_ = nullptr;
+  else madvise(memory_ + page_bytes, stack_bytes, MADV_DONTNEED);  // a communicator is to hold none between bodies
   return true;
 }
 

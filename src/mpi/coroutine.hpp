@@ -14,18 +14,17 @@
 namespace swapmeet {
 
 /// One stack for one body after another: a rank without memory for it would keep those waiting that have theirs, so it is
-/// there before a body begins.
+/// made before a body begins, if it can be, and there are some for who has none.
 class Coroutine {
  public:
-  /// Throws std::bad_alloc.
   Coroutine();
   ~Coroutine();
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;
 
   /// `body` is what resume() begins with; it lets no exception out. Requires that none is under way. Takes no memory for
-  /// a body of two pointers.
-  void begin(std::function<void()> body);
+  /// a body of two pointers. False: there is no stack now.
+  [[nodiscard]] bool begin(std::function<void()> body);
   bool under_way() const { return body_ != nullptr; }
 
   /// Goes on with the body until it suspends or is over. Returns whether it is over. Any thread, one at a time;
@@ -42,7 +41,7 @@ class Coroutine {
   static void enter();
 
   std::function<void()> body_;
-  char* memory_;  ///< of the stack, below which nothing can be written
+  char* memory_;  ///< of the stack, below which nothing can be written; nullptr: there is none yet
   ucontext_t inside_{}, outside_{};
   bool over_ = false;
   std::optional<StackSwitch> stack_;

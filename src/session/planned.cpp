@@ -47,7 +47,8 @@ void Planned::begin() {
 
 /// Whether that is over.
 bool Planned::settle() {
-  if (!settling_->under_way()) settling_->begin([this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); });
+  const auto body = [this] { guarded([&] { return tuning_->settle(), MPI_SUCCESS; }); };
+  if (!settling_->under_way() && !settling_->begin(body)) return false;  // there may be memory later
   return settling_->resume();
 }
 

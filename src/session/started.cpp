@@ -310,7 +310,8 @@ Decision* StartedQueue::declined(const One& one) {
 
 /// What the ranks must settle before `one`.
 int StartedQueue::prepare(One& one) {
-  if (!preparing_.under_way()) preparing_.begin([this, &one] { one.error = guarded([&] { return settle(one); }); });
+  const auto body = [this, &one] { one.error = guarded([&] { return settle(one); }); };
+  if (!preparing_.under_way() && !preparing_.begin(body)) return unfinished;  // there may be memory later
   return preparing_.resume() ? one.error : unfinished;
 }
 

@@ -36,13 +36,13 @@ int frames = 0;
 
 void one_within_another(bool to_the_end) {
   Coroutine inner, outer;
-  inner.begin([] { use_stack(20); });
-  outer.begin([&] {
+  const bool began = inner.begin([] { use_stack(20); }) && outer.begin([&] {
     try {
       fail(10);
     } catch (const std::exception&) { ++frames; }
     while (!inner.resume()) Coroutine::suspend();
   });
+  if (!began) return;
   bool over = false;
   for (int i = 0; !over && (to_the_end || i < 3); ++i) {
     std::thread other([&] {
@@ -53,8 +53,7 @@ void one_within_another(bool to_the_end) {
     if (!over) over = outer.resume();
   }
   use_stack(2);
-  if (!over) return;
-  outer.begin([] { use_stack(2); });  // the next on the same stack
+  if (!over || !outer.begin([] { use_stack(2); })) return;  // the next on the same stack
   while (!outer.resume());
 }
 

@@ -111,7 +111,8 @@ bool advance_send(Transfer& transfer, Regions& regions) {
     moved = true;
     const bool refused = out.refused();
     if (refused && link.offered_region != 0) link.refused_region = link.offered_region;
-    if (refused && link.offered_region == 0) link.refused_bytes = transfer.bytes;
+    if (link.offered_region == 0 && (refused || link.refused_bytes == transfer.bytes))
+      link.refused_bytes = refused ? transfer.bytes : SIZE_MAX;
     transfer.state = refused ? Transfer::State::data : Transfer::State::done;
     transfer.copy_by_kernel = transfer.copy_of_region = false;
   } else if ((transfer.copy_by_kernel || transfer.copy_of_region) && transfer.moved == 0) {

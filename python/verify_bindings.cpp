@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <stdexcept>
 
 #include "bindings.hpp"
 #include "algorithms/neighbours.hpp"
+#include "model/neighbour_work.hpp"
 #include "schedule/text.hpp"
 #include "verify/certificate.hpp"
 #include "verify/checks.hpp"
@@ -84,6 +86,22 @@ std::vector<Flow> flows_for_neighbours(const Spec& spec, const std::vector<Neigh
   return for_neighbours(spec, all, nodes, [&](const Surroundings& s, Rank rank) { return flow(spec, s, rank); });
 }
 
+Work work_for_neighbours(const Spec& spec, const std::vector<Neighbourhood>& all, std::string_view nodes) {
+  const auto ranks = static_cast<Rank>(all.size());
+  const Nodes layout(shape_of(ranks, nodes));
+  std::vector<double> most, sums;
+  const auto part_of = [&](const Surroundings& its, Rank rank) {
+    return neighbour_part(slot_flow(spec, its, rank), layout);
+  };
+  for (const NeighbourPart& part : for_neighbours(spec, all, nodes, part_of)) {
+    most.resize(part.most.size());
+    sums.resize(part.sent.size());
+    std::ranges::transform(most, part.most, most.begin(), [](double a, double b) { return std::max(a, b); });
+    std::ranges::transform(sums, part.sent, sums.begin(), std::plus());
+  }
+  return neighbour_work(most, sums, ranks, layout.count(), spec.intra != Transport::mpi);
+}
+
 std::pair<Verdict, std::int64_t> search(const std::vector<Schedule>& schedules, std::int64_t most_states) {
   std::int64_t states = 0;
   Verdict verdict = search_orders(schedules, most_states, states);
@@ -133,6 +151,8 @@ void bind_verifier(nb::module_& m) {
       "generate().");
   m.def("flows_for_neighbours", &flows_for_neighbours, "spec"_a, "neighbourhoods"_a, "nodes"_a = "",
         "What travels in it, whatever the sizes of blocks.");
+  m.def("work_for_neighbours", &work_for_neighbours, "spec"_a, "neighbourhoods"_a, "nodes"_a = "",
+        "The work that trials are chosen by: the most of any rank, and of a node its share of what is sent.");
   m.def(
       "verify_neighbours",
       [](const std::vector<Schedule>& schedules, const std::vector<Neighbourhood>& neighbourhoods) {

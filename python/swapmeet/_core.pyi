@@ -207,6 +207,11 @@ def schedules_for_neighbours(spec: Spec, neighbourhoods: Sequence[Neighbourhood]
 def flows_for_neighbours(spec: Spec, neighbourhoods: Sequence[Neighbourhood], nodes: str = '') -> list[Flow]:
     """What travels in it, whatever the sizes of blocks."""
 
+def work_for_neighbours(spec: Spec, neighbourhoods: Sequence[Neighbourhood], nodes: str = '') -> Work:
+    """
+    The work that trials are chosen by: the most of any rank, and of a node its share of what is sent.
+    """
+
 def verify_neighbours(schedules: Sequence[Schedule], neighbourhoods: Sequence[Neighbourhood]) -> Verdict:
     """
     Verify an exchange with neighbours: a schedule and a neighbourhood of each rank in order.

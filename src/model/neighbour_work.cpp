@@ -17,8 +17,8 @@ std::int64_t blocks_of(std::span<const Run> runs) {
 
 }  // namespace
 
-std::vector<double> neighbour_part(const SlotFlow& flow, const Nodes& nodes) {
-  std::vector<double> all;
+NeighbourPart neighbour_part(const SlotFlow& flow, const Nodes& nodes) {
+  NeighbourPart part;
   const auto elsewhere = [&](Rank peer) { return nodes.count() > 1 && nodes.of(peer) != nodes.of(flow.rank); };
   for (const SlotFlow::Phase& phase : flow.phases) {
     std::array<std::array<double, Part::count>, 2> both{};  // sent, received
@@ -34,9 +34,12 @@ std::vector<double> neighbour_part(const SlotFlow& flow, const Nodes& nodes) {
       for (const Message& message : flow.receives_of(round)) add(both[1], message);
       both[0][Part::batches] += 1;
     }
-    for (std::size_t i = 0; i < Part::count; ++i) all.push_back(std::max(both[0][i], both[1][i]));
+    for (std::size_t i = 0; i < Part::count; ++i) {
+      part.most.push_back(std::max(both[0][i], both[1][i]));
+      part.sent.push_back(both[0][i]);
+    }
   }
-  return all;
+  return part;
 }
 
 Work neighbour_work(std::span<const double> most, std::span<const double> sums, Rank ranks, std::int32_t nodes,

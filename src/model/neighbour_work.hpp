@@ -10,7 +10,7 @@
 
 namespace swapmeet {
 
-/// The part of one rank: these numbers for each phase. In each the more of what it sends and what it receives.
+/// The part of one rank: `count` numbers for each phase.
 struct NeighbourPart {
   enum Number : std::uint8_t {
     messages_within,
@@ -21,10 +21,12 @@ struct NeighbourPart {
     batches,
     count
   };
+  std::vector<double> most;  ///< the more of what it sends and what it receives
+  std::vector<double> sent;  ///< which is received elsewhere: the sums over all ranks count each message once
 };
-std::vector<double> neighbour_part(const SlotFlow& flow, const Nodes& nodes);
+NeighbourPart neighbour_part(const SlotFlow& flow, const Nodes& nodes);
 
-/// The work, by the most of these numbers of any rank, and their sums over all ranks: a node has its share of those. `shared`:
+/// The work, by the most of `most` of any rank, and the sums of `sent` over all ranks: a node has its share of those. `shared`:
 /// as of Work.
 Work neighbour_work(std::span<const double> most, std::span<const double> sums, Rank ranks, std::int32_t nodes,
                     bool shared);

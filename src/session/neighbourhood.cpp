@@ -132,10 +132,10 @@ void Communicator::count_neighbour_work() {
   try {
     const Nodes nodes(shape_);
     for (std::size_t i = 0; surroundings_ && i < specs.size(); ++i) {
-      const std::vector<double> part = neighbour_part(slot_flow(specs[i], *surroundings_, rank_), nodes);
-      std::ranges::copy(part, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
+      const NeighbourPart part = neighbour_part(slot_flow(specs[i], *surroundings_, rank_), nodes);
+      std::ranges::copy(part.most, most.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
+      std::ranges::copy(part.sent, sums.begin() + static_cast<std::ptrdiff_t>(1 + i * numbers));
     }
-    sums = most;
     sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
     if (!surroundings_) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }

@@ -24,6 +24,7 @@ from swapmeet.mpi import mpis
 from swapmeet.mpi.library import library, program
 
 LIMIT_S = 1500
+MOST_WRONG = 5  #: batches in a row, after which the others would hardly be right
 RANKS = [2, 2, 2, 3, 3, 3, 4, 5, 5, 6, 7]
 PROGRAMS = {2: 300, 3: 120, 4: 80, 5: 60, 6: 40, 7: 30}  #: of a batch; a third on MPICH, whose ranks keep their cores
 FAMILIES = ["shared-memory", "tra(r=2)", "two-phase-bruck", "pairwise", "spread-out", "two-layer", "node-leaders"]
@@ -65,14 +66,16 @@ def run(batch: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run batches until a file holds as many programs as asked for; 1 if one of them is wrong."""
+    """Run batches until a file holds as many programs as asked for, or the last ones are wrong; 1 if any is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=int)
     parser.add_argument("file", type=Path)
     given = parser.parse_args()
     rows = [json.loads(line) for line in given.file.read_text().splitlines()] if given.file.exists() else []
-    while sum(row["programs"] for row in rows if row["right"]) < given.programs:
+    wrong = 0  # in a row, of this run
+    while sum(row["programs"] for row in rows if row["right"]) < given.programs and wrong < MOST_WRONG:
         rows.append(run(len(rows)))
+        wrong = 0 if rows[-1]["right"] else wrong + 1
         with given.file.open("a") as file:
             file.write(json.dumps(rows[-1]) + "\n")
         if not rows[-1]["right"]:

@@ -100,7 +100,7 @@ def test_random_graphs(exchange: Exchange, ranks: int, seed: int, algorithm: str
     exchange(ranks, *words, algorithm=algorithm, SWAPMEET_NODES=NODES[ranks])
 
 
-def test_on_several_nodes_the_host_mpi_serves_them_by_default(exchange: Exchange) -> None:
+def test_on_several_nodes_the_host_mpi_serves_the_first_calls(exchange: Exchange) -> None:
     _, algorithms = exchange(8, f"forms={BLOCKING}", "rounds=4", "only=distributed graph, all", SWAPMEET_NODES="4")
     assert set(algorithms) == {"native"}
 
@@ -110,6 +110,76 @@ def test_leaders_are_tried_between_nodes(exchange: Exchange) -> None:
     env = {"SWAPMEET_NODES": "4", "SWAPMEET_TRIALS": "1000000"}
     _, algorithms = exchange(8, f"forms={BLOCKING}", "rounds=12", "only=distributed graph, all", **env)
     assert {one.partition("per-node=")[2].partition(",")[0] for one in algorithms if one != "native"} == {"1", "all"}
+
+
+ALWAYS = {"SWAPMEET_TRIALS": "1000000"}
+
+
+@pytest.fixture
+def sized(launch, compiled, preloaded, tallies, tmp_path: Path, wheel: str):
+    """Run calls with blocks of given sizes on two nodes: those in which ranks agreed, calls by algorithm, messages."""
+
+    def sized(ranks: int, graph: str, *phases: str, **env: str) -> tuple[list[int], dict[str, int], str]:
+        statistics = tmp_path / "statistics.json"
+        env = {
+            "SWAPMEET_STATS": str(statistics),
+            "SWAPMEET_EXPLAIN": "1",
+            "SWAPMEET_TUNING_FILE": "none",
+            "SWAPMEET_NODES": str(ranks // 2),
+            **env,
+        }
+        counter = compiled(wheel, "agreements", "-shared", "-fPIC", "-ldl")
+        argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", compiled(wheel, "neighbour_sizes", "-ldl")]
+        done = launch(ranks, [*argv, graph, *phases], mpi=wheel, preload=False, env=env, timeout=60)
+        assert done.returncode == 0 and "neighbour_sizes: right" in done.stdout, done.stdout + done.stderr[-3000:]
+        agreed = re.search(r"^agreed:(.*)$", done.stdout, re.MULTILINE)
+        assert agreed
+        calls: dict[str, int] = {}
+        for tally in tallies(statistics):
+            calls[tally["algorithm"]] = calls.get(tally["algorithm"], 0) + int(tally["calls"])
+        return [int(call) for call in agreed[1].split()], calls, done.stderr
+
+    return sized
+
+
+def test_ranks_ask_the_model_more_and_more_rarely(sized) -> None:
+    """On a ring leaders promise nothing."""
+    agreed, calls, said = sized(4, "ring", "8x70")
+    assert [call for call in agreed if call > 1] == [8, 64]
+    assert calls == {"native": 70} and "between nodes: " not in said
+
+
+@pytest.mark.parametrize(("calls", "measures"), [(7, False), (8, True)])
+def test_the_network_is_measured_where_leaders_promise_much(sized, calls: int, measures: bool) -> None:
+    said = sized(8, "all", f"8x{calls}")[2]
+    assert ("between nodes: " in said) == measures
+
+
+def test_without_trials_ranks_agree_on_nothing(sized) -> None:
+    agreed, calls, _ = sized(8, "all", "8x70", SWAPMEET_TRIALS="0")
+    assert set(agreed) <= {1} and calls == {"native": 70}
+
+
+def test_a_rank_alone_on_each_node_tries_nothing(sized) -> None:
+    agreed, calls, _ = sized(4, "all", "8x12", SWAPMEET_NODES="1", **ALWAYS)
+    assert set(agreed) <= {1} and calls == {"native": 12}
+
+
+@pytest.mark.parametrize(("block_bytes", "tried"), [(4096, True), (4097, False)])
+def test_leaders_are_tried_for_blocks_up_to_4_kib(sized, block_bytes: int, tried: bool) -> None:
+    assert (len(sized(4, "all", f"{block_bytes}x16", **ALWAYS)[1]) == 3) == tried
+
+
+CHANGES = 16
+
+
+@pytest.mark.parametrize("changes", [CHANGES - 1, CHANGES])
+def test_trials_begin_anew_with_16_other_sizes(sized, changes: int) -> None:
+    """Then calls of further sizes are left to one algorithm. Every other call of those before it is a trial."""
+    before = [f"{(8, 64)[change % 2]}x6" for change in range(changes + 1)]
+    calls = sized(4, "ring", *before, "512x400", **ALWAYS)[1]
+    others = sum(calls.values()) - max(calls.values())
+    assert (others <= 6 * len(before)) == (changes == CHANGES), calls
 
 
 DISAGREE = """

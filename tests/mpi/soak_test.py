@@ -40,3 +40,19 @@ def test_a_leak_is_noticed(launch, built, compiled) -> None:
     done = launch(2, argv, mpi="mpich", preload=False, timeout=60)
     assert done.returncode == 1
     assert "open files grew from" in done.stdout
+
+
+INTERCOMMUNICATORS = 240
+
+
+def test_nothing_of_ours_grows_with_intercommunicators(launch, compiled, wheel: str) -> None:
+    """The others make none: both MPIs lose memory with each, so only what the library itself allocates is compared."""
+    argv = [compiled(wheel, "intercommunicators", "-pthread"), str(INTERCOMMUNICATORS)]
+    done = launch(RANKS, argv, mpi=wheel, env=VARIABLES, timeout=60)
+    assert done.returncode == 0 and "intercommunicators: right" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_file_lost_with_each_intercommunicator_is_noticed(launch, compiled) -> None:
+    argv = [compiled("mpich", "intercommunicators", "-pthread"), "60", "leaks"]
+    done = launch(2, argv, mpi="mpich", env=VARIABLES, timeout=60)
+    assert done.returncode == 1 and "open files grew from" in done.stdout, done.stdout + done.stderr

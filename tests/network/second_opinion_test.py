@@ -123,3 +123,16 @@ def test_slots_and_bound_are_right(seed: int, each: int | None, on_host: int | N
     assert all(number <= network.capacity[link] for (link, _), number in together.items())
     bound = max(ranks - 1, *(-(-number // network.capacity[link]) for link, number in whole.items()))
     assert (int(said["bound"]), int(said["slots"])) == (bound, max(slots.values()) + 1)
+
+
+def test_ranks_of_a_switch_that_send_in_turn_come_near_the_bound(tmp_path: Path) -> None:
+    """On a Slim Fly of 98 switches with six hosts each and few moves for its 345,156 messages: 1.06 times the bound. A
+    search of single messages comes to 1.26 times with as many moves."""
+    table = tmp_path / "slots"
+    words = ["topology", "slim-fly(q=7,hosts=6)", "-P", 588, "--slots", table, "--moves", 20_000]
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    head, rows = table.read_text().splitlines()[:5], table.read_text().splitlines()[5:]
+    said = {name: value for name, value in (line.split() for line in head)}
+    slots = 1 + max(int(slot) for row in rows for slot in row.split() if slot != "-")
+    assert len(rows) == 588 and 1 <= slots / int(said["bound"]) < 1.1

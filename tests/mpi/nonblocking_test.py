@@ -87,12 +87,18 @@ def test_is_off_where_the_host_mpi_is_asked_for(started) -> None:
 
 @mpich_fails_now_and_then
 @pytest.mark.parametrize(("spec", "nodes"), [("shared-memory", ""), ("pairwise", ""), ("auto", "1"), ("tra(r=2)", "1")])
-def test_a_thread_that_waits_sleeps(launch, compiled, wheel: str, spec: str, nodes: str) -> None:
+def test_a_thread_that_waits_sleeps(
+    launch, compiled, tallies, tmp_path: Path, wheel: str, spec: str, nodes: str
+) -> None:
     """It took a whole core, of which a program that computes meanwhile may have none to spare."""
-    env = {**THREAD, **({"SWAPMEET_NODES": nodes} if nodes else {})}
+    statistics = tmp_path / "statistics.json"
+    env = {**THREAD, "SWAPMEET_STATS": str(statistics), **({"SWAPMEET_NODES": nodes} if nodes else {})}
     done = launch(2, [compiled(wheel, "waits_for_late")], mpi=wheel, algorithm=spec, env=env, timeout=60)
     share = re.search(r"(\d+)% of a core", done.stdout)
     assert done.returncode == 0 and "waits_for_late: right" in done.stdout and share, done.stdout + done.stderr
+    served = {tally["algorithm"]: tally["calls"] for tally in tallies(statistics)}
+    # without threads of ours 0 or 2 are counted; by auto they let the host MPI exchange what is between nodes
+    assert sum(served.values()) == 3 and ("native" in served) == (spec == "auto"), served
     assert int(share[1]) < 25
 
 

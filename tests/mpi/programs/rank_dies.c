@@ -1,5 +1,5 @@
-/* One rank kills itself: rank_dies blocking|varying|typed|nonblocking|persistent|neighbours BYTES CALLS MICROSECONDS VICTIM
- * FILE. It does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
+/* One rank kills itself: rank_dies blocking|varying|typed|nonblocking|persistent|neighbours|neighbours-by-host BYTES CALLS MICROSECONDS
+ * VICTIM FILE. It does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
  * adds "survived: right" to FILE (a launcher may lose what is printed after a death) when its exchange has ended with
  * an error. They revoke the communicator, shrink it and exchange on what is left before. */
 #include <mpi.h>
@@ -15,6 +15,8 @@ static const char *how;
 static int bytes;
 static FILE *file;
 
+static int of_neighbours(void) { return !strcmp(how, "neighbours") || !strcmp(how, "neighbours-by-host"); }
+
 static int wait_for(int error, MPI_Request *request) { return error ? error : MPI_Wait(request, MPI_STATUS_IGNORE); }
 
 static int exchange(MPI_Comm comm, const char *send, char *receive) {
@@ -23,7 +25,7 @@ static int exchange(MPI_Comm comm, const char *send, char *receive) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (!strcmp(how, "nonblocking"))
     return wait_for(MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, &request), &request);
-  if (!strcmp(how, "neighbours")) return MPI_Neighbor_alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
+  if (of_neighbours()) return MPI_Neighbor_alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
   if (!strcmp(how, "varying") || !strcmp(how, "typed")) {
     int counts[64], places[64];
     MPI_Datatype types[64];
@@ -43,7 +45,7 @@ static void die(int signal) {
 static MPI_Comm with_neighbours(MPI_Comm comm) {
   int ranks = 0, all[64];
   MPI_Comm graph = MPI_COMM_NULL;
-  if (strcmp(how, "neighbours") != 0) return comm;
+  if (!of_neighbours()) return comm;
   MPI_Comm_size(comm, &ranks);
   for (int i = 0; i < ranks; ++i) all[i] = i;
   MPI_Dist_graph_create_adjacent(comm, ranks, all, all, ranks, all, all, MPI_INFO_NULL, 0, &graph);
@@ -100,8 +102,8 @@ int main(int argc, char **argv) {
   MPI_Error_class(error, &its_class);
   /* the request of a persistent one is a receive, whose error is this */
   const int cut = !strcmp(how, "persistent") && its_class == MPI_ERR_TRUNCATE;
-  /* Open MPI's own neighbourhood exchange hands on the error of a wait for several */
-  const int of_several = !strcmp(how, "neighbours") && its_class == MPI_ERR_IN_STATUS;
+  /* Open MPI's own neighbourhood exchange hands on the error of a wait for several; ours returns that of a message */
+  const int of_several = !strcmp(how, "neighbours-by-host") && its_class == MPI_ERR_IN_STATUS;
   if (its_class != MPI_ERR_PROC_FAILED && its_class != MPI_ERR_REVOKED && !cut && !of_several)
     fprintf(file, "wrong: rank %d, error class %d\n", rank, its_class);
   MPI_Comm left = MPI_COMM_NULL;

@@ -25,7 +25,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// Whether a search of single messages gets so far in half of this that it gains something.
 bool can_improve(std::int64_t messages, const Effort& effort) {
-  constexpr double moves_a_second = 1e6, fewest_moves = 3;  // of each message; what was measured on one core
+  constexpr double moves_a_second = 1e6, fewest_moves = 1.5;  // of each message; what was measured on one core
   const double moves = std::min(static_cast<double>(effort.moves), effort.seconds * moves_a_second);
   return moves / 2 >= fewest_moves * static_cast<double>(messages);
 }

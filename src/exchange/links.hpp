@@ -90,8 +90,6 @@ class Links {
     sent_ = false;
     unexpected_.link = nullptr;
     in_place_ = in_place;
-    if (call.naps) [[unlikely]]
-      naps_ = {};
     if (in_place) local_.neighbours->begin_in_place();
     if (local_.by_rows) begin_row(block_bytes);
   }
@@ -138,7 +136,7 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = lost_.sent(bytes_of(out));
-    const bool polls = host_is_mpich || survives_faults || watch_.follows() || call_->naps;
+    const bool polls = host_is_mpich || watch_.follows() || (survives_faults | call_->naps);  // one look
     return polls && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 
@@ -284,7 +282,7 @@ class Links {
     else if constexpr (simulated) pass_time(moved);
     else if (++polls_ >= patience_) sched_yield();
     if (call_->naps) [[unlikely]]
-      naps_(moved);
+      naps_(moved || std::exchange(napping_in_, call_->number) != call_->number);
     return true;
   }
 
@@ -693,6 +691,7 @@ class Links {
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
   Naps naps_;
+  std::uint16_t napping_in_ = 0;  ///< the exchange
   int failures_ = 0;
 };
 

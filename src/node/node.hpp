@@ -75,7 +75,7 @@ struct NodeLink {
   /// the region of the last offer, and the one of the last that was refused: not to be offered again
   std::uint64_t offered_region = 0, refused_region = 0;
   std::size_t refused_bytes = SIZE_MAX;  ///< of the message that the kernel was to copy, and the receiver refused last
-  std::uint32_t refused = 0;      ///< messages of as many bytes that were not offered since
+  std::uint32_t refused = 0;             ///< messages of as many bytes that were not offered since
 
   /// Whether a message is likely to be refused as the last one was, for its receiver has a derived type, too.
   bool refuses(std::size_t bytes) {

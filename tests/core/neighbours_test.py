@@ -269,14 +269,14 @@ def counted(spec: str, neighbourhoods: list[Neighbourhood]) -> list[tuple[tuple[
     return [(of(phase.within), of(phase.between), phase.batches) for phase in work.phases]
 
 
-RING = graph([[int((a - b) % 4 in (1, 3)) for b in range(4)] for a in range(4)], random.Random(1))
+CIRCLE = graph([[int((a - b) % 4 in (1, 3)) for b in range(4)] for a in range(4)], random.Random(1))
 STAR = graph([[int((a == 0) != (b == 0)) for b in range(4)] for a in range(4)], random.Random(1))
 
 
 def test_the_work_of_direct_exchanges_is_counted() -> None:
     """As of the host MPI: a rank of the ring has a neighbour on its node and one on the other; the star's centre has
     two on the other node."""
-    ring, star = counted("direct(window=all)", RING), counted("direct(window=all)", STAR)
+    ring, star = counted("direct(window=all)", CIRCLE), counted("direct(window=all)", STAR)
     assert ring == [((1, 1, 2, 2), (1, 1, 2, 2), 1)]
     assert star == [((1, 1, 1, 1), (2, 2, 2, 2), 1)]
 
@@ -284,15 +284,15 @@ def test_the_work_of_direct_exchanges_is_counted() -> None:
 def test_the_work_of_one_leader_a_node_is_counted() -> None:
     """Ranks 0 and 2 lead. On the ring ranks 1 and 3 send two messages to them, one for their leader and one to be
     passed on; on the star rank 3 alone has a block to be passed on, and two nodes share three gathering messages."""
-    ring, star = counted("leaders(per-node=1)", RING), counted("leaders(per-node=1)", STAR)
+    ring, star = counted("leaders(per-node=1)", CIRCLE), counted("leaders(per-node=1)", STAR)
     nothing = (0, 0, 0, 0)
     assert ring == [((2, 2, 3, 3), nothing, 1), (nothing, (1, 2, 1, 2), 1), ((1, 1, 1, 1), nothing, 1)]
     assert star == [((1, 1, 1.5, 1.5), nothing, 1), (nothing, (1, 2, 1, 2), 1), ((1, 1, 0.5, 0.5), nothing, 1)]
-    work = _core.work_for_neighbours(_core.parse_spec("leaders(per-node=1)"), RING, "2")
+    work = _core.work_for_neighbours(_core.parse_spec("leaders(per-node=1)"), CIRCLE, "2")
     assert work.packed == (2, 2)  # of the one message that has more than one block
 
 
 def test_the_work_of_all_ranks_as_leaders_is_counted() -> None:
     """On the ring both blocks that leave a node pass through the other rank; nothing is scattered."""
-    ring = counted("leaders(per-node=all)", RING)
+    ring = counted("leaders(per-node=all)", CIRCLE)
     assert ring == [((2, 2, 4, 4), (0, 0, 0, 0), 1), ((0, 0, 0, 0), (1, 1, 2, 2), 1)]

@@ -84,6 +84,12 @@ def test_several_nodes() -> None:
     assert f"in {slower} of {cells} cells slower, at worst {worst:.2f}" in text
 
 
+def test_neighbours_between_nodes() -> None:
+    small = [row for row in rows("neighbours-clusters.md", "exchange") if row["block"] in ("8 B", "64 B", "512 B")]
+    found = span([number(row["MPICH 5.0.2, P = 16: `auto`"]) for row in small])
+    assert f"MPICH {found} " in line("`MPI_Neighbor_alltoall`, four virtual nodes, blocks up to 512 B")
+
+
 def test_derived_types() -> None:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows("typed.md", "exchange"):

@@ -34,9 +34,11 @@ NIGHT = 200  #: kills
 HOST_CRASH = ("ompi_comm_revoke_local", "MPI_Comm_create")
 
 
-def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str]) -> None:
-    lines, done = survivors([compiled("openmpi", "rank_dies"), *arguments], tmp_path, nodes, spec)
+def check(compiled, tmp_path: Path, spec: str, nodes: str, arguments: list[str], **variables: str) -> str:
+    """What was printed to standard error."""
+    lines, done = survivors([compiled("openmpi", "rank_dies"), *arguments], tmp_path, nodes, spec, **variables)
     assert lines == ["survived: right"] * (RANKS - 1), (spec, nodes, arguments, done.stdout, done.stderr[-2000:])
+    return done.stderr
 
 
 def survivors(
@@ -74,6 +76,14 @@ def drawn(seed: int) -> tuple[str, str, list[str]]:
 @pytest.mark.parametrize("seed", [*range(20), *(pytest.param(i, marks=pytest.mark.long) for i in range(20, NIGHT))])
 def test_survivors_shrink_the_communicator_and_go_on(compiled, tmp_path: Path, seed: int) -> None:
     check(compiled, tmp_path, *drawn(seed))
+
+
+@pytest.mark.parametrize(("spec", "calls"), [("auto", 0), ("pairwise", 5), ("shared-memory", 50)])
+@pytest.mark.parametrize("how", ["nonblocking", "persistent"])
+def test_no_thread_exchanges_where_ranks_may_die(compiled, tmp_path: Path, how: str, spec: str, calls: int) -> None:
+    arguments = [how, "600", str(calls), "100", "1"]
+    told = check(compiled, tmp_path, spec, "mpi", arguments, SWAPMEET_NONBLOCKING="thread")
+    assert told.count("SWAPMEET_NONBLOCKING=thread is not possible where the job goes on") == 1
 
 
 @pytest.mark.parametrize("what", ["count", "throw"])

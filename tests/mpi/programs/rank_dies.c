@@ -88,8 +88,8 @@ int main(int argc, char **argv) {
   if (argc != 7 || !(file = fopen(argv[6], "a"))) return 2;
   how = argv[1];
   bytes = atoi(argv[2]);
-  int rank = 0;
-  MPI_Init(&argc, &argv);
+  int rank = 0, provided = 0;
+  MPI_Init_thread(&argc, &argv, getenv("SWAPMEET_NONBLOCKING") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

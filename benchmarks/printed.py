@@ -12,6 +12,14 @@ from swapmeet.tables import between, markdown
 DOCS = Path(__file__).parents[1] / "docs"
 HEAP = ("host", "ordinary", "heap", "alloc-mem")
 COMPUTING = {"raw": "raw", "blocking": "schedule of blocking calls", "auto": "default"}
+OVERLAPPED = {
+    ("native", "0"): "host MPI",
+    ("auto", "0"): "default",
+    ("thread", "0"): "threads",
+    ("native", "10"): "host MPI, 10 `MPI_Test`",
+    ("auto", "10"): "default, 10 `MPI_Test`",
+    ("thread", "10"): "threads, 10 `MPI_Test`",
+}
 END = "<!-- end -->\n"
 
 
@@ -44,15 +52,42 @@ def computing(lines: list[str]) -> Iterator[str]:
     yield from markdown(["an accelerator computes for", *COMPUTING.values()], rows)
 
 
-TABLES = (("howto/heap.md", "heap", heap), ("plans.md", "computing", computing))
+def overlap(lines: list[str]) -> Iterator[str]:
+    """Of benchmarks/overlap.sh: what is lost in start, tests and wait, and hidden by OSU's definition; medians of launches."""
+    lost: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    hidden: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        where, mpi, ranks, size, spec, tests, *us = line.split()
+        alone, computing, both, start, tested, wait = map(float, us)
+        lost[where, mpi, ranks, size][spec, tests].append(start + tested + wait)
+        hidden[where, mpi, ranks, size][spec, tests].append(1 - (both - computing) / alone)
+
+    def shown(cell: tuple[str, ...], how: tuple[str, str]) -> str:
+        if how not in lost[cell]:
+            return ""
+        return f"{median(lost[cell][how]):.3g} ({max(0, round(100 * median(hidden[cell][how])))}%)"
+
+    rows = []
+    for where, mpi, ranks, size in list(lost):
+        cells = [shown((where, mpi, ranks, size), how) for how in OVERLAPPED]
+        rows.append([where.replace("-", " ").replace(",", ", "), mpi, ranks, f"{size} B", *cells])
+    yield from markdown(["", "MPI", "ranks", "block", *OVERLAPPED.values()], rows)
+
+
+TABLES = (("howto/heap.md", "heap", heap), ("plans.md", "computing", computing), ("plans.md", "overlap", overlap))
 
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Each page, with its table of the committed texts."""
+    texts: dict[Path, str] = {}
     for name, file, table in TABLES:
         lines = (DOCS / "measurements" / f"{file}.txt").read_text().splitlines()
         begin = f"<!-- made by `python benchmarks/printed.py`, {file}: begin -->\n"
-        yield DOCS / name, between((DOCS / name).read_text(), begin, END, "\n" + "\n".join(table(lines)) + "\n\n")
+        text = texts.setdefault(DOCS / name, (DOCS / name).read_text())
+        texts[DOCS / name] = between(text, begin, END, "\n" + "\n".join(table(lines)) + "\n\n")
+    yield from texts.items()
 
 
 if __name__ == "__main__":

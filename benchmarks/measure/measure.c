@@ -294,8 +294,15 @@ static void describe(const World *world) {
   answer(world, "ready %d", world->ranks);
 }
 
+/* Whether the library is to execute non-blocking exchanges by threads. */
+static bool exchanges_by_threads(void) {
+  const char *const asked = getenv("SWAPMEET_NONBLOCKING");
+  return asked && strcmp(asked, "thread") == 0;
+}
+
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, exchanges_by_threads() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   Run run = {0};
   World *const world = &run.world;
   char why[TEXT] = "";

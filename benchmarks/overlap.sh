@@ -29,8 +29,8 @@ for turn in 1 2 3; do
   for nodes in 2 4; do
     for us in 50 500; do
       cluster=".venv/bin/swapmeet cluster run --native --mpi {mpi} --hosts $nodes -n {ranks} --latency ${us}us --rate 1gbit --"
-      measure "$nodes-nodes,$us-us" 4 auto --launcher "$cluster"
-      [ $nodes != 2 ] || SWAPMEET_NONBLOCKING=thread measure "$nodes-nodes,$us-us" 4 thread --launcher "$cluster"
+      measure "$nodes-nodes,$us-us" $nodes auto --launcher "$cluster"
+      [ $nodes != 2 ] || SWAPMEET_NONBLOCKING=thread measure "$nodes-nodes,$us-us" $nodes thread --launcher "$cluster"
     done
   done
 done

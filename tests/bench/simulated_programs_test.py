@@ -39,7 +39,7 @@ def test_the_page_is_what_the_library_does_now(programs: ModuleType) -> None:
 
 @pytest.mark.parametrize(
     ("collective", "per_node", "most_first", "most_second", "worst_second"),
-    [("alltoall", 8, 0.055, 0.015, 0.06), ("alltoall", 64, 0.085, 0.03, 0.065), ("alltoallv", 8, 0.11, 0.055, 0.12)],
+    [("alltoall", 8, 0.055, 0.015, 0.065), ("alltoall", 64, 0.085, 0.03, 0.065), ("alltoallv", 8, 0.11, 0.055, 0.12)],
 )
 def test_the_second_run_loses_less(
     programs: ModuleType, collective: str, per_node: int, most_first: float, most_second: float, worst_second: float

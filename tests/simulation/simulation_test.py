@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from limits import scaled
 from plain import BYTE_NS, LATENCY_US, MakeJob, MakePlatform
 
 from swapmeet.mpi.library import program
@@ -22,6 +23,13 @@ def test_times_are_the_same_every_time(simulator: Simulator, make_job: MakeJob) 
     first, second = simulator.run(job), simulator.run(job)
     assert first.longest > 0 and not first.problem
     assert [getattr(first, name) for name in SECONDS] == [getattr(second, name) for name in SECONDS]
+
+
+def test_what_comes_before_the_exchange_is_cheap_to_simulate(simulator: Simulator, make_job: MakeJob) -> None:
+    """SimGrid's own allgather, 40,000 messages at once, takes minutes; by few messages a second."""
+    limited = Simulator(simulator.target, scaled(40))
+    outcome = limited.run(make_job(platform("cluster", 200, per_node=8), "grid(intra=shm)", "64"))
+    assert outcome.longest > 0 and not outcome.problem
 
 
 @pytest.mark.parametrize("spec, radix, ranks", [("tra(r=2)", 2, 8), ("tra(r=3)", 3, 9)])

@@ -13,12 +13,13 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from swapmeet import __version__
 from swapmeet.errors import SwapmeetError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Record: TypeAlias = Mapping[str, object]
 TABLE, CSV, JSON = "table", "csv", "json"
@@ -39,6 +40,8 @@ def form(as_json: bool, as_csv: bool = False) -> str:
 
 def tables_console(markup: bool = False) -> Console:
     """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
+    from rich.console import Console
+
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=markup, emoji=False)
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import Progress, ProgressColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 
 @dataclass
@@ -92,6 +92,9 @@ def _once(text: str) -> None:
 @contextmanager
 def bar(*columns: ProgressColumn) -> Iterator[Progress]:
     """Show a bar on a terminal, nothing elsewhere; its end leaves no trace."""
+    from rich.console import Console
+    from rich.progress import Progress
+
     console = Console(stderr=True)
     off = SETTINGS.quiet or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=off) as progress:

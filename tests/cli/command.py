@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import json
 import os
+import select
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from limits import scaled
 
+#: Variables that decide how Python itself starts.
+PYTHONS = ("PYTHON", "LC_", "LANG", "LD_")
+
 
 def swapmeet(
-    *words: str, env: Mapping[str, str] | None = None, stdin: str = "", timeout: float = 300
+    *words: str | Path,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    timeout: float = 300,
+    cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """`swapmeet WORDS...` in a process of its own."""
+    """`swapmeet WORDS...` in a process of its own, forked from one that has loaded it."""
+    environment = {**os.environ, **(env or {})}
+    command = [str(word) for word in words]
+    if _pythons(environment) == _server()[1]:
+        return _forked(command, environment, stdin, scaled(timeout), str(cwd or Path.cwd()))
     return subprocess.run(
-        [sys.executable, "-m", "swapmeet", *words],
+        [sys.executable, "-m", "swapmeet", *command],
         input=stdin,
         capture_output=True,
         text=True,
         timeout=scaled(timeout),
-        env={**os.environ, **(env or {})},
+        env=environment,
+        cwd=cwd,
     )
 
 
-def refused(*words: str, env: Mapping[str, str] | None = None) -> str:
+def refused(*words: str | Path, env: Mapping[str, str] | None = None) -> str:
     """The one line on standard error with which the command refuses bad input."""
     done = swapmeet(*words, env=env)
     assert done.returncode == 2, (done.stdout, done.stderr)
@@ -33,3 +52,38 @@ def refused(*words: str, env: Mapping[str, str] | None = None) -> str:
     (line,) = done.stderr.splitlines()
     assert line.startswith("swapmeet: ")
     return line
+
+
+def _pythons(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(PYTHONS)}
+
+
+@functools.cache
+def _server() -> tuple[subprocess.Popen[str], dict[str, str]]:
+    """forked.py, which ends with this process, and what of its environment decides how Python starts."""
+    words = [sys.executable, Path(__file__).with_name("forked.py")]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    atexit.register(server.communicate)
+    return server, _pythons(os.environ)
+
+
+def _forked(
+    words: list[str], environment: dict[str, str], stdin: str, timeout_s: float, folder: str
+) -> subprocess.CompletedProcess[str]:
+    server = _server()[0]
+    assert server.stdin and server.stdout
+    with tempfile.TemporaryDirectory(prefix="command-") as streams:
+        files = [Path(streams) / name for name in ("stdin", "stdout", "stderr")]
+        for file, text in zip(files, (stdin, "", ""), strict=True):
+            file.write_text(text)
+        request = {"words": words, "environment": environment, "folder": folder, "files": list(map(str, files))}
+        print(json.dumps(request), file=server.stdin)
+        process = int(server.stdout.readline())
+        late = not select.select([server.stdout], [], [], timeout_s)[0]
+        if late:
+            os.kill(process, signal.SIGKILL)
+        status = int(server.stdout.readline())
+        printed, errors = (file.read_text() for file in files[1:])
+    if late:
+        raise subprocess.TimeoutExpired(words, timeout_s, printed, errors)
+    return subprocess.CompletedProcess(words, status, printed, errors)

@@ -54,7 +54,7 @@ def prove(proof: Proof, ranks: int, parameters: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [MOST // 2, pytest.param(MOST, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [MOST // 4, pytest.param(MOST, marks=pytest.mark.long)])
 @pytest.mark.parametrize("window", ["1", "all"])
 @pytest.mark.parametrize("layout", ["modified", "zero-rotation"])
 def test_every_radix_by_symmetry(layout: str, window: str, most: int, report: Report) -> None:

@@ -162,32 +162,33 @@ class Probed(Executions):
             self.early_blocks = max(self.early_blocks, sum(early))  # bytes
 
 
-def some_sizes(ranks: int) -> list[list[Sizes]]:
-    """Of two exchanges: all alike; those of one message of a source; and random ones with empty blocks."""
+def some_sizes(ranks: int, drawn: int) -> list[list[Sizes]]:
+    """Of two exchanges: all alike; those of one message of a source; and `drawn` random ones with empty blocks."""
     dice = random.Random(ranks)
     alike = [[3] * ranks for _ in range(ranks)]
     found = [[alike, alike]]
     for shift in range(1, ranks):
         lone = [[9 * (d == (s + shift) % ranks) for d in range(ranks)] for s in range(ranks)]
         found.append([lone, alike])
-    for _ in range(6):
+    for _ in range(drawn):
         found.append([[[dice.choice((0, 0, 1, 8)) for _ in range(ranks)] for _ in range(ranks)] for _ in range(2)])
     return found
 
 
 @pytest.mark.parametrize("sizes", ["combined", "ahead", "total"])
 @pytest.mark.parametrize(
-    ("spec", "ranks"),
+    ("spec", "ranks", "drawn"),
     [
-        ("bruck(radix=2{})", 3),
-        ("bruck(radix=all,window=1{})", 3),
-        pytest.param("bruck(radix=2{})", 4, marks=pytest.mark.slow),
+        ("bruck(radix=2{})", 3, 6),
+        ("bruck(radix=all,window=1{})", 3, 6),
+        pytest.param("bruck(radix=2{})", 4, 1, marks=pytest.mark.slow),
+        pytest.param("bruck(radix=2{})", 4, 6, marks=pytest.mark.long),
     ],
 )
-def test_every_execution_of_a_few_ranks(spec: str, ranks: int, sizes: str) -> None:
+def test_every_execution_of_a_few_ranks(spec: str, ranks: int, drawn: int, sizes: str) -> None:
     text = spec.format(f",direct=never,sizes={sizes}")
     held, travel = _core.ceiling_of_unequal(_core.parse_spec(text), ranks), Travel(text, ranks)
-    for matrices in some_sizes(ranks):
+    for matrices in some_sizes(ranks, drawn):
         seen = Probed(travel, matrices, announced=sizes != "combined").look_at_all()
         others = [(s, d) for s, d in itertools.product(range(ranks), repeat=2) if s != d]
         largest = max(size[s][d] for size in matrices for s, d in others)

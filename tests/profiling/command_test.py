@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from limits import scaled
+from cli.command import swapmeet
 from recordings import END, communicator, exchange, header, skewed, total, write
 
 from swapmeet.mpi import mpis
@@ -20,14 +18,7 @@ PROGRAMS = Path(__file__).parents[1] / "mpi" / "programs"
 
 
 def profile(*words: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "swapmeet", "profile", *words],
-        capture_output=True,
-        text=True,
-        timeout=scaled(timeout),
-        stdin=subprocess.DEVNULL,
-        env=os.environ,
-    )
+    return swapmeet("profile", *words, timeout=timeout)
 
 
 def refused(*words: str | Path) -> str:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli.command import swapmeet
 from limits import scaled
 from plain import MakeJob
 from typer.testing import CliRunner
@@ -49,11 +50,7 @@ int main(int argc, char **argv) {
 
 
 def simulate(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **variables}
-    return subprocess.run(
-        [sys.executable, "-m", "swapmeet", "simulate", *words], capture_output=True, text=True, env=environment,
-        cwd=folder, timeout=scaled(300),
-    )  # fmt: skip
+    return swapmeet("simulate", *words, env={"XDG_CACHE_HOME": str(folder / "cache"), **variables}, cwd=folder)
 
 
 def test_a_dry_run_builds_nothing(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from limits import scaled
+from cli.command import refused, swapmeet
 
 from swapmeet.limits import computing, page, store
 from swapmeet.limits.bounding import Bounds, simulated_costs
@@ -17,17 +15,6 @@ from swapmeet.simulate.platform import platform
 
 DOCS = Path(__file__).parents[2] / "docs"
 CELLS = DOCS / "limits"
-
-
-def swapmeet(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "swapmeet", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=scaled(120))
-
-
-def refused(*words: str) -> str:
-    done = swapmeet(*words)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    return done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from swapmeet import __version__, progress
-from swapmeet.cli.algorithms import algorithms
-from swapmeet.cli.arguments import PASSING
-from swapmeet.cli.bench import bench
-from swapmeet.cli.calibrate import calibrate
-from swapmeet.cli.cluster import cluster
-from swapmeet.cli.compare import compare
-from swapmeet.cli.conformance import conformance
-from swapmeet.cli.doctor import doctor
-from swapmeet.cli.draw import draw
-from swapmeet.cli.env import env
-from swapmeet.cli.explain import explain
-from swapmeet.cli.goal import goal
-from swapmeet.cli.info import info
-from swapmeet.cli.lib import lib
-from swapmeet.cli.limits import limits
-from swapmeet.cli.model import model
-from swapmeet.cli.options import options
-from swapmeet.cli.parsing import App
-from swapmeet.cli.plot import plot
-from swapmeet.cli.profile import profile
-from swapmeet.cli.regret import regret
-from swapmeet.cli.reproduce import reproduce
-from swapmeet.cli.run import run
-from swapmeet.cli.show import show
-from swapmeet.cli.simulate import simulate
-from swapmeet.cli.topology import topology
-from swapmeet.cli.tune import tune
-from swapmeet.cli.tuning import tuning
-from swapmeet.cli.validate import validate
-from swapmeet.cli.verify import verify
+from swapmeet.cli.parsing import PASSING, App
 from swapmeet.errors import SwapmeetError
 
 INTERRUPTED = 130  #: exit status after Ctrl-C, as shells have it
@@ -70,10 +43,47 @@ PARTS = {
     "Measure": "bench tune tuning calibrate profile compare plot",
     "Study": "show draw verify model topology simulate goal limits validate regret reproduce cluster conformance",
 }
+GROUPS = ("cluster", "tuning")  #: commands that have commands, and come last outside the help
+NAMES = (*(name for name in " ".join(PARTS.values()).split() if name not in GROUPS), *GROUPS)
+BEFORE_PROGRAMS = ("conformance", "doctor", "env", "profile", "run")  #: they take a program and its words
+
+
+@functools.cache
+def _load(name: str) -> Any:
+    """The command that swapmeet.cli.NAME defines by its name."""
+    alone = App(rich_markup_mode=None, add_completion=False)
+    command = getattr(import_module(f"swapmeet.cli.{name}"), name)
+    if name in GROUPS:
+        alone.add_typer(command, name=name)
+    else:
+        alone.command(context_settings=PASSING if name in BEFORE_PROGRAMS else None)(command)
+    return typer.main.get_group(alone).commands[name]
+
+
+class Loaded(Mapping[str, Any]):
+    """The commands by name; the module of one is imported where it is asked for, as all take most of a second."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise KeyError(name)
+        return _load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
 
 
 class Commands(typer.core.TyperGroup):
-    """A group whose commands report what the user can put right in one line."""
+    """A group whose commands are loaded when asked for, and report what the user can put right in one line."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": Loaded()})
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, for which none is loaded."""
+        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Print the commands in parts: to use the library, to measure, to study."""
@@ -179,39 +189,3 @@ def main(
     progress.SETTINGS.quiet, progress.SETTINGS.verbose = quiet, False
     if verbose:
         progress.show_all()
-
-
-COMMANDS: tuple[Callable[..., None], ...] = (
-    algorithms,
-    bench,
-    calibrate,
-    compare,
-    conformance,
-    doctor,
-    draw,
-    env,
-    explain,
-    goal,
-    info,
-    lib,
-    limits,
-    model,
-    options,
-    plot,
-    profile,
-    regret,
-    reproduce,
-    run,
-    show,
-    simulate,
-    topology,
-    tune,
-    validate,
-    verify,
-)
-ORDER = " ".join(PARTS.values()).split()
-
-for one in sorted(COMMANDS, key=lambda command: ORDER.index(command.__name__)):
-    app.command(context_settings=PASSING if one in (conformance, doctor, env, profile, run) else None)(one)
-app.add_typer(cluster, name="cluster")
-app.add_typer(tuning, name="tuning")

@@ -10,7 +10,6 @@ from swapmeet import _core
 from swapmeet.mpi import discovery
 
 FINDINGS = 1  #: exit status of a command that found what it looks for: a wrong schedule, something slower, a problem
-PASSING = {"allow_interspersed_args": False}  #: what follows the program is the program's
 RANKS = ("-P", "--ranks", "-n")  #: how many ranks: -n as mpiexec has it
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swapmeet.cli.arguments import FINDINGS, PASSING, RANKS, Algorithm, AsJson, Explain, MpiOfApp, Stats, Trace
-from swapmeet.cli.parsing import App
+from swapmeet.cli.arguments import FINDINGS, RANKS, Algorithm, AsJson, Explain, MpiOfApp, Stats, Trace
+from swapmeet.cli.parsing import PASSING, App
 from swapmeet.cluster import checking, launching
 from swapmeet.cluster.description import Network, placement
 from swapmeet.mpi import application, launch, mpis

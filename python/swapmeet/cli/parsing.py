@@ -26,6 +26,7 @@ VALUES = {
     "--workload": "WORKLOAD",
 }
 NUMBER = "N"
+PASSING = {"allow_interspersed_args": False}  #: of a command that takes a program: what follows is the program's
 #: What the parser requires of a number, in its words, and in ours.
 REQUIRED = (
     (r"valid integer", "a whole number"),

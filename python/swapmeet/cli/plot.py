@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from swapmeet import progress
 from swapmeet.cli.arguments import RANKS, AsJson
@@ -231,6 +230,8 @@ def _write_report(
 @contextmanager
 def _progress(title: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal, nothing elsewhere."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
     with progress.bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as shown:
         task = shown.add_task(title, total=total)
         yield lambda: shown.advance(task)

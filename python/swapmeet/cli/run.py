@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from swapmeet.cli.arguments import RANKS, Algorithm, Explain, Heap, Launcher, MpiOfApp, Stats, Trace, Watchdog
 from swapmeet.errors import SwapmeetError
-from swapmeet.measure import verdict
-from swapmeet.measure.verdict import Commands
-from swapmeet.mpi import application, hang, launch, mpis
+from swapmeet.mpi import application, launch, mpis
 from swapmeet.mpi.library import heap_library
 
 
@@ -63,7 +60,9 @@ def run(
     if native or not (explain or stats or limit_s):
         launch.replace_process(words(variables), environment)
     common = ["-n", str(ranks), *_given("--mpi", mpi), *_given("--launcher", launcher)]
-    commands = Commands(
+    from swapmeet.measure import verdict  # takes a while to load
+
+    commands = verdict.Commands(
         automatic=_command("run", *common, "--stats", "-", "--", *argv),
         doctor=_command("doctor", *common, argv[0]),
         env=_command("env", *_given("--mpi", mpi), *_given("--algorithm", algorithm), argv[0]),
@@ -83,6 +82,8 @@ def run(
         status = launch.attend(words(counted), environment)
         rows = verdict.read(file) if _stamp(file) != before else None
     if stats == "-" and rows:
+        from rich.console import Console
+
         print("swapmeet: calls of rank 0", file=sys.stderr)
         Console(stderr=True, width=None if sys.stderr.isatty() else 200, markup=False).print(verdict.table(rows))
     if status != launch.INTERRUPTED:
@@ -119,6 +120,8 @@ def _watched(limit_s: float, shared: bool) -> Iterator[dict[str, str]]:
     if not limit_s:
         yield {}
         return
+    from swapmeet.mpi import hang
+
     with _folder(shared) as folder, hang.Attendant(folder, limit_s, _show_hang):
         yield {"SWAPMEET_WATCHDOG": f"{limit_s:g}s,{folder}/%r.jsonl"}
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from swapmeet import progress
 from swapmeet.cli.arguments import FINDINGS, RANKS, AsJson, Nodes
@@ -52,6 +51,8 @@ def verify(
 @contextmanager
 def _progress(title: str, values: Sequence[int]) -> Iterator[verification.Progress]:
     """A bar on a terminal, nothing elsewhere. A verification of P ranks counts as P² of work."""
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

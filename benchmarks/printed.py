@@ -53,7 +53,7 @@ def computing(lines: list[str]) -> Iterator[str]:
 
 
 def overlap(lines: list[str]) -> Iterator[str]:
-    """Of benchmarks/overlap.sh: what is lost in start, tests and wait, and hidden by OSU's definition; medians of launches."""
+    """Of benchmarks/overlap.sh: what is lost in start, tests and wait, and hidden (OSU); medians of launches."""
     lost: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     hidden: dict[tuple[str, ...], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:

@@ -269,6 +269,12 @@ class Communicator {
   CallKind kind_of_calls(Collective collective, std::int64_t block_bytes) const;
   /// How many there are, as far as anybody has asked.
   std::int64_t nodes() const { return nodes_; }
+  /// Whether a prepared exchange by `spec` may send messages of the host MPI: of padded blocks, those that do not fit, within
+  /// nodes, too.
+  bool sends_messages(Collective collective, const Spec& spec) const {
+    const bool padded = of_unequal_blocks(collective) && spec.sizes == Sizes::padded;
+    return spec.intra == Transport::mpi || nodes() > 1 || padded;
+  }
 
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);

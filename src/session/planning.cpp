@@ -129,8 +129,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   };
   if (choice.spec == Spec{}) return host(choice.reason);
   if (choice.spec.order == Order::topology) return host("orders of a topology are not planned in the host MPI's calls");
-  const bool by_mpi = choice.spec.intra == Transport::mpi || nodes() > 1;
-  if (locked_ && (by_mpi || (of_unequal_blocks(collective) && needs_sizes(choice.spec))))
+  const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
+  if (locked_ && (sized || sends_messages(collective, choice.spec)))
     return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
@@ -167,7 +167,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   std::unique_ptr<Planned> planned;
   const std::string name = name_of_plan(request.collective);
   try {
-    const bool by_mpi = !executor.exchange || executor.spec.intra == Transport::mpi || nodes() > 1;
+    const bool by_mpi = !executor.exchange || sends_messages(request.collective, executor.spec);
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, by_mpi, exchanges,
                                         expected, those_that_try(comm, name));
   } catch (const std::bad_alloc&) {}

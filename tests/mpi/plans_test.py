@@ -32,11 +32,11 @@ SPECS = [
 
 @pytest.fixture(scope="session")
 def plans(compiled):
-    """The program, linked to libswapmeet.so for an MPI."""
+    """The program, or another, linked to libswapmeet.so for an MPI."""
 
-    def plans(mpi: str) -> Path:
+    def plans(mpi: str, name: str = "plans") -> Path:
         folder = library(mpis.find(mpi)).parent
-        return compiled(mpi, "plans", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}")
+        return compiled(mpi, name, f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}")
 
     return plans
 
@@ -59,6 +59,22 @@ def test_two_at_a_time(launch, plans, wheel: str, spec: str, ranks: int) -> None
 def test_large_blocks(launch, plans, wheel: str, spec: str) -> None:
     done = launch(3, [plans(wheel), spec, "100000", "3"], mpi=wheel, preload=False)
     assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("spec", "limit"),
+    [
+        ("padded-bruck(intra=auto)", "10KiB"),
+        ("padded-bruck(intra=auto,direct=4KiB)", "1GiB"),
+        ("tuna(intra=auto)", "10KiB"),
+        ("two-phase-bruck(intra=shm)", "1GiB"),
+    ],
+)
+def test_threads_may_make_progress_within_a_node(launch, plans, wheel: str, spec: str, limit: str) -> None:
+    """MPICH ends a program whose progress calls MPI where that must wait: so it did where padded blocks do not fit."""
+    env = {"SWAPMEET_SCRATCH_LIMIT": limit}
+    done = launch(3, [plans(wheel, "plan_late"), spec], mpi=wheel, preload=False, env=env)
+    assert done.returncode == 0 and "plan_late: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])

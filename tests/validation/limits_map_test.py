@@ -82,6 +82,9 @@ def test_model_prints_bounds() -> None:
 def test_bounds_refuse_what_they_cannot_be_of() -> None:
     assert "--bound needs" in refused("model", "--bound", "-P", "64")
     assert "leave SPEC out" in refused("model", "tra", "--bound", "-P", "64", "-S", "8", "--machine", "theta")
+    for option in ("--seed", "--alpha", "--beta"):
+        words = ("model", "--bound", "-P", "64", "-S", "8", "--machine", "theta", option, "0")
+        assert f"leave {option} out" in refused(*words)
     assert "without --bound" in refused("model", "tra", "-P", "64", "--ports", "2")
     assert "--bound is a text" in refused("topology", "slim-fly(q=5,hosts=4)", "--compare", "--csv", "--bound")
 

@@ -24,7 +24,7 @@ for one in json.load(sys.stdin)["overlaps"]:
     if (spec, "'"$serves"'") != ("native", "thread"):  # a thread would execute that, too
         print("'"$where"'", one["mpi"].split()[0], one["ranks"], one["sizes"], spec, one["tests"], *taken)'
 }
-for turn in 1 2 3; do
+for turn in 1 2; do
   for ranks in 2 4; do measure one-node $ranks auto; done
   for nodes in 2 4; do
     for us in 50 500; do

@@ -13,10 +13,10 @@ DOCS = Path(__file__).parents[1] / "docs"
 HEAP = ("host", "ordinary", "heap", "alloc-mem")
 COMPUTING = {"raw": "raw", "blocking": "schedule of blocking calls", "auto": "default"}
 OVERLAPPED = {
-    ("native", "0"): "host MPI",
+    ("native", "0"): "host MPI, by the library",
     ("auto", "0"): "default",
     ("thread", "0"): "threads",
-    ("native", "10"): "host MPI, 10 `MPI_Test`",
+    ("native", "10"): "host MPI, by the library, 10 `MPI_Test`",
     ("auto", "10"): "default, 10 `MPI_Test`",
     ("thread", "10"): "threads, 10 `MPI_Test`",
 }

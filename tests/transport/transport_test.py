@@ -37,9 +37,7 @@ def run() -> Run:
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("members", [1, 2, 3, 5])
 def test_every_message_arrives(run: Run, members: int, channel: str, readable: str) -> None:
-    most = (
-        20_000 if "bulk=64 " in channel else 100_000
-    )  # in cells so small the largest take seconds, and fill each often
+    most = 20_000 if "bulk=64 " in channel else 100_000  # through such cells more take seconds
     words = f"members={members} {channel} readable={readable} seed={members} steps=10 most={most}"
     assert run("exchange", words) == "transport: 0 wrong\n"
 

@@ -62,7 +62,7 @@ def options(spec: str, collective: str, native: str) -> list[str]:
 
     Other collectives are only those of the measuring program, and what some algorithms agree by: these are SimGrid's
     simplest, but with few messages: those of production MPIs take six times as long to simulate, and SimGrid's own
-    allgather has P (P - 1) messages in flight, which takes far longer than the exchange (P = 128: 80 times).
+    allgather has P (P - 1) messages in flight, which takes far longer to simulate than the exchange.
     """
     others = ("--cfg=smpi/allreduce:rdb", "--cfg=smpi/allgather:bruck")
     return [f"--cfg=smpi/{collective}:{chosen(spec, native)}", *others]

@@ -144,8 +144,8 @@ Certificate certify(std::span<const Schedule> schedules, const Shape& shape) {
   const Each programs(schedules);
   const std::vector<std::size_t> nodes = node_numbers(shape);
   std::size_t period = static_cast<std::size_t>(ranks_to_look_at(nodes));
-  for (std::size_t r = period; r < schedules.size(); ++r)
-    if (!alike(schedules[r - period], schedules[r])) period = schedules.size();
+  if (!std::ranges::equal(schedules.first(schedules.size() - period), schedules.subspan(period), alike))
+    period = schedules.size();
   std::vector<Certificate::Bounds> of_rank;
   for (const Schedule& schedule : schedules) of_rank.push_back(own_bounds(schedule));
   const bool follows = std::ranges::none_of(schedules, slides_by_grants);

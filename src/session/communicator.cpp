@@ -74,11 +74,18 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (!refusal_.empty() || starts_on_host_ || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
   const bool locked = met_ ? locked_ : progress_is_locked();
   const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
+  if (!prepared && !awaits_no_more_starts()) return nullptr;
   if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
   if (!prepared && again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
   started_ = std::move(queue);
   return started_.get();
+}
+
+/// Whether starts are worth setting up for: some libraries make a communicator for a few exchanges.
+bool Communicator::awaits_no_more_starts() {
+  constexpr int enough = 5;
+  return user_ == MPI_COMM_WORLD || joined_ || expects_starts_ || (expects_starts_ = ++starts_ == enough);
 }
 
 void Communicator::want(Collective collective, std::int64_t block_bytes) {
@@ -308,6 +315,7 @@ CallKind Communicator::kind_of_calls(Collective collective, std::int64_t block_b
 }
 
 void Communicator::note(Evidence measured) {
+  chosen_.reset();
   for (Evidence& known : knowledge_.evidence)
     if (known.date == 0 && known.kind == measured.kind && known.spec == measured.spec) {
       known = std::move(measured);
@@ -338,6 +346,7 @@ Decision& Communicator::within_limits(Decision& decision, Collective collective,
 }
 
 void Communicator::decide_anew() {
+  chosen_.reset();
   repeat_ = {};
   for (Forwarded& forwarded : forwarded_) forwarded = {};
 }
@@ -346,7 +355,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
-  if (options) setup_policy_.end();
+  if (options) setup_policy_.end(), expects_starts_ = true;
   decide_anew();
   if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
@@ -354,13 +363,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   return true;
 }
 
-MPI_Comm Communicator::packing() const {
-  if (ours_ != MPI_COMM_NULL) return ours_;
-  Context& all = context();
-  const std::lock_guard lock(all.mutex);
-  if (all.alone == MPI_COMM_NULL) all.alone = this_rank_alone();
-  return all.alone;
-}
+MPI_Comm Communicator::packing() const { return ours_ != MPI_COMM_NULL ? ours_ : context().packing(); }
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,

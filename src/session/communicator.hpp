@@ -376,8 +376,11 @@ class Communicator {
   /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
   Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
-  /// Makes a plan that executes `choice`. `tries_others`: its starts may be trials. Collective. nullptr on all ranks: there is a problem.
-  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool tries_others, std::span<char> buffer,
+  bool agree_to_plan(const std::optional<Request>& request);
+
+  /// Makes a plan that executes `choice`. `for_request`: of a persistent request, which is the host MPI's where this would be; its
+  /// starts may be trials. Collective. nullptr on all ranks: there is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request, std::span<char> buffer,
                                         std::string& problem, int& error);
   /// Has the starts of a plan try single_step(), where it may be faster. Collective over `comm`, that of the plan.
   void try_single_step(Executor& executor, const Request& request, MPI_Comm comm);
@@ -385,7 +388,7 @@ class Communicator {
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
-  /// What executes the exchanges of a plan over `comm`, which is the plan's own. Collective.
+  /// What executes the exchanges of a plan over `comm`, which is the plan's if its messages are of the host MPI. Collective.
   Executor executor_for(Choice choice, const Request& request, MPI_Comm comm, std::uint16_t& exchanges);
 
   /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call, with `buffer`. Collective.
@@ -402,6 +405,7 @@ class Communicator {
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
   void trace_nothing();
+  bool awaits_no_more_starts();
   void prepare_for_started();
   void trace_as_told();
   void write_trace(const Tally& call, std::int64_t bytes_sent);
@@ -444,8 +448,15 @@ class Communicator {
     std::int64_t block_bytes;
     bool operator==(const Kind&) const = default;
   };
+  struct Chosen {
+    Kind kind;
+    Choice choice;
+  };
+  std::optional<Chosen> chosen_;  ///< for the last persistent request, as long as what it rests on is the same
   bool cannot_prepare_ = false;
-  std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
+  bool expects_starts_ = false;  ///< of non-blocking exchanges
+  int starts_ = 0;               ///< of these, before
+  std::vector<Kind> wanted_;     ///< of non-blocking exchanges that the host MPI had to do
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
   std::unique_ptr<const Surroundings> surroundings_;

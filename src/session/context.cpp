@@ -284,6 +284,12 @@ Context::Context() : under_way(std::make_unique<UnderWay>()) {}
 
 Context::~Context() = default;
 
+MPI_Comm Context::packing() {
+  const std::lock_guard lock(mutex);
+  if (alone == MPI_COMM_NULL) alone = this_rank_alone();
+  return alone;
+}
+
 void Context::end(Communicator* communicator) {
   {
     const std::lock_guard lock(mutex);

@@ -91,10 +91,13 @@ struct Context {
   /// Deletes what was kept for a communicator that ends.
   void end(Communicator* communicator);
 
+  /// Of this rank alone: to pack on. For as long as this.
+  MPI_Comm packing();
+
   std::mutex mutex;                          ///< guards what follows
   int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
   std::vector<Communicator*> communicators;  ///< alive
-  MPI_Comm alone = MPI_COMM_NULL;            ///< of this rank alone, once there is something to pack
+  MPI_Comm alone = MPI_COMM_NULL;            ///< packing(), once it was asked for
   int world_ranks = 1;
   bool reported = false;
   std::chrono::steady_clock::time_point begin;  ///< when options were read

@@ -8,10 +8,10 @@
 
 namespace swapmeet {
 
-Planned::Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
+Planned::Planned(Request request, Executor executor, const PlanComm& comm, std::uint16_t exchanges,
                  double expected_seconds, StartedTuning::Ranks ranks)
-    : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm), own_comm_(own_comm),
-      goes_on_in_progress_(!by_mpi || !progress_is_locked()), exchanges_(exchanges),
+    : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm),
+      goes_on_in_progress_(!comm.by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   if (executor_.single) {
     tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
@@ -28,11 +28,11 @@ Planned::~Planned() {
   executor_.neighbours.reset();
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
-  if (own_comm_ && !finalised) PMPI_Comm_free(&comm_);
+  if (comm_.own && !finalised) PMPI_Comm_free(&comm_.handle);
 }
 
 int Planned::start() {
-  if (on_host()) return execution_.start_on_host(comm_);
+  if (on_host()) return execution_.start_on_host(comm_.handle);
   if (tallies_.front()) began_ = std::chrono::steady_clock::now();
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
@@ -42,7 +42,7 @@ int Planned::start() {
 void Planned::begin() {
   if (tuning_) arm_ = tuning_->next();
   Exchange& exchange = arm_ == StartedTuning::Arm::single ? *executor_.single : *executor_.exchange;
-  execution_.start(exchange, {comm_, ++exchanges_, MPI_SUCCESS, false}, comm_);
+  execution_.start(exchange, {comm_.handle, ++exchanges_, MPI_SUCCESS, false}, comm_.handle);
 }
 
 /// Whether that is over.
@@ -70,7 +70,7 @@ void Planned::over(int error) {
     tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
                execution_.request().sent_blocks());
   if (!on_host() && is_fault(error)) {
-    revoke(comm_);
+    if (comm_.own) revoke(comm_.handle);
     if (executor_.neighbours) executor_.neighbours->end();
   }
   if (over_) over_(state_, error);

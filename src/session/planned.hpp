@@ -21,20 +21,27 @@ namespace swapmeet {
 
 /// What executes it.
 struct Executor {
-  Spec spec;
-  std::string reason;
+  Spec spec{};
+  std::string reason{};
   std::unique_ptr<Neighbours> neighbours{};  ///< of this exchange alone
   std::int64_t share_bytes = 0;              ///< of shared memory, that count for this rank
   std::unique_ptr<Exchange> exchange{};      ///< nullptr: the host MPI
   std::unique_ptr<Exchange> single{};        ///< by single_step(), which starts try; nullptr: they try nothing
 };
 
+/// On which the exchanges of a plan are.
+struct PlanComm {
+  MPI_Comm handle;      ///< of all its ranks; of this rank alone, to pack on, where they need none
+  bool own = false;     ///< of the plan, which frees it
+  bool by_mpi = false;  ///< some messages are of the host MPI, or all
+};
+
 class Planned final : public Ongoing {
  public:
-  /// `comm`: of its own, which it frees, or the application's, with an executor that leaves everything to the
-  /// host MPI. `by_mpi`: some messages, or all. `expected_seconds`: negative if nobody knows. `ranks`: those that try.
-  Planned(Request request, Executor executor, MPI_Comm comm, bool own_comm, bool by_mpi, std::uint16_t exchanges,
-          double expected_seconds, StartedTuning::Ranks ranks);
+  /// `comm`: not of its own, and of several ranks, only with an executor that leaves everything to the host MPI.
+  /// `expected_seconds`: negative if nobody knows. `ranks`: those that try.
+  Planned(Request request, Executor executor, const PlanComm& comm, std::uint16_t exchanges, double expected_seconds,
+          StartedTuning::Ranks ranks);
   ~Planned() override;
 
   /// Is called, with `state` and the result, when an exchange is over; whoever moves it on. Before the first start.
@@ -81,8 +88,8 @@ class Planned final : public Ongoing {
   StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< of the last exchange
   std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
   std::chrono::steady_clock::time_point began_{};       ///< if somebody does
-  MPI_Comm comm_;
-  bool own_comm_, goes_on_in_progress_;
+  PlanComm comm_;
+  bool goes_on_in_progress_;
   std::uint16_t exchanges_;
   double expected_seconds_;
   std::string spec_text_;

@@ -79,10 +79,12 @@ Choice Communicator::choice_for(const Request& request, const Options& wanted) {
   const std::string unknown = wants_nodes(shape_, wanted) ? find_nodes() : "";
   if (!unknown.empty()) return {Spec{}, unknown};
   if (wants_means(shape_, wanted)) join(Spec{});
-  Choice choice =
-      choose(request.collective, shape_, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0),
-             wanted, means_, knowledge_);
+  const Kind kind{request.collective, of_unequal_blocks(request.collective) ? 0 : request.receive.blocks().bytes(0)};
+  const bool usual = &wanted == &options_;
+  if (usual && chosen_ && chosen_->kind == kind) return chosen_->choice;
+  Choice choice = choose(kind.collective, shape_, kind.block_bytes, wanted, means_, knowledge_);
   if (!choice.problem.empty() && choice.spec.family != Family::native) warn_once(choice.problem);
+  if (usual) chosen_.emplace(kind, choice);
   return choice;
 }
 
@@ -117,10 +119,30 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
   return make_planned(*std::move(request), std::move(choice), false, buffer, problem, error);
 }
 
+/// Whether all ranks plan the same, sound request. Once they have joined, it brings along what those of a node offer for the
+/// plan. Collective.
+bool Communicator::agree_to_plan(const std::optional<Request>& request) {
+  struct Told {
+    std::uint64_t asked_for;
+    JoinOffer offer;
+  };
+  const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
+  if (!joined_) return same_everywhere(asked_for, agreeing()) && request;
+  offer_ = Neighbours::offer(context().share_bytes, context().arenas);
+  std::vector<Told> all;
+  const bool heard = gather(Told{asked_for, *offer_}, all, agreeing()) == MPI_SUCCESS;
+  for (const Told& one : all) offers_.push_back(one.offer);
+  return heard && request && std::ranges::all_of(all, [&](const Told& one) { return one.asked_for == asked_for; });
+}
+
 std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> request) {
   if (!refusal_.empty() || !device_.empty()) return nullptr;
   const auto now = doing(Doing::planning);
-  if (!same_everywhere(request ? fingerprint(std::nullopt, request) : 0, agreeing()) || !request) return nullptr;
+  const struct Offered {
+    Communicator& communicator;
+    ~Offered() { communicator.withdraw(); }
+  } offered{*this};
+  if (!agree_to_plan(request)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, options_);
   const auto host = [&](const std::string& reason) {
@@ -134,10 +156,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
     return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned =
-      make_planned(*std::move(request), std::move(choice), tries(collective, shape_, options_), {}, problem, error);
-  const bool ours = planned && !planned->on_host();
-  if (most_of_any_rank(!ours, agreeing()) != 0) return host(planned ? planned->reason() : problem);
+  std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), true, {}, problem, error);
+  if (!planned) return host(problem);
   explain_plan(collective, *this, planned->spec(), planned->reason() + "; advanced in the host MPI's progress");
   if (options_.statistics)
     planned->count([&](const Spec& spec) {
@@ -147,33 +167,47 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
 }
 
 void Communicator::try_single_step(Executor& executor, const Request& request, MPI_Comm comm) {
-  if (nodes() <= 1 || !executor.exchange || !request.send || is_single_step(executor.spec) ||
-      !may_try(single_step(), request.collective))
+  if (!tries(request.collective, shape_, options_) || nodes() <= 1 || !executor.exchange || !request.send ||
+      is_single_step(executor.spec) || !may_try(single_step(), request.collective))
     return;
   executor.single = made_everywhere(comm, [&] { return make_plan(single_step(), nullptr); });
 }
 
-std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool tries_others,
+std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool for_request,
                                                     std::span<char> buffer, std::string& problem, int& error) {
-  const MPI_Comm comm = inter_ ? user_ : same_ranks(user_);
-  if (comm == MPI_COMM_NULL)
-    return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
+  const Collective collective = request.collective;
+  const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
+  const bool own = sized || choice.spec.family == Family::native || sends_messages(collective, choice.spec);
+  PlanComm comm{user_};
+  comm.own = own && !inter_;
+  if (comm.own) comm.handle = same_ranks(user_);
   std::uint16_t exchanges = 0;
-  Executor executor = executor_for(std::move(choice), request, comm, exchanges);
-  if (tries_others) try_single_step(executor, request, comm);
+  Executor executor;
+  if (comm.handle != MPI_COMM_NULL) executor = executor_for(std::move(choice), request, comm.handle, exchanges);
+  if (!executor.exchange && !own && !inter_ && !for_request) comm = {same_ranks(user_), true};
+  if (comm.handle == MPI_COMM_NULL)
+    return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
+  if (for_request) try_single_step(executor, request, comm.handle);
   double expected = -1;
-  if (executor.spec.family != Family::native && !of_neighbours(request.collective) && (machine_ || !buffer.empty()))
-    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm), buffer, comm);
+  if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()))
+    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm.handle), buffer,
+                                comm.handle);
+  comm.by_mpi = !executor.exchange || sends_messages(collective, executor.spec);
   std::unique_ptr<Planned> planned;
-  const std::string name = name_of_plan(request.collective);
+  const std::string name = name_of_plan(collective);
   try {
-    const bool by_mpi = !executor.exchange || sends_messages(request.collective, executor.spec);
-    planned = std::make_unique<Planned>(std::move(request), std::move(executor), comm, !inter_, by_mpi, exchanges,
-                                        expected, those_that_try(comm, name));
+    StartedTuning::Ranks ranks = those_that_try(comm.handle, name);
+    if (!comm.own && !inter_) comm.handle = context().packing();
+    planned =
+        std::make_unique<Planned>(std::move(request), std::move(executor), comm, exchanges, expected, std::move(ranks));
   } catch (const std::bad_alloc&) {}
-  error = planned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-  if (!inter_ && most_of_any_rank(planned == nullptr, user_) != 0) error = MPI_ERR_NO_MEM;
-  if (error) problem = "a rank has no memory for the plan", planned.reset();
+  enum : std::int64_t { there, on_host, no_memory };
+  std::int64_t most = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;
+  if (!inter_) most = most_of_any_rank(most, user_);
+  error = most == no_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+  if (most == no_memory) problem = "a rank has no memory for the plan";
+  else if (most == on_host) problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
+  if (most != there) planned.reset();
   return planned;
 }
 
@@ -187,9 +221,21 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   const bool neighbours = of_neighbours(request.collective);
   const bool sized = of_unequal_blocks(request.collective) && needs_sizes(spec);
   if (spec.family == Family::native && !sized) return executor;
+  std::unique_ptr<Plan> plan;
+  const auto make = [&](Neighbours* within_node) {
+    return neighbours ? make_plan_for_neighbours(spec, within_node) : make_plan(spec, within_node);
+  };
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
-    executor.neighbours = join_over(comm, executor.share_bytes, [](Neighbours*) { return std::int64_t{0}; }).neighbours;
+    Neighbours::Joined joined = join_over(comm, executor.share_bytes, [&](Neighbours* within_node) {
+      if (!sized) plan = make(within_node);
+      return plan ? plan->working_blocks() : Neighbours::unprepared;
+    });
+    executor.neighbours = std::move(joined.neighbours);
     if (!executor.neighbours) return leave_to_host("no shared memory is left for the plan");
+    if (joined.prepared == Neighbours::unprepared) plan.reset();
+    else plan->share_working_blocks(joined.prepared);
+  } else if (!sized) {
+    plan = made_everywhere(comm, [&] { return make(nullptr); });
   }
   const Blocks receive = request.received(), send = request.sent();
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
@@ -203,10 +249,6 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     executor.exchange = std::move(plan);
     return executor;
   }
-  std::unique_ptr<Plan> plan = made_everywhere(comm, [&] {
-    return neighbours ? make_plan_for_neighbours(spec, executor.neighbours.get())
-                      : make_plan(spec, executor.neighbours.get());
-  });
   if (!plan) return leave_to_host(no_plan);
   if (neighbours && !few_requests(*plan)) return leave_to_host(too_many_requests);
   if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&

@@ -147,6 +147,7 @@ void Communicator::use_memory() {
   TextHash hash;
   hash.add(recalled);
   if (!same_everywhere(had ? hash.value() : 0, agreeing())) return;
+  chosen_.reset();
   for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
 
@@ -172,6 +173,7 @@ void Communicator::describe_network() {
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network = probe_network(ours_, user_, rank_, static_cast<Rank>(other - nodes.begin()));
   if (!swapmeet::describe_network(network, knowledge_)) return;
+  chosen_.reset();
   if (options_.explain && rank_ == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
 }
@@ -199,6 +201,7 @@ std::string Communicator::find_nodes() {
 void Communicator::join(const Spec& likely) {
   if (joined_) return;
   joined_ = true;
+  chosen_.reset();
   const auto now = doing(Doing::joining);
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;

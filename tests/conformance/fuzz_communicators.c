@@ -91,6 +91,21 @@ static MPI_Comm make(const Program *program, int how, MPI_Comm from) {
   return comm;
 }
 
+/* The first few exchanges that are started on a communicator are the host MPI's: half of them get these here. */
+static void start_some(const Program *program, MPI_Comm comm) {
+  int ranks, inter;
+  MPI_Request request;
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter || drawn_by_rank(program, -1, 2) == 0) return;
+  MPI_Comm_size(comm, &ranks);
+  char *bytes = calloc(2 * (size_t)ranks, 1);
+  for (int i = 0; i < 4; ++i) {
+    MPI_Ialltoall(bytes, 1, MPI_CHAR, bytes + ranks, 1, MPI_CHAR, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  free(bytes);
+}
+
 void make_communicator(Program *program) {
   static const char *const names[MAKES] = {"dup",    "idup",         "split", "split-type",
                                            "create", "create-group", "cart",  "inter"};
@@ -107,7 +122,10 @@ void make_communicator(Program *program) {
   Slot made = {.used = true, .inter = how == INTER, .comm = MPI_COMM_NULL};
   if (program->slots[from].comm != MPI_COMM_NULL || how == INTER)
     made.comm = make(program, how, program->slots[from].comm);
-  if (made.comm != MPI_COMM_NULL) MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
+  if (made.comm != MPI_COMM_NULL) {
+    MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
+    start_some(program, made.comm);
+  }
   program->slots[slot] = made;
 }
 

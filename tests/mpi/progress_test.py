@@ -100,6 +100,17 @@ def test_says_what_serves_persistent_requests(started, algorithm: str, serves: s
     assert [name.split("(")[0] for name in algorithms] == ([] if serves == "native" else [serves])
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_what_is_made_for_few_exchanges(launch, compiled, preloaded, wheel: str, ranks: int) -> None:
+    """A persistent request within a node takes three agreements of its ranks, and no communicator; a communicator on
+    which a few exchanges are started takes nothing."""
+    counter = compiled(wheel, "agreements", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", compiled(wheel, "set_ups")]
+    done = launch(ranks, argv, mpi=wheel, preload=False)
+    counts = "persistent: 30 agreements, 0 communicators\nstarted: 0 agreements, 0 communicators\n"
+    assert done.stdout == counts + "set_ups: right\n", done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_an_algorithm_is_set_before_what_is_over_was_waited_for(started, ranks: int) -> None:
     """What is kept of an exchange for the next one like it must not outlive its algorithm: on no rank."""

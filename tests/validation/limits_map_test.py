@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -74,13 +75,23 @@ def test_model_prints_bounds() -> None:
     ]
     of = Bounds(platform("theta", 64)).of(4096)
     assert float(read[3]["bound_us"]) == pytest.approx(of.bound.us) and read[3]["binding"] == "memory"
-    assert float(read[3]["balanced_us"]) == pytest.approx(of.balanced.us)
+    assert float(read[2]["bound_us"]) > float(read[2]["unbalanced_us"]) > 0
+    known = {
+        (row["platform"], row["ranks"], row["bytes"]): row for row in store.read(CELLS) if row["how"] == "estimate"
+    }
+    for row in read:
+        cell = known["theta", int(row["P"]), int(row["block_bytes"])]
+        assert [float(row[key]) for key in ("bound_us", "unbalanced_us")] == pytest.approx(
+            [cell["bound_us"], cell["unbalanced_us"]], rel=0.01
+        ), "the map's"
     shown = swapmeet("model", "--bound", "-P", "64", "-S", "8", "--machine", "theta", "--ports", "1")
-    assert shown.returncode == 0 and "No exchange is estimated to be faster" in shown.stdout
+    assert shown.returncode == 0 and "is estimated to be faster than the bound" in " ".join(shown.stdout.split())
 
 
 def test_bounds_refuse_what_they_cannot_be_of() -> None:
     assert "--bound needs" in refused("model", "--bound", "-P", "64")
+    without = refused("model", "--bound", "-P", "64", "-S", "8", "--machine", "hockney")
+    assert "give a machine that has one: cluster," in without and "--network" not in without
     assert "leave SPEC out" in refused("model", "tra", "--bound", "-P", "64", "-S", "8", "--machine", "theta")
     for option in ("--seed", "--alpha", "--beta"):
         words = ("model", "--bound", "-P", "64", "-S", "8", "--machine", "theta", option, "0")
@@ -91,9 +102,19 @@ def test_bounds_refuse_what_they_cannot_be_of() -> None:
 
 def test_topology_prints_what_links_carry_at_least() -> None:
     done = swapmeet("topology", "slim-fly(q=5,hosts=4)", "--bound")
-    assert done.returncode == 0 and "208 if all are sent directly; 208.0 at least" in done.stdout
+    assert done.returncode == 0 and "208.0 if all are sent directly; 208.0 at least" in done.stdout
     cut = swapmeet("topology", "fat-tree(leaves=4,hosts=4,spines=2)", "--bound").stdout
     assert "crosses the cut between 4 hosts (n0, n1, n2, n3)" in cut
+
+
+def test_bounds_are_not_rounded_up(tmp_path: Path) -> None:
+    """4 ranks at each end of a link of capacity 3: 16 blocks over 3."""
+    lines = ["link a b 3", *(f"host n{i} {'a' if i < 4 else 'b'}" for i in range(8))]
+    (tmp_path / "network").write_text("\n".join(lines))
+    shown = swapmeet("topology", str(tmp_path / "network"), "--bound").stdout
+    assert "5.3 if all are sent directly; 5.3 at least" in shown and "at least 7 slots (links 6, " in shown
+    told = json.loads(swapmeet("topology", str(tmp_path / "network"), "--bound", "--json").stdout)["link_bound"]
+    assert [told["direct_blocks"], told["forwarded_blocks"]] == pytest.approx([16 / 3, 16 / 3])
 
 
 def test_bounds_of_simulations_are_without_what_they_may_not_charge() -> None:

@@ -177,11 +177,11 @@ void bind_placed_network(nb::module_& m) {
           "bound",
           [](const PlacedNetwork& p, const SizeRows& sizes) {
             const Bound b = bound(p.routing, p.placement, weights_of(p, sizes));
-            return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link);
+            return std::tuple(b.slots, b.link, b.injection, b.ejection, b.busiest_link, b.busiest_blocks);
           },
           "sizes"_a = SizeRows{},
-          "(slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at "
-          "least.\n"
+          "(slots, of links between switches, of injection, of ejection, the busiest link, blocks on it over its "
+          "capacity) of an all-to-all at least.\n"
           "\n"
           "Parameters\n"
           "----------\n"

@@ -1501,9 +1501,9 @@ class PlacedNetwork:
     def path(self, source: int, destination: int) -> list[int]:
         """Numbers of the links from one host to another."""
 
-    def bound(self, sizes: Sequence[Sequence[int]] = []) -> tuple[int, int, int, int, int]:
+    def bound(self, sizes: Sequence[Sequence[int]] = []) -> tuple[int, int, int, int, int, float]:
         """
-        (slots, of links between switches, of injection, of ejection, the busiest link) of an all-to-all at least.
+        (slots, of links between switches, of injection, of ejection, the busiest link, blocks on it over its capacity) of an all-to-all at least.
 
         Parameters
         ----------

@@ -31,6 +31,7 @@ struct Bound {
   std::int64_t link = 0;                     ///< of links between switches: blocks over capacity, rounded up
   std::int64_t injection = 0, ejection = 0;  ///< of ranks, and of the links of hosts
   std::int32_t busiest_link = -1;            ///< number of a link between switches
+  double busiest_blocks = 0;                 ///< on it, over its capacity
 };
 
 Bound bound(const Routing& routing, const Placement& placement, Weights weights = {});

@@ -79,7 +79,9 @@ Bound bound(const Routing& routing, const Placement& placement, Weights weights)
     std::int64_t& part = network.is_host(link.from) ? bound.injection
                          : network.is_host(link.to) ? bound.ejection
                                                     : bound.link;
-    if (&part == &bound.link && slots > part) bound.busiest_link = static_cast<std::int32_t>(i);
+    const double over_capacity = static_cast<double>(blocks[i]) / link.capacity;
+    if (&part == &bound.link && over_capacity > bound.busiest_blocks)
+      bound.busiest_link = static_cast<std::int32_t>(i), bound.busiest_blocks = over_capacity;
     part = std::max(part, slots);
   }
   bound.slots = std::max({bound.link, bound.injection, bound.ejection});

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from swapmeet import machines
 from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import print_json
@@ -33,11 +34,11 @@ def limits(
     """Map how far the best known exchanges are from lower bounds.
 
     Estimates many specs on each platform and writes the fastest, the fastest of what MPIs have, and the lower bound
-    (docs/limits.md).
+    (docs/limits.md). Cells of other platforms and ranks in the folder are kept.
     """
     from swapmeet.draw.plots.model import require_plotting
     from swapmeet.draw.plots.style import save
-    from swapmeet.limits import computing, drawing, page, store
+    from swapmeet.limits import computing, drawing, floors, page, store
 
     if markdown:
         if platform or ranks or simulated or as_json:
@@ -46,11 +47,14 @@ def limits(
         return
     require_plotting(Path("map.png"), "-o")
     names = platform.split(",") if platform else []
-    wanted = computing.platforms(names, parse_ranks(ranks) if ranks else computing.RANKS)
+    numbers = parse_ranks(ranks) if ranks else list(computing.RANKS)
+    wanted = computing.platforms(names, numbers)
     rows = [*computing.estimated(wanted), *computing.simulated(simulated or ())]
-    files = [store.write(output, rows)]
+    if floors.MACHINE in (names or machines.names()) and (ranks is None or floors.RANKS in numbers):
+        rows += floors.cells()
+    files, all_rows = [output / store.FILE], store.write(output, rows)
     for name in page.platforms(rows):
-        some = [row for row in rows if row["platform"] == name and row["how"] == computing.ESTIMATED]
+        some = [row for row in all_rows if row["platform"] == name and row["how"] == computing.ESTIMATED]
         if some:
             files.append(output / f"{name}.png")
             save(drawing.maps(some, f"{name}, estimated"), files[-1], "-o")

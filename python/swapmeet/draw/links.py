@@ -37,7 +37,7 @@ def drawing(placed: _core.PlacedNetwork) -> dict[str, Any]:
     where = _positions(network, used)
     shown = sorted(where)
     index = {vertex: i for i, vertex in enumerate(shown)}
-    bound, _, _, _, _ = placed.bound()
+    bound = placed.bound()[0]
     return {
         "names": [network.names[vertex] for vertex in shown],
         "places": [[round(x, 4), round(y, 4)] for x, y in (where[vertex] for vertex in shown)],

@@ -15,9 +15,9 @@ from swapmeet.units import bytes_text
 
 LIMITS = ("call", "latency", "messages", "nic", "links", "memory")  #: in the core's order
 MEANING = (
-    "No exchange is estimated to be faster, whatever its schedule (docs/limits.md). The bound is what its parts make "
-    "of that many rounds, messages of a rank, and blocks in them; alone: what a limit demands of every exchange. "
-    "Balanced: the bound of exchanges in which no rank receives more than P - 1 blocks in a round."
+    "No exchange in which ranks receive at most P - 1 blocks in a round is estimated to be faster than the bound, "
+    "whatever its schedule (docs/limits.md). It is what its parts make of that many rounds, messages of a rank, and "
+    "blocks in them; alone: what a limit demands of every exchange. Unbalanced: the bound of others too, as by leaders."
 )
 
 
@@ -27,8 +27,8 @@ class Bounded:
 
     ranks: int
     block_bytes: int
-    bound: _core.LowerBound
-    balanced: _core.LowerBound  #: of exchanges in which no rank receives more than P - 1 blocks in a round
+    bound: _core.LowerBound  #: of exchanges in which no rank receives more than P - 1 blocks in a round
+    unbalanced: _core.LowerBound  #: of all
 
 
 class Bounds:
@@ -41,11 +41,11 @@ class Bounds:
     def of(self, block_bytes: int, ports: int = 0) -> Bounded:
         """For blocks of that many bytes; `ports`: messages of a rank in a round at most, each way, 0 for any number."""
         ranks, per_node = self.platform.ranks, self.platform.per_node
-        of_any, balanced = (
-            _core.lower_bound(ranks, per_node, self.links, self.costs, block_bytes, ports, only)
-            for only in (False, True)
+        found, unbalanced = (
+            _core.lower_bound(ranks, per_node, self.links, self.costs, block_bytes, ports, balanced)
+            for balanced in (True, False)
         )
-        return Bounded(ranks, block_bytes, of_any, balanced)
+        return Bounded(ranks, block_bytes, found, unbalanced)
 
 
 def simulated_costs(platform: Platform) -> _core.NetworkCosts:
@@ -70,7 +70,7 @@ def table(bounds: Iterable[Bounded]) -> Table:
         "block",
         *right(
             "bound (µs)",
-            "balanced (µs)",
+            "unbalanced (µs)",
             "most",
             *LIMITS,
             "rounds",
@@ -88,7 +88,7 @@ def table(bounds: Iterable[Bounded]) -> Table:
             f"{one.ranks:,}",
             bytes_text(one.block_bytes),
             f"{found.us:,.2f}",
-            f"{one.balanced.us:,.2f}",
+            f"{one.unbalanced.us:,.2f}",
             found.binding,
             *parts,
             *counts,
@@ -105,7 +105,7 @@ def records(bounds: Iterable[Bounded]) -> Iterator[dict[str, object]]:
             "P": one.ranks,
             "block_bytes": one.block_bytes,
             "bound_us": found.us,
-            "balanced_us": one.balanced.us,
+            "unbalanced_us": one.unbalanced.us,
             "binding": found.binding,
             **{f"{name}_us": found.parts_us[name] for name in LIMITS},
             "rounds": found.rounds,

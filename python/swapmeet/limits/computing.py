@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swapmeet import machines, progress
+from swapmeet import _core, machines, progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.limits.bounding import Bounds, simulated_costs
 from swapmeet.model import prices
@@ -29,9 +29,7 @@ MPIS = ("bruck-dt", "tra(r=2)", "spread-out", "direct(window=32)", "pairwise")
 TORI = {16: "2x2x4", 64: "4x4x4", 256: "4x8x8", 1024: "8x8x16"}  #: that a job of so many nodes gets
 MOST_LOOKS = 1_200_000_000  #: messages, times the links of their way, of a direct exchange that is estimated
 MOST_OF_ALL = 5_000_000_000  #: the same of one that has all messages in flight
-MOST_ORDERED = 256  #: ranks of conflict-free orders that are searched for
-MOST_GROUPED = 1024  #: ranks of orders by groups, of which each slot is another
-MOST_OF_RINGS = 1024  #: of those of a torus, for which no search is needed
+MOST_ORDERED = 1024  #: ranks of orders of which each slot is another: conflict-free ones, and by groups
 
 
 def platforms(names: Sequence[str] = (), ranks: Sequence[int] = RANKS) -> Iterator[Platform]:
@@ -67,16 +65,15 @@ def specs(where: Platform) -> Iterator[str]:
     texts += ["grid(paths=rotated)", "torus", "torus(paths=rotated)"]
     if several:
         texts += [f"two-layer(radix={r}/all,paths={paths})" for r in ("4", "all") for paths in ("ordered", "rotated")]
-    if several and ranks <= MOST_GROUPED:
+    if several and ranks <= MOST_ORDERED:
         texts += [f"direct(order=groups:nodes,window={window},complete=any)" for window in (8, 32)]
     if (switch := ranks_of_a_switch(where)) > where.per_node and ranks % switch == 0:
         groups = f"{where.per_node}/{switch}" if several else str(switch)
         texts += [f"bruck(dims=groups:{groups},radix={r},layout=zero-rotation,window=all)" for r in ("root/all", "all")]
-        texts += [f"direct(order=groups:{switch},window=8,complete=any)"] if ranks <= MOST_GROUPED else []
+        texts += [f"direct(order=groups:{switch},window=8,complete=any)"] if ranks <= MOST_ORDERED else []
     if "x" in where.topology:
         texts += _of_a_torus(where.topology.removeprefix("torus(dims=").partition(",")[0])
-    most = MOST_OF_RINGS if "ordered=1" in where.topology else MOST_ORDERED
-    if len(where.hosts) > 1 and ranks <= most:
+    if len(where.hosts) > 1 and ranks <= MOST_ORDERED:
         order = f"topology({where.topology},place=block:{where.per_node})"
         texts += [f"direct(order={order},window={window})" for window in (1, 8)]
     for text in dict.fromkeys(str(parse_spec(text)) for text in texts):
@@ -86,16 +83,25 @@ def specs(where: Platform) -> Iterator[str]:
 
 
 def _of_a_torus(dims: str) -> Iterator[str]:
-    """Its dimensions, also those of which some are taken together, in which messages go both ways."""
-    sizes = [int(size) for size in dims.split("x")]
-    grids = [dims, f"{math.prod(sizes[:-1])}x{sizes[-1]}", f"{sizes[0]}x{math.prod(sizes[1:])}"]
+    """Its dimensions, in which messages go both ways; and all grids of two or three dimensions."""
     for radix in ("2", "4"):
         yield f"bruck(dims={dims},radix={radix},layout=zero-rotation,window=all)"
-    for grid in dict.fromkeys(grids):
+    ranks = math.prod(int(size) for size in dims.split("x"))
+    for grid in grids(ranks, 2) + grids(ranks, 3):
         for paths in ("ordered", "rotated"):
-            yield f"bruck(dims={grid},radix=all,paths={paths},layout=zero-rotation,window=all)"
+            text = "x".join(map(str, grid))
+            yield f"bruck(dims={text},radix=all,paths={paths},layout=zero-rotation,window=all)"
     for paths in ("ordered", "rotated"):
         yield f"bruck(dims={dims},radix=3,digits=balanced,paths={paths},layout=zero-rotation,window=all)"
+
+
+def grids(ranks: int, dimensions: int) -> list[tuple[int, ...]]:
+    """All ways to write a number as a product of that many, each 2 or more; their order counts."""
+    if dimensions == 1:
+        return [(ranks,)] if ranks > 1 else []
+    return [
+        (size, *rest) for size in range(2, ranks) if ranks % size == 0 for rest in grids(ranks // size, dimensions - 1)
+    ]
 
 
 def ranks_of_a_switch(where: Platform) -> int:
@@ -111,14 +117,26 @@ def looks(spec: str, where: Platform) -> float:
     return messages * (sum(map(int, where.topology[11:].split(",")[0].split("x"))) / 4 if "x" in where.topology else 1)
 
 
+def without_copies(where: Platform) -> _core.NetworkCosts:
+    """The costs, but copies are free."""
+    costs = costs_of(where)
+    for copying in (costs.copying, costs.datatype):
+        copying.byte_ns = copying.piece_us = copying.uncached_byte_ns = 0
+    return costs
+
+
+def of_mpis(known: Iterable[str]) -> list[str]:
+    """Those of the specs that MPIs have."""
+    theirs = {str(parse_spec(name)) for name in MPIS}
+    return [spec for spec in known if spec in theirs]
+
+
 def estimated(wanted: Iterable[Platform], sizes: Sequence[int] = SIZES) -> Iterator[Row]:
     """A row for each cell of each platform."""
     for where in wanted:
         progress.note(f"{where.name}, P = {where.ranks}")
         bounds, times, copies = Bounds(where), {}, {}
-        free = costs_of(where)
-        for copying in (free.copying, free.datatype):
-            copying.byte_ns = copying.piece_us = copying.uncached_byte_ns = 0
+        free = without_copies(where)
         left_out = False
         with orders_at_once():
             for spec in specs(where):
@@ -131,13 +149,12 @@ def estimated(wanted: Iterable[Platform], sizes: Sequence[int] = SIZES) -> Itera
                     continue
                 times[spec] = {size: load.time_us(size, bounds.costs) for size in sizes}
                 copies[spec] = {size: times[spec][size] - load.time_us(size, free) for size in sizes}
-        theirs = [name for name in (str(parse_spec(name)) for name in MPIS) if name in times]
         for size in sizes:
             found = {spec: of[size] for spec, of in times.items()}
-            mpi = min((found[name], name) for name in theirs)
-            row = _row(where.machine.name, ESTIMATED, bounds, size, found, mpi)
-            row["copies_us"] = round(copies[row["best"]][size], 4)
-            yield row | ({"left_out": True} if left_out else {})
+            mpi = min((found[name], name) for name in of_mpis(times))
+            cell = row(where.machine.name, ESTIMATED, bounds, size, found, mpi)
+            cell["copies_us"] = round(copies[cell["best"]][size], 4)
+            yield cell | ({"left_out": True} if left_out else {})
 
 
 def simulated(files: Iterable[Path]) -> Iterator[Row]:
@@ -171,22 +188,23 @@ def simulated(files: Iterable[Path]) -> Iterator[Row]:
             ours = {spec: us for spec, us in times.items() if not peers.is_peer(spec)}
             if mpis and ours:
                 best = min((us, spec) for spec, us in mpis.items())
-                yield _row(label["machine"], SIMULATED, known[key], cell.block_bytes, ours, best)
+                yield row(label["machine"], SIMULATED, known[key], cell.block_bytes, ours, best)
 
 
-def _row(
+def row(
     name: str, how: str, bounds: Bounds, size: int, times: Mapping[str, float], mpi: tuple[float, str]
 ) -> dict[str, Any]:
-    both = bounds.of(size)
-    found = both.balanced
-    us, spec = min((us, spec) for spec, us in times.items())
+    """A cell; `mpi` is the fastest of what MPIs have, in microseconds, and which that is."""
+    bounded = bounds.of(size)
+    found = bounded.bound
+    spec, us = min(times.items(), key=lambda one: round(one[1], 4))  # of equal ones the first
     return {
         "platform": name,
         "how": how,
         "ranks": bounds.platform.ranks,
         "bytes": size,
         "bound_us": round(found.us, 4),
-        "unbalanced_us": round(both.bound.us, 4),
+        "unbalanced_us": round(bounded.unbalanced.us, 4),
         "binding": found.binding,
         "best": spec,
         "best_us": round(us, 4),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from swapmeet.limits import store
 from swapmeet.limits.computing import ESTIMATED, SIMULATED, Row
+from swapmeet.limits.floors import FLOOR
 from swapmeet.tables import markdown
 from swapmeet.units import bytes_text, duration
 
@@ -30,6 +31,9 @@ def whole(folder: Path, pictures: str) -> Iterator[str]:
             some = sorted({row["ranks"] for row in rows if row["platform"] == name and row.get("left_out")})
             numbers = ", ".join(f"{p:,}" for p in some)
             yield f"At P = {numbers} most direct exchanges have too many messages to be estimated."
+    if floors := [row for row in rows if row["how"] == FLOOR]:
+        yield "## Fugaku's torus of 8x8x8 nodes"
+        yield "\n".join(_floors(floors))
     yield "## Simulated"
     yield "\n".join(_simulated(rows))
     yield "## Work list"
@@ -72,6 +76,17 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
         why = ", ".join(f"{limit} {n}" for limit, n in Counter(row["binding"] for row in far).most_common(2))
         lines.append([name, *cells, f"{len(far)} of {len(some)}", why])
     yield from markdown(["platform", *map(bytes_text, sizes), "cells from 1.5 on", "mostly bound there by"], lines)
+
+
+def _floors(rows: Sequence[Row]) -> Iterator[str]:
+    lines = []
+    for row in rows:
+        numbers = [f"{_ratio(row, key):.2f}" for key in ("floor_us", "best_us", "mpi_us")]
+        shares = [f"{row[key] / row['best_us']:.0%}" for key in ("copies_us", "bytes_us")]
+        bound = [bytes_text(row["bytes"]), duration(1e-6 * row["bound_us"]), row["binding"]]
+        lines.append([*bound, *numbers, *shares, f"`{row['best']}`"])
+    columns = ("block", "bound", "by", "floor / bound", "best / bound", "MPIs", "copies", "bytes", "best spec known")
+    yield from markdown(columns, lines)
 
 
 def _simulated(rows: Sequence[Row]) -> Iterator[str]:

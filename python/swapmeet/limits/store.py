@@ -14,20 +14,25 @@ from swapmeet.structs import read_lines
 FILE = "cells.jsonl"
 
 
-def write(folder: Path, rows: Iterable[Row]) -> Path:
-    """Write all rows, in place of what was there; the file.
+KEY = ("platform", "how", "ranks", "bytes")  #: of a cell
+
+
+def write(folder: Path, rows: Iterable[Row]) -> list[Row]:
+    """Write rows, each in place of that of the same cell; all that are in the file now.
 
     Raises
     ------
     SwapmeetError
-        If they cannot be written.
+        If the file is damaged, or cannot be written.
     """
+    known = read(folder) if (folder / FILE).exists() else []
+    cells = {tuple(row[key] for key in KEY): row for row in (*known, *rows)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text("".join(map(json_line, rows)), encoding="utf-8")
+        (folder / FILE).write_text("".join(map(json_line, cells.values())), encoding="utf-8")
     except OSError as problem:
         raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
-    return folder / FILE
+    return [*cells.values()]
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -146,10 +146,10 @@ def unknown(name: str, option: str = "--machine", network: bool = False) -> Swap
     return SwapmeetError(f'{option} "{name}": no such file, and no {kind}{hint}')
 
 
-def without_network(name: str, other: str = "") -> SwapmeetError:
-    """What is wrong with --machine where a network is needed and its description has none; `other`: a way out."""
+def without_network(name: str) -> SwapmeetError:
+    """What is wrong with --machine where a network is needed and its description has none."""
     known = ", ".join(names(network=True))
-    ways = f'add "network" (docs/models.md), {other}or give a machine that has one: {known}'
+    ways = f'add "network" (docs/models.md), or give a machine that has one: {known}'
     return SwapmeetError(f'--machine "{name}" has no network: {ways}')
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ BY_BYTES = "conflict-free, by bytes"
 ORDERS = ("shift", "xor", "random", "scatter")
 Sizes = Sequence[Sequence[int]]  #: (P, P), bytes from each rank to each; or none
 MOST_RANKS = 8192  #: of orders: a table of all pairs takes a gigabyte
+ROUNDING = 1e-8  #: of the core's arithmetic, relative
 LOOK_S = 0.2  #: how often Ctrl-C is looked for while the core computes
 
 
@@ -114,10 +116,10 @@ def records(rows: Iterable[Row], in_bytes: bool = False) -> Iterator[dict[str, o
 
 def bound_description(placed: _core.PlacedNetwork) -> list[str]:
     """What links between switches carry at least: sent directly, and with blocks passed on by any rank."""
-    direct, found, ranks = placed.bound()[1], placed.link_bound(), len(placed.placement)
+    direct, found, ranks = placed.bound()[5], placed.link_bound(), len(placed.placement)
     lines = [
-        f"busiest link between switches, blocks over capacity: {direct:,} if all are sent directly; "
-        f"{found.blocks:,.1f} at least if ranks may pass blocks on",
+        f"busiest link between switches, blocks over capacity: {_at_least(direct)} if all are sent directly; "
+        f"{_at_least(found.blocks)} at least if ranks may pass blocks on",
     ]
     if found.cut:
         names = placed.network.names
@@ -130,14 +132,19 @@ def bound_description(placed: _core.PlacedNetwork) -> list[str]:
     return lines
 
 
-def link_bound_facts(placed: _core.PlacedNetwork) -> dict[str, object]:
+def _at_least(blocks: float) -> str:
+    """To a tenth below, as a bound is."""
+    return f"{math.floor(10 * blocks * (1 + ROUNDING)) / 10:,}"
+
+
+def link_bound_facts(placed: _core.PlacedNetwork) -> dict[str, float]:
     """What links between switches carry at least: if all blocks are sent directly, and if ranks may pass them on."""
-    return {"direct_blocks": placed.bound()[1], "forwarded_blocks": placed.link_bound().blocks}
+    return {"direct_blocks": placed.bound()[5], "forwarded_blocks": placed.link_bound().blocks}
 
 
 def facts(placed: _core.PlacedNetwork) -> dict[str, Any]:
     """What there is to know of a network without any order, for other programs."""
-    network, (slots, link, injection, ejection, busiest) = placed.network, placed.bound()
+    network, (slots, link, injection, ejection, busiest, _) = placed.network, placed.bound()
     between = [capacity for a, b, capacity in network.links if min(a, b) >= network.hosts]
     ranks_of = _ranks_of_hosts(placed)
     return {
@@ -179,7 +186,7 @@ def description(placed: _core.PlacedNetwork) -> list[str]:
 def weights_description(placed: _core.PlacedNetwork, sizes: Sizes) -> list[str]:
     """What there is to know of messages of these sizes on it."""
     network = placed.network
-    most, link, injection, ejection, busiest = placed.bound(sizes)
+    most, link, injection, ejection, busiest, _ = placed.bound(sizes)
     total = sum(size for a, row in enumerate(sizes) for b, size in enumerate(row) if a != b)
     lines = [
         f"messages {total:,} bytes in all: at least {most:,} bytes one after the other "

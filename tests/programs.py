@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from swapmeet import SwapmeetError
 from swapmeet.mpi import library, mpis
 from swapmeet.simulate import simgrid
@@ -16,16 +18,26 @@ PROGRAMS = {
     ),
     "openmpi-system": (*SUITE, "swapmeet_component", "errors"),
 }
+AT_A_TIME = 2  #: MPIs: CMake configures, and the linker partitions the library, on one core only
 
 
-def main() -> None:
-    usable, _ = mpis.found()
-    for mpi in usable:
-        library.build(mpi, *PROGRAMS.get(mpi.name, SUITE))
+def build(mpi: mpis.Mpi) -> None:
+    library.build(mpi, *PROGRAMS.get(mpi.name, SUITE))
+
+
+def build_simulated() -> None:
     try:
         library.build(simgrid.find(), *SUITE, "simulated")
     except SwapmeetError as problem:
         print(problem)
+
+
+def main() -> None:
+    usable, _ = mpis.found()
+    with ThreadPoolExecutor(AT_A_TIME) as builds:
+        begun = [*(builds.submit(build, mpi) for mpi in usable), builds.submit(build_simulated)]
+    for build_of_one in begun:
+        build_of_one.result()
 
 
 if __name__ == "__main__":

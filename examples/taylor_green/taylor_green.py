@@ -38,7 +38,6 @@ from early_time_series import enstrophy_series
 from kept_exchange import Kept, Persistent, planned
 from mpi4py import MPI
 from numpy.typing import NDArray
-from scipy.integrate import cumulative_simpson
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -147,6 +146,8 @@ class Check:
 
 def check_energy_balance(samples: list[Sample], viscosity: float) -> Check:
     """dE/dt = -2 viscosity * enstrophy, integrated over time by Simpson's rule."""
+    from scipy.integrate import cumulative_simpson  # takes a third of a second to load, and only rank 0 checks
+
     energy = np.array([sample.energy for sample in samples])
     loss_rate = np.array([2 * viscosity * sample.enstrophy for sample in samples])
     time = np.array([sample.time for sample in samples])

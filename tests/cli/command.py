@@ -67,22 +67,32 @@ def _server() -> tuple[subprocess.Popen[str], dict[str, str]]:
     return server, _pythons(os.environ)
 
 
+def _answer(server: subprocess.Popen[str], words: list[str]) -> int:
+    """A line of the server's answer. If it has ended, the next command gets another server."""
+    assert server.stdout
+    line = server.stdout.readline()
+    if not line:
+        _server.cache_clear()
+        raise RuntimeError(f"forked.py ended with status {server.wait()} during: swapmeet {' '.join(words)}")
+    return int(line)
+
+
 def _forked(
     words: list[str], environment: dict[str, str], stdin: str, timeout_s: float, folder: str
 ) -> subprocess.CompletedProcess[str]:
     server = _server()[0]
-    assert server.stdin and server.stdout
+    assert server.stdin
     with tempfile.TemporaryDirectory(prefix="command-") as streams:
         files = [Path(streams) / name for name in ("stdin", "stdout", "stderr")]
         for file, text in zip(files, (stdin, "", ""), strict=True):
             file.write_text(text)
         request = {"words": words, "environment": environment, "folder": folder, "files": list(map(str, files))}
         print(json.dumps(request), file=server.stdin)
-        process = int(server.stdout.readline())
+        process = _answer(server, words)
         late = not select.select([server.stdout], [], [], timeout_s)[0]
         if late:
             os.kill(process, signal.SIGKILL)
-        status = int(server.stdout.readline())
+        status = _answer(server, words)
         printed, errors = (file.read_text() for file in files[1:])
     if late:
         raise subprocess.TimeoutExpired(words, timeout_s, printed, errors)

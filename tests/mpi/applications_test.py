@@ -109,6 +109,43 @@ def test_quantum_espresso(espresso, plain_espresso: Path, tallies, tmp_path: Pat
     assert all(calls.values())
 
 
+#: Lines that pw.x has printed: times, and what must not change.
+ESPRESSO_PRINTED = """
+     Program PWSCF v.6.7MaX starts on 27Nov2026 at  3:12:55
+     total cpu time spent up to now is        0.4 secs
+!    total energy              =     -15.79441843 Ry
+     init_run     :      0.05s CPU      0.06s WALL (       1 calls)
+     PWSCF        :   1m 2.11s CPU   1m 3.50s WALL
+   This run was terminated on:   3:13:58  27Nov2026
+   JOB DONE.
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "becomes", "status"),
+    [
+        ("-15.79441843", "-15.79441853", 1),
+        ("1 calls", "2 calls", 1),
+        ("27Nov2026 at  3:12:55", "28Nov2026 at 13:12:56", 0),
+        ("0.4 secs", "12.7 secs", 0),
+        ("0.06s WALL", "11.06s WALL", 0),
+        ("1m 3.50s", "2h 1m", 0),
+        ("3:13:58  27Nov2026", "23:13:59  28Nov2026", 0),
+        ("JOB DONE.", "", 2),
+    ],
+)
+def test_the_comparison_of_espresso_notices_digits_but_not_times(
+    tmp_path: Path, what: str, becomes: str, status: int
+) -> None:
+    files = [tmp_path / "first.out", tmp_path / "second.out"]
+    assert ESPRESSO_PRINTED.count(what) == 1
+    files[0].write_text(ESPRESSO_PRINTED)
+    files[1].write_text(ESPRESSO_PRINTED.replace(what, becomes))
+    compared = compare(*files)
+    assert compared.returncode == status, compared.stdout + compared.stderr
+
+
+@pytest.mark.long
 def test_the_comparison_of_espresso_notices_a_digit(plain_espresso: Path, tmp_path: Path) -> None:
     text = plain_espresso.read_text()
     at = text.index("!    total energy") + text[text.index("!    total energy") :].index("=") + 14

@@ -127,7 +127,7 @@ def with_faults(launch, compiled, preloaded, pytestconfig: pytest.Config):
         fault = compiled(mpi, "fault", *FAULT)
         folder = preloaded(mpi).parent
         calls = compiled(
-            mpi, "fault_calls", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-ldl"
+            mpi, "fault_calls", "-O3", f"-I{INCLUDE}", f"-L{folder}", "-lswapmeet", f"-Wl,-rpath,{folder}", "-ldl"
         )
         argv = ["env", f"LD_PRELOAD={preloaded(mpi)}:{fault}", calls]
         words = [function, first, last, rank, least_bytes or 1, when]

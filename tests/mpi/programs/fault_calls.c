@@ -67,16 +67,22 @@ static void fill(const struct shape *shape) {
   }
 }
 
-static void judge(const struct shape *shape, int error) {
+static int spoiled(const int *from, const int *to) {
   int wrong = 0;
-  for (int i = 0; i < ints(); ++i) {
-    const int place = i - GUARD, block = count * shape->received_stride;
-    const int source = place < 0 ? -1 : place / block, index = place < 0 ? 0 : place % block;
-    const int data = source >= 0 && source < ranks && index % shape->received_stride == 0 &&
-                     index / shape->received_stride < elements(shape, source, rank);
-    const int expected = data ? value(serial, source, rank, index / shape->received_stride) : POISON;
-    if (data && error) continue; /* what an exchange that failed leaves there */
-    wrong += in[i] != expected;
+  while (from < to) wrong += *from++ != POISON;
+  return wrong;
+}
+
+static void judge(const struct shape *shape, int error) {
+  const int stride = shape->received_stride, block = count * stride;
+  int wrong = spoiled(in, in + GUARD) + spoiled(in + GUARD + ranks * block, in + ints());
+  for (int source = 0; source < ranks; ++source) {
+    const int *const received = in + GUARD + source * block;
+    const int data = elements(shape, source, rank);
+    for (int i = 0; i < data && !error; ++i) /* an exchange that failed leaves anything there */
+      wrong += received[i * stride] != value(serial, source, rank, i);
+    for (int i = 0; i < data && stride == STRIDE; ++i) wrong += received[i * STRIDE + 1] != POISON;
+    wrong += spoiled(received + data * stride, received + block);
   }
   letters[letter++] = wrong ? 'W' : error ? 'e' : '.';
   if (!wrong) return;

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from limits import scaled
 from sanitizing import REPORTS, SANITIZERS, Reports
 
@@ -39,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for yielding in mpis.YIELDING.values():  # for ranks of other tests want the cores, too
         os.environ.update({**yielding, **os.environ})
     os.environ["SWAPMEET_MEMORY"] = "off"  # nor does what one test has measured decide in the next
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")  # a busy machine fails no test
     config.addinivalue_line("markers", "long: runs with --all only")
     config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")
     config.addinivalue_line("markers", "in_turn: without --all, half of the cases by MPICH, the others by Open MPI")

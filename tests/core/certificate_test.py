@@ -391,7 +391,7 @@ POINTS = some.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     POINTS,
     some.integers(2, 24),

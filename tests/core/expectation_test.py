@@ -45,7 +45,7 @@ def measurements(draw: some.DrawFn) -> tuple[int, str, int, list[_core.Evidence]
     return ranks, nodes, size, evidence
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(measurements())
 def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     """On each rank the same: nothing but the evidence counts, and not what was decided before."""
@@ -56,7 +56,7 @@ def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     assert not first.unsuitable(ranks, nodes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(measurements())
 def test_the_host_mpi_can_always_be_reached(case) -> None:
     """Whatever was stored: when this run has measured that all else takes twice as long, the host MPI is taken."""

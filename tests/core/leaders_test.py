@@ -61,7 +61,7 @@ def test_every_policy_up_to_24_ranks(per_node: str, policy: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(node_maps(), variants)
 def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -70,7 +70,7 @@ def test_any_node_map(nodes: tuple[str, int], variant: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(node_maps(), variants, st.integers(0, 2**32))
 def test_what_is_proved_also_runs_with_blocks_of_unequal_size(nodes: tuple[str, int], variant: str, seed: int) -> None:
     text, ranks = nodes
@@ -211,7 +211,7 @@ def messages_of(ranks: int, nodes: str, per_node: str) -> Counter[tuple[int, int
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(node_maps(), variants)
 def test_messages_are_those_of_the_rule(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -237,7 +237,7 @@ def way(source: int, destination: int, members: list[list[int]], per_node: str) 
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(node_maps(), st.sampled_from(LEADERS), st.sampled_from(("combined", "ahead", "total")), st.integers(0, 2**32))
 def test_blocks_of_unequal_size_go_the_same_way(nodes: tuple[str, int], per_node: str, how: str, seed: int) -> None:
     text, ranks = nodes
@@ -286,7 +286,7 @@ def test_leaders_share_the_work() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(node_maps(), variants)
 def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: str) -> None:
     text, ranks = nodes
@@ -300,7 +300,7 @@ def test_counts_are_those_of_the_busiest_rank(nodes: tuple[str, int], variant: s
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(node_maps(), st.sampled_from(LEADERS))
 def test_rounds_are_positions(nodes: tuple[str, int], per_node: str) -> None:
     """With a window of one, each is a step."""

@@ -109,7 +109,7 @@ def test_shared_memory_within_a_node_takes_no_requests() -> None:
     assert chosen("shared-memory", 64, REQUEST=2)[0] == _core.parse_spec("shared-memory")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     some.sampled_from(
         [

@@ -72,7 +72,7 @@ def some_spec(draw: st.DrawFn) -> str:
     return f"two-layer(r1={draw(st.sampled_from([2, 3, 'all']))},r2={draw(st.sampled_from([2, 4, 'all']))})"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(sorted(NETWORKS)),
     st.integers(2, 120),

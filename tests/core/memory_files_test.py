@@ -393,6 +393,7 @@ def test_files_are_few(state: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes a program with the rights of another group")
+@pytest.mark.skipif("SANITIZED_CORE" in os.environ, reason="such a program preloads no sanitizer")
 def test_programs_with_the_rights_of_others_remember_nothing(state: Path, tmp_path: Path) -> None:
     run(took())
     python = tmp_path / "python"

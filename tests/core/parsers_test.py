@@ -151,7 +151,7 @@ def test_what_the_fuzzer_has_found_is_read_or_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", READERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_damaged_texts_are_read_or_refused(kind: str, data: st.DataObject) -> None:
     text = data.draw(damaged(SEEDS[kind]))

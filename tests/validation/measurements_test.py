@@ -165,7 +165,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read([path])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=300) | st.lists(st.text(max_size=30)).map(lambda cells: f"{HEADER}\n{','.join(cells)}"))
 def test_no_text_ends_the_program(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("any") / "data.csv"

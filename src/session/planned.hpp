@@ -21,8 +21,8 @@ namespace swapmeet {
 
 /// What executes it.
 struct Executor {
-  Spec spec{};
-  std::string reason{};
+  Spec spec;
+  std::string reason;
   std::unique_ptr<Neighbours> neighbours{};  ///< of this exchange alone
   std::int64_t share_bytes = 0;              ///< of shared memory, that count for this rank
   std::unique_ptr<Exchange> exchange{};      ///< nullptr: the host MPI

@@ -177,16 +177,15 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
                                                     std::span<char> buffer, std::string& problem, int& error) {
   const Collective collective = request.collective;
   const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  const bool own = sized || choice.spec.family == Family::native || sends_messages(collective, choice.spec);
+  // what is measured of the network, too, are messages, which receives of the application for any source would take
+  const bool messages = !for_request || sized || sends_messages(collective, choice.spec);
   PlanComm comm{user_};
-  comm.own = own && !inter_;
+  comm.own = messages && !inter_;
   if (comm.own) comm.handle = same_ranks(user_);
-  std::uint16_t exchanges = 0;
-  Executor executor;
-  if (comm.handle != MPI_COMM_NULL) executor = executor_for(std::move(choice), request, comm.handle, exchanges);
-  if (!executor.exchange && !own && !inter_ && !for_request) comm = {same_ranks(user_), true};
   if (comm.handle == MPI_COMM_NULL)
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
+  std::uint16_t exchanges = 0;
+  Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
   if (for_request) try_single_step(executor, request, comm.handle);
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()))

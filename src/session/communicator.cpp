@@ -84,8 +84,9 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
 
 /// Whether starts are worth setting up for: some libraries make a communicator for a few exchanges.
 bool Communicator::awaits_no_more_starts() {
-  constexpr int enough = 5;
-  return user_ == MPI_COMM_WORLD || joined_ || expects_starts_ || (expects_starts_ = ++starts_ == enough);
+  if (user_ == MPI_COMM_WORLD || joined_) return true;
+  starts_ = std::min(starts_ + 1, first_start_of_ours);
+  return starts_ == first_start_of_ours;
 }
 
 void Communicator::want(Collective collective, std::int64_t block_bytes) {
@@ -247,6 +248,7 @@ std::string Communicator::make_order_of(const Spec& spec) {
 }
 
 void Communicator::give_up_order(const Spec& spec, const std::string& problem, Options& options) {
+  chosen_.reset();
   const std::string warning = swapmeet::give_up_order(spec, problem, options);
   const std::vector<int> world_ranks = world_ranks_of(user_);
   // Rank 0 of the job speaks, but where it is not one of us.
@@ -355,7 +357,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
-  if (options) setup_policy_.end(), expects_starts_ = true;
+  if (options) setup_policy_.end(), starts_ = first_start_of_ours;
   decide_anew();
   if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();

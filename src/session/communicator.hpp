@@ -405,6 +405,7 @@ class Communicator {
   /// Forgets the observer, if nobody wants to know any more.
   void ignore();
   void trace_nothing();
+  /// Counts a start. Local.
   bool awaits_no_more_starts();
   void prepare_for_started();
   void trace_as_told();
@@ -454,9 +455,9 @@ class Communicator {
   };
   std::optional<Chosen> chosen_;  ///< for the last persistent request, as long as what it rests on is the same
   bool cannot_prepare_ = false;
-  bool expects_starts_ = false;  ///< of non-blocking exchanges
-  int starts_ = 0;               ///< of these, before
-  std::vector<Kind> wanted_;     ///< of non-blocking exchanges that the host MPI had to do
+  static constexpr int first_start_of_ours = 5;
+  int starts_ = 0;            ///< of non-blocking exchanges, up to that
+  std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do
   std::shared_ptr<const Neighbourhood> neighbourhood_;
   bool looked_for_neighbours_ = false;
   std::unique_ptr<const Surroundings> surroundings_;

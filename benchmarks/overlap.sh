@@ -1,7 +1,7 @@
 #!/bin/sh
 # What a program loses in MPI_Ialltoall that computes as long as it takes (`swapmeet bench --overlap`), by the host MPI's own
-# (native), by default (auto), and by threads (SWAPMEET_NONBLOCKING=thread), on one node and on virtual clusters of two and four:
-# one line a launch.
+# (native), by default (auto), and by threads as well (SWAPMEET_NONBLOCKING=thread), on one node and on virtual clusters of two
+# and four: one line a launch.
 # Usage: benchmarks/overlap.sh > docs/measurements/overlap.txt
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ for one in json.load(sys.stdin)["overlaps"]:
     us = {name: f"{1e6 * seconds:.2f}" for name, seconds in one["seconds"].items()}
     taken = (us[name] for name in ("pure", "computing", "overlapped", "start", "tests", "wait"))
     spec = one["spec"] if one["spec"] == "native" else "'"$serves"'"
-    if (spec, "'"$serves"'") != ("native", "thread"):  # a thread would execute that, too
+    if (spec, "'"$serves"'") != ("native", "thread"):  # that is the host MPI's as well
         print("'"$where"'", one["mpi"].split()[0], one["ranks"], one["sizes"], spec, one["tests"], *taken)'
 }
 for turn in 1 2; do

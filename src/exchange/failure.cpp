@@ -5,7 +5,6 @@
 #include "exchange/lost_data.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
-#include "mpi/polling.hpp"
 #include "mpi/simulation.hpp"
 
 namespace swapmeet {
@@ -14,9 +13,15 @@ namespace {
 
 constexpr int patience = 5;  ///< polls before others may have the core
 
+/// By looks, where MPI_Wait of MPICH 5 takes 0.8 us longer, and spins without giving its core away.
 int wait(MPI_Request& request, MPI_Status* status) {
   if (simulated || !host_is_mpich) return PMPI_Wait(&request, status);
-  return wait_by_polls(request, status, patience, sched_yield);
+  for (int polls = 1;; ++polls) {
+    int done = 0;
+    const int error = test_again(request, done, status);
+    if (error || done) return error;
+    if (polls >= patience) sched_yield();
+  }
 }
 
 }  // namespace

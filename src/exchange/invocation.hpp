@@ -14,7 +14,6 @@ struct Invocation {
   /// Why this rank has no data to send, nor room for what it receives. It takes part nonetheless: the others learn of it.
   int failure = MPI_SUCCESS;
   bool waits = true;            ///< until the rank's own part is over
-  bool naps = false;            ///< where it waits, for the thread does nothing else
   PhaseClock* clock = nullptr;  ///< see Watch
 };
 

@@ -5,7 +5,6 @@
 #include "exchange/failure.hpp"
 #include "mpi/coroutine.hpp"
 #include "mpi/outcome.hpp"
-#include "mpi/polling.hpp"
 
 namespace swapmeet {
 
@@ -33,13 +32,12 @@ int LargestOfAll::swap(std::size_t count, Rank to, Rank from, int tag, const Inv
   auto& [receive, send] = requests;
   const int number = static_cast<int>(count);
   Failure failure;
-  Naps nap;
   int error = again(PMPI_Irecv, theirs_.data(), number, MPI_INT64_T, from, tag, call.comm, &receive);
   if (!error) error = again(PMPI_Isend, ours_.data(), number, MPI_INT64_T, to, tag, call.comm, &send);
   while (!error) {
-    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here() && !call.naps);
+    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here());
     if (error != unfinished) break;
-    call.naps ? nap() : Coroutine::suspend();
+    Coroutine::suspend();
     error = MPI_SUCCESS;
   }
   if (error) abandon({&receive, 1}, {&send, 1});

@@ -14,7 +14,6 @@
 #include "exchange/tags.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
-#include "mpi/polling.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
 #include "node/row_exchange.hpp"
@@ -136,7 +135,7 @@ class Links {
     Part sent = out;
     if (failure_.marks) [[unlikely]]
       sent = lost_.sent(bytes_of(out));
-    const bool polls = host_is_mpich || watch_.follows() || (survives_faults | call_->naps);  // one look
+    const bool polls = host_is_mpich || watch_.follows() || survives_faults;  // one look
     return polls && !simulated ? swap_by_polls(sent, to, in, from) : swap_at_once(sent, to, in, from);
   }
 
@@ -239,7 +238,7 @@ class Links {
 
   /// Whether all that is in flight are requests whose ends can be waited for together.
   bool waits_for_all() const {
-    return !watch_.follows() && !call_->naps && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
+    return !watch_.follows() && transfers_ == 0 && heads_ == 0 && !granted_ && slots_.probes.empty() &&
            !background_transfers_ && !row_is_due();
   }
 
@@ -281,8 +280,6 @@ class Links {
     if (local_.neighbours) local_.neighbours->turn(moved, waits_for_mpi());
     else if constexpr (simulated) pass_time(moved);
     else if (++polls_ >= patience_) sched_yield();
-    if (call_->naps) [[unlikely]]
-      naps_(moved || std::exchange(napping_in_, call_->number) != call_->number);
     return true;
   }
 
@@ -303,9 +300,7 @@ class Links {
       if (!turn(moved)) return unfinished;
     }
     int error = MPI_SUCCESS;
-    do
-      error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_,
-                     call_->waits && !call_->naps);
+    do error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits);
     while (error == unfinished && turn(false));
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
@@ -409,10 +404,10 @@ class Links {
       if (const int error = start_request<true>(&slots_.requests[1], out, to, Kind::last, 0)) return error;
     }
     const auto phase = waiting();
-    return watch_.follows() || call_->naps ? finish_each() : finish_all();
+    return watch_.follows() ? finish_each() : finish_all();
   }
 
-  /// finish_all(), where the end of each message is to be known when it comes, or the thread naps meanwhile.
+  /// finish_all(), where the end of each message is to be known when it comes.
   int finish_each() {
     requests_ = 2 * window_;
     heads_ = 0;
@@ -690,8 +685,6 @@ class Links {
   std::uint32_t requests_ = 0, transfers_ = 0, heads_ = 0;  ///< in flight: by MPI, within the node; ahead of others
   std::uint32_t background_used_ = 0, background_receives_ = 0, background_transfers_ = 0, background_requests_ = 0;
   int patience_ = 16, polls_ = 0;  ///< looks before others may have the core
-  Naps naps_;
-  std::uint16_t napping_in_ = 0;  ///< the exchange
   int failures_ = 0;
 };
 

@@ -2,7 +2,7 @@
 /// before a call that must not wait for others. Each
 /// goes on to the next of its own name, for a tool that is loaded behind us begins there.
 #include "api/export.hpp"
-#include "interpose/workers.hpp"
+#include "interpose/thread_agreement.hpp"
 #include "mpi/guard.hpp"
 #include "session/context.hpp"
 
@@ -13,7 +13,7 @@ void begin() {
     if (swapmeet::mpi_suits()) swapmeet::attach_to_mpi();
     return MPI_SUCCESS;
   });
-  swapmeet::agree_on_workers();
+  swapmeet::agree_on_thread();
 }
 
 }  // namespace

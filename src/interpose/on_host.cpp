@@ -13,9 +13,8 @@ int exchange_on_host(const Call& call, Communicator& communicator, const Decisio
   const Blocks received = failure ? call.receive : in.instead_of(call.receive);
   const Blocks to_send = failure ? call.send : call.in_place ? received : out.instead_of(call.send);
   phase.then(CallPhase::other);
-  int error = exchange(
-      {call.collective, call.in_place, to_send, received, call.comm, call.blocks, call.neighbourhood, call.naps},
-      communicator, decision, failure, sent);
+  int error = exchange({call.collective, call.in_place, to_send, received, call.comm, call.blocks, call.neighbourhood},
+                       communicator, decision, failure, sent);
   phase.then(CallPhase::copy);
   if (!error) error = in.give_back();
   in.release();

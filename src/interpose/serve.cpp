@@ -19,7 +19,6 @@ int staged_exchange(const Call& call, Communicator& communicator, Exchange& plan
   const Blocks& send = call.in_place ? call.receive : call.send;
   Staging &out = communicator.send_staging(), &in = communicator.receive_staging();
   Invocation exchange = communicator.next_exchange();
-  exchange.naps = call.naps;
   const auto phase = Watch(communicator.clock()).during(CallPhase::copy);
   const auto staged = [&]() -> int {
     if ((stage_send && !Staging::packs(send, call.sent_blocks())) ||
@@ -66,7 +65,6 @@ int exchange(const Call& call, Communicator& communicator, Exchange& plan, int f
   if (!stage_send && !stage_receive) {
     Invocation exchange = communicator.next_exchange();
     exchange.failure = failure;
-    exchange.naps = call.naps;
     return plan.run(send, call.receive, exchange, sent);
   }
   return staged_exchange(call, communicator, plan, stage_send, stage_receive, failure, sent);
@@ -118,7 +116,6 @@ Decision& decide(const Call& call, Communicator& communicator, OnlineTuning*& tr
     const Blocks& send = call.in_place ? call.receive : call.send;
     const auto now = communicator.doing(Doing::sizes);
     Invocation exchange = communicator.next_exchange();
-    exchange.naps = call.naps;
     if (!decision->sized->agree(send, call.receive, communicator.options().scratch_limit_bytes, exchange))
       decision = &communicator.decline(call.collective, too_much_memory);
     if (timed) agreement = std::chrono::steady_clock::now() - begin;

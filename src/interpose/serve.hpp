@@ -17,7 +17,6 @@ struct Call {
   MPI_Comm comm;
   Degrees blocks;                           ///< on the two sides
   const Neighbourhood* neighbourhood = {};  ///< of which they are, if they are of one
-  bool naps = false;                        ///< between looks, for the thread that makes it does nothing else
 
   /// Those of the side that is sent from.
   Rank sent_blocks() const { return in_place ? blocks.in : blocks.out; }

@@ -7,7 +7,6 @@
 #include "interpose/foreign.hpp"
 #include "interpose/kept_types.hpp"
 #include "interpose/progressed.hpp"
-#include "interpose/workers.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/neighbourhood.hpp"
 #include "mpi/progress.hpp"
@@ -17,8 +16,8 @@ namespace swapmeet {
 
 namespace {
 
-/// Who serves these calls in this process: the same in all; for either all want workers, or none does.
-enum class By : std::uint8_t { unknown, host, progress, workers };
+/// Who serves these calls in this process: the same in all.
+enum class By : std::uint8_t { unknown, host, progress };
 std::atomic<By> by{By::unknown};
 
 By find_out() {
@@ -29,9 +28,10 @@ By find_out() {
   if (!initialised || finalised) return By::host;
   attach_to_mpi();
   // where native is asked for, too: other ranks may not, until they have met
-  const bool wanted = context().options.nonblocking != Options::Nonblocking::threads;
-  by = workers_agreed ? By::workers : wanted && has_progress() ? By::progress : By::host;
-  if (wanted && by == By::host && context().options.explain && said().world_rank == 0)
+  const bool thread_is_refused =
+      context().options.nonblocking == Options::Nonblocking::threads && !has_progress_thread();
+  by = has_progress() && !thread_is_refused ? By::progress : By::host;
+  if (by == By::host && !thread_is_refused && context().options.explain && said().world_rank == 0)
     say_once("Ialltoall, Alltoall_init and their siblings: native (the host MPI calls no other code in its progress)");
   return by;
 }
@@ -167,17 +167,6 @@ struct Rest {
 
 // All return false if the host MPI is to do it.
 
-template <class Call>
-bool begin_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if constexpr (of_neighbours(Call::collective)) return false;
-  Worker* const worker = worker_of(comm);
-  if (!worker) return false;
-  const Degrees blocks{worker->ranks(), worker->ranks()};
-  if (call.mistaken(blocks)) return false;
-  error = worker->begin(std::make_shared<const Request>(call.request(blocks)), request);
-  return true;
-}
-
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallw of small blocks, on a node, takes less than to keep the
 /// derived types that such calls are made for. Not in place, where non-blocking exchanges of unequal blocks of Open MPI
 /// 5.0.11 deliver wrong data from four ranks on. Among neighbours this was not measured.
@@ -198,7 +187,8 @@ bool left_to_host(const Call& call, Communicator& communicator) {
 }
 
 template <class Call>
-bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
+bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
+  if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
   if (!blocks || call.mistaken(*blocks)) return false;
@@ -218,27 +208,8 @@ bool begin_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Ca
 }
 
 template <class Call>
-bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
-  switch (served_by()) {
-    case By::progress: return begin_in_progress(error, comm, request, call, rest);
-    case By::workers: return begin_on_worker(error, comm, request, call);
-    default: return false;
-  }
-}
-
-template <class Call>
-bool plan_on_worker(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
-  if (of_neighbours(Call::collective) || !has_workers(comm)) return false;
-  Degrees blocks;
-  PMPI_Comm_size(comm, &blocks.in);
-  blocks.out = blocks.in;
-  if (call.mistaken(blocks)) return false;
-  error = swapmeet::plan_on_worker(comm, std::make_shared<const Request>(call.request(blocks)), request);
-  return true;
-}
-
-template <class Call>
-bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
+bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest&) {
+  if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || communicator->ranks() > most_told_to_all) return false;
   const std::optional<Degrees> blocks = blocks_of<Call>(*communicator);
@@ -252,15 +223,6 @@ bool plan_in_progress(int& error, MPI_Comm comm, MPI_Request* request, const Cal
   if (!planned) return false;
   error = make_persistent(std::move(planned), request);
   return true;
-}
-
-template <class Call>
-bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest&) {
-  switch (served_by()) {
-    case By::progress: return plan_in_progress(error, comm, request, call);
-    case By::workers: return plan_on_worker(error, comm, request, call);
-    default: return false;
-  }
 }
 
 /// The host MPI has planned it.

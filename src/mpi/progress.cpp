@@ -5,6 +5,7 @@
 
 #include "mpi/agreement.hpp"
 #include "mpi/outcome.hpp"
+#include "mpi/progress_thread.hpp"
 #include "mpi/simulation.hpp"
 
 namespace swapmeet {
@@ -12,6 +13,7 @@ namespace swapmeet {
 namespace {
 
 std::atomic<Advance> advance_all{nullptr};
+std::atomic<ProgressThread*> progress_thread{nullptr};
 
 /// What return_next_error() has replaced; or nothing.
 MPI_Errhandler replaced{};
@@ -24,7 +26,7 @@ void put_back() {
 }
 
 Left advance() {
-  if (replaced_one.load(std::memory_order_relaxed)) [[unlikely]]
+  if (replaced_one.load(std::memory_order_relaxed) && !ProgressThread::is_here()) [[unlikely]]
     put_back();
   return advance_all.load(std::memory_order_relaxed)();
 }
@@ -130,7 +132,11 @@ bool has_several_threads() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-bool progress_is_locked() { return host_is_mpich && has_several_threads(); }
+bool progress_is_locked() { return host_is_mpich && !progress_thread && has_several_threads(); }
+
+void advance_by_thread(ProgressThread* thread) { progress_thread = thread; }
+
+bool has_progress_thread() { return progress_thread != nullptr; }
 
 void look_for_messages() {
   static const int tag = most_tag();
@@ -138,11 +144,15 @@ void look_for_messages() {
   PMPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-bool has_progress() { return !simulated && registrar() != nullptr; }
+bool has_progress() { return !simulated && (progress_thread || registrar()); }
 
 void begin_progress(Advance advance) {
   advance_all.store(advance, std::memory_order_relaxed);
-  if (has_progress()) register_poll();
+  if (ProgressThread* const thread = progress_thread.load(std::memory_order_relaxed)) {
+    thread->wake(advance);
+    if (host_is_mpich) return;  // see progress_is_locked()
+  }
+  if (registrar()) register_poll();
 }
 
 void return_next_error() {

@@ -1,5 +1,5 @@
 /// Being called in the host MPI's own progress: whatever MPI call the application is in, what it has started moves on,
-/// without a thread. Found by symbol, never by version:
+/// without a thread, or with one that looks while the application computes (progress_thread.hpp). Found by symbol, never by version:
 ///
 ///   Open MPI  opal_progress_register(), by which its own non-blocking collectives are advanced
 ///   MPICH     MPIX_Async_start(), from 4.3 on (Source: "MPI Progress For All", arXiv 2405.13807)
@@ -21,7 +21,13 @@ enum class Left : std::uint8_t { nothing, something, rested };
 /// itself.
 using Advance = Left (*)();
 
-/// Whether the host MPI calls others in its progress. The same on all ranks of a job with one MPI.
+class ProgressThread;
+
+/// `thread` advances as well from now on, where all ranks have one; nullptr: no more. Not while there is something to advance.
+void advance_by_thread(ProgressThread* thread);
+bool has_progress_thread();
+
+/// Whether the host MPI calls others in its progress, or a thread advances. The same on all ranks of a job with one MPI.
 bool has_progress();
 
 /// There is something to advance: from now on the host MPI calls `advance`, always the same, in its progress. Any thread;
@@ -32,7 +38,7 @@ void begin_progress(Advance advance);
 bool has_several_threads();
 
 /// Whether what is advanced must leave messages and collectives of the host MPI alone: with MPI_THREAD_MULTIPLE, MPICH 5.0
-/// ends the program where it finds its locks taken by itself.
+/// ends the program where it finds its locks taken by itself. Not where a thread advances: then nothing is registered there.
 bool progress_is_locked();
 
 /// Lets the host MPI go on with messages, by a look for one. If it finds one it does nothing else, so the tag is one that

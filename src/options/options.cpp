@@ -267,9 +267,8 @@ std::vector<Option> make_table() {
        "What serves MPI_Ialltoall, MPI_Alltoall_init and their siblings. auto: we do, in the host MPI's own progress, "
        "where it calls others there (Open MPI, MPICH from 4.3 on), else the host MPI; native: the host MPI, for all "
        "ranks "
-       "of a communicator if one asks for it; thread: in programs that have MPI_THREAD_MULTIPLE, a thread for each "
-       "communicator (for each persistent request), which sleeps between looks for what other ranks send "
-       "(docs/plans.md): for all ranks alike, before MPI_Init.",
+       "of a communicator if one asks for it; thread: as auto, and in programs that have MPI_THREAD_MULTIPLE a thread "
+       "advances them as well while the program computes (docs/plans.md): for all ranks alike, before MPI_Init.",
        "keeping auto", read_nonblocking},
   };
 }

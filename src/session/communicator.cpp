@@ -68,14 +68,14 @@ void Communicator::trace_nothing() {
 }
 
 // Open MPI makes one communicator at a time: while an MPI_Comm_idup waits for a rank, others wait for it. So there, and
-// where progress is locked, nothing is served before the ranks have met in a call that waits for all.
+// where several threads may call MPI, nothing is served before the ranks have met in a call that waits for all.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
   if (!refusal_.empty() || starts_on_host_ || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
   const bool locked = met_ ? locked_ : progress_is_locked();
   const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
   if (!prepared && !awaits_no_more_starts()) return nullptr;
-  if (!prepared && (locked || !host_is_mpich)) return want(collective, block_bytes), nullptr;
+  if (!prepared && (!host_is_mpich || has_several_threads())) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
   if (!prepared && again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
   started_ = std::move(queue);

@@ -126,7 +126,7 @@ class Communicator {
   const std::shared_ptr<const Neighbourhood>& shared_neighbourhood();
 
   /// One more exchange over ours(), on all ranks.
-  Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, false, clock()}; }
+  Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.

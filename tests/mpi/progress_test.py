@@ -1,4 +1,4 @@
-"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, as they are by default: advanced in the host MPI's progress."""
+"""MPI_Ialltoall, MPI_Alltoall_init and their siblings, advanced in the host MPI's progress."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ SPECS = [
     "leaders(per-node=1)",
     "native",
 ]
+LEVELS = ["single", "multiple", "thread"]  #: of threads; the last: of ours as well
 MODES = ["elsewhere", "opposite", "released", "many", "threads", "between", "crossed"]
 
 
@@ -26,8 +27,9 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
 
     def started(program: str, ranks: int, *words: str, algorithm: str = "auto", **env: str):
         statistics = tmp_path / "statistics.json"
-        argv = [compiled(wheel, program), *words]
-        env = {"SWAPMEET_STATS": str(statistics), **env}
+        thread = {"SWAPMEET_NONBLOCKING": "thread"} if "thread" in words else {}
+        argv = [compiled(wheel, program), *("multiple" if word == "thread" else word for word in words)]
+        env = {"SWAPMEET_STATS": str(statistics), **thread, **env}
         done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
         assert done.returncode == 0 and f"{program}: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
         tallied = {tally["algorithm"] for tally in tallies(statistics)} if statistics.exists() else set()
@@ -38,7 +40,7 @@ def started(launch, compiled, tallies, tmp_path: Path, wheel: str):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [2, 3, 5])
-@pytest.mark.parametrize("level", ["single", "multiple"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("mode", ["mixed", "persistent", "blocked", "freed"])
 def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: str) -> None:
     """On one node it is shared memory that serves them: on MPICH at once, but for programs with threads; there, and on
@@ -50,7 +52,7 @@ def test_several_under_way(started, mode: str, level: str, ranks: int, wheel: st
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("level", ["single", "multiple"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("mode", ["mixed", "persistent"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_kind_of_algorithm(started, spec: str, mode: str, level: str) -> None:

@@ -147,16 +147,16 @@ class Explained:
 def _started(target: mpis.Mpi, collective: str, ranks: int) -> str:
     """What serves non-blocking and persistent calls: docs/plans.md."""
     setting = os.environ.get("SWAPMEET_NONBLOCKING", "auto")
-    if setting == "thread":
-        return "by threads, with MPI_THREAD_MULTIPLE (SWAPMEET_NONBLOCKING=thread)"
     if setting == "native":
         return "the host MPI (SWAPMEET_NONBLOCKING=native)"
     if ranks > MOST_STARTED:
         return f"the host MPI, with more than {MOST_STARTED} ranks"
-    if target.progress_symbol is None:
+    if target.progress_symbol is None and setting != "thread":
         return "the host MPI, whose progress has no hook for a library"
     if (target.abi, collective) == ("openmpi", "alltoallw") and not os.environ.get("SWAPMEET_ALGORITHM"):
         return "the host MPI, which takes less for small blocks; persistent ones as above"
+    if setting == "thread":
+        return "as above, advanced by a thread and where ranks wait (SWAPMEET_NONBLOCKING=thread, MPI_THREAD_MULTIPLE)"
     return f"as above, advanced in the host MPI's progress ({target.progress_symbol})"
 
 

@@ -1,0 +1,127 @@
+#include "mpi/progress_thread.hpp"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "mpi/report.hpp"
+#include "mpi/thread.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+thread_local bool here = false;
+
+std::atomic<std::uint64_t> looks{0};  ///< of other threads; more or fewer where several look at a time
+
+/// Pauses between looks: an eighth as long as it has waited since something moved, so that it waits 9/8 of what it takes to
+/// come, or 200 us more, and leaves the core free most of the time.
+class Naps {
+ public:
+  void moved() { begin_ = Clock::now(); }
+  void next() {
+    constexpr std::chrono::microseconds least{2};
+    const auto nap = (Clock::now() - begin_) / 8;
+    if (nap >= least) std::this_thread::sleep_for(std::min<Clock::duration>(nap, most));
+  }
+  void longest() { std::this_thread::sleep_for(most), moved(); }
+
+ private:
+  static constexpr std::chrono::microseconds most{200};
+  Clock::time_point begin_{};
+};
+
+}  // namespace
+
+bool ProgressThread::is_here() { return here; }
+
+void ProgressThread::count_look() {
+  if (!here) looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+int ProgressThread::make(std::string late) {
+  return make_thread(thread_, [this, late = std::move(late)] { return work(late); });
+}
+
+void ProgressThread::begin() {
+  const std::lock_guard lock(mutex_);
+  begun_ = true;
+  changed_.notify_one();
+}
+
+void ProgressThread::wake(Advance advance) {
+  advance_.store(advance, std::memory_order_relaxed);
+  wakes_.fetch_add(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see sleep()
+  if (!asleep_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  asleep_ = false;
+  changed_.notify_one();
+}
+
+void ProgressThread::end() {
+  if (!made()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    asleep_ = false;
+    changed_.notify_one();
+  }
+  thread_.join();
+}
+
+bool ProgressThread::wait_to_begin(const std::string& late) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return begun_ || ends_; };
+  if (!changed_.wait_for(lock, std::chrono::seconds(20), ready)) say(late);
+  changed_.wait(lock, ready);
+  return !ends_;
+}
+
+/// Until wakes_ is not `woken`. Either wake() sees that it sleeps, or it sees that wake() was called.
+void ProgressThread::sleep(std::uint64_t woken) {
+  std::unique_lock lock(mutex_);
+  asleep_ = true;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (wakes_.load(std::memory_order_relaxed) != woken) asleep_ = false;
+  changed_.wait(lock, [this] { return !asleep_ || ends_; });
+}
+
+int ProgressThread::work(const std::string& late) {
+  constexpr int most_idle = 5;  // naps, before it sleeps: to be woken takes the waker longer than all else in a start
+  here = true;
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds; else naps are 50 us longer
+  if (!wait_to_begin(late)) return MPI_SUCCESS;
+  Naps naps;
+  std::uint64_t looked = 0, woken = 0;
+  for (int idle = most_idle; !ends_;) {
+    if (idle == most_idle) {
+      sleep(woken);
+      idle = 0;
+      continue;
+    }
+    const std::uint64_t before = std::exchange(looked, looks.load(std::memory_order_relaxed));
+    if (looked != before) {
+      naps.longest();
+      continue;
+    }
+    const std::uint64_t known = std::exchange(woken, wakes_.load(std::memory_order_relaxed));
+    const Left left = advance_.load(std::memory_order_relaxed)();
+    if (left == Left::nothing) {
+      naps.longest(), ++idle;
+      continue;
+    }
+    idle = 0;
+    if (woken != known || left == Left::rested) naps.moved();
+    look_for_messages();
+    naps.next();
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace swapmeet

@@ -178,8 +178,9 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
     // what was decided, blocking calls have decided: so on all ranks
     const Decision* const decision = communicator_.decided(collective, block_bytes);
     const bool by_mpi = decision && (decision->spec().intra == Transport::mpi || decision->sized);
-    const bool ours =
-        decision && decision->exchange && !(by_mpi && communicator_.locked()) && !communicator_.starts_on_host();
+    const bool may_exceed_limits = decision && block_bytes > decision->unchecked_bytes;  // and go to the host MPI, then
+    const bool ours = decision && decision->exchange && !may_exceed_limits && !(by_mpi && communicator_.locked()) &&
+                      !communicator_.starts_on_host();
     if (!decision) communicator_.want(collective, block_bytes);
     return ours ? std::nullopt : std::optional(communicator_.user());
   }

@@ -6,16 +6,44 @@ import json
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "taylor_green"
+RUNS = Path(__file__).with_name("taylor_green_runs.py")
 SMALL = ["--grid", "18", "--steps", "4"]  # 18 points: even blocks for 2 and 3 ranks, not for 4, 5
+DECOMPOSITIONS = ("slab", "pencil")
 
 
-def solve(launch, ranks: int, *arguments: str):
-    """Run the application on so many ranks."""
-    return launch(ranks, [sys.executable, str(EXAMPLE / "taylor_green.py"), *arguments], mpi="mpich")
+class Solved(NamedTuple):
+    """What became of a run."""
+
+    status: int  #: on all ranks
+    output: str
+    errors: str
+
+
+def solve(launch, ranks: int, *runs: list[str]) -> list[Solved]:
+    """Do runs of the application on so many ranks, one after the other."""
+    done = launch(ranks, [sys.executable, RUNS, json.dumps(runs)], mpi="mpich", timeout=60 + 60 * len(runs))
+    assert done.returncode == 0, done.stdout + done.stderr
+    solved = []
+    for line in done.stdout.splitlines():
+        statuses, outputs, errors = zip(*json.loads(line), strict=True)
+        assert len(set(statuses)) == 1 and len(statuses) == ranks
+        solved.append(Solved(statuses[0], "".join(outputs), "".join(errors)))
+    assert len(solved) == len(runs)
+    return solved
+
+
+def solve_to(launch, folder: Path, ranks: int, *runs: list[str]) -> list[bytes]:
+    """The same of runs that are right; what they write."""
+    files = [folder / f"{number}.json" for number in range(len(runs))]
+    words = [[*SMALL, *run, "--output", str(file)] for run, file in zip(runs, files, strict=True)]
+    for one in solve(launch, ranks, *words):
+        assert one.status == 0, one
+    return [file.read_bytes() for file in files]
 
 
 @pytest.fixture(scope="module")
@@ -44,93 +72,89 @@ def test_series_begins_as_published(series) -> None:
 
 @pytest.fixture(scope="module")
 def reference(launch, tmp_path_factory) -> dict:
-    """Return the result of one rank."""
+    """Return the result of one rank, of the application as users start it."""
     output = tmp_path_factory.mktemp("reference") / "run.json"
-    completed = solve(launch, 1, *SMALL, "--output", str(output))
+    argv = [sys.executable, EXAMPLE / "taylor_green.py", *SMALL, "--output", output]
+    completed = launch(1, argv, mpi="mpich")
     assert completed.returncode == 0, completed.stdout + completed.stderr
     return json.loads(output.read_text())
 
 
-@pytest.mark.parametrize("decomposition", ["slab", "pencil"])
-@pytest.mark.parametrize(
-    "ranks", [pytest.param(1, marks=pytest.mark.long), 2, 3, pytest.param(4, marks=pytest.mark.long), 5]
-)
-def test_every_decomposition_gives_the_same_flow(launch, tmp_path, reference, ranks: int, decomposition: str) -> None:
-    output = tmp_path / "run.json"
-    arguments = ["--decomposition", decomposition, "--output", str(output)]
-    completed = solve(launch, ranks, *SMALL, *arguments)
-    assert completed.returncode == 0, completed.stdout + completed.stderr
-    result = json.loads(output.read_text())
+def check_flow(result: dict, reference: dict) -> None:
     assert [check["passed"] for check in result["checks"]] == [True] * 3
     assert len(result["samples"]) == 5
     for sample, expected in zip(result["samples"], reference["samples"], strict=True):
         assert sample == pytest.approx(expected, rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize(("ranks", "decomposition"), [(3, "slab"), (4, "pencil")])
-def test_plane_flow_matches_its_exact_solution(launch, ranks: int, decomposition: str) -> None:
-    completed = solve(launch, ranks, *SMALL, "--flow", "2d", "--decomposition", decomposition)
-    assert completed.returncode == 0, completed.stdout + completed.stderr
-    assert "passed  exact solution" in completed.stdout
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(1, marks=pytest.mark.long), 2, 3, pytest.param(4, marks=pytest.mark.long), 5]
+)
+def test_every_decomposition_gives_the_same_flow(launch, tmp_path, reference, ranks: int) -> None:
+    for written in solve_to(launch, tmp_path, ranks, *(["--decomposition", one] for one in DECOMPOSITIONS)):
+        check_flow(json.loads(written), reference)
 
 
+@pytest.mark.parametrize("ranks", [pytest.param(3, marks=pytest.mark.long), 4])
+def test_plane_flow_matches_its_exact_solution(launch, ranks: int) -> None:
+    runs = ([*SMALL, "--flow", "2d", "--decomposition", one] for one in DECOMPOSITIONS)
+    for solved in solve(launch, ranks, *runs):
+        assert solved.status == 0, solved
+        assert "passed  exact solution" in solved.output
+
+
+@pytest.mark.long  # applications_test.py in CI, with and without the library
 def test_equal_runs_write_equal_bytes(launch, tmp_path) -> None:
-    outputs = [tmp_path / "first.json", tmp_path / "second.json"]
-    for output in outputs:
-        solve(launch, 4, *SMALL, "--decomposition", "pencil", "--output", str(output))
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    first, second = ([*solve_to(launch, tmp_path, 4, ["--decomposition", "pencil"])] for _ in range(2))
+    assert first == second
 
 
 @pytest.mark.parametrize("decomposition", [pytest.param("slab", marks=pytest.mark.long), "pencil"])
 def test_planned_exchanges_give_the_same_bytes(launch, tmp_path, decomposition: str) -> None:
-    outputs = [tmp_path / "plain.json", tmp_path / "planned.json"]
-    for output, plan in zip(outputs, ([], ["--plan", "radix(r=2)"]), strict=True):
-        arguments = [*SMALL, "--decomposition", decomposition, *plan, "--output", str(output)]
-        assert solve(launch, 6, *arguments).returncode == 0
-    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    plain = ["--decomposition", decomposition]
+    first, second = solve_to(launch, tmp_path, 6, plain, [*plain, "--plan", "radix(r=2)"])
+    assert first == second
+
+
+CALLS = [["--calls", "nonblocking"], ["--calls", "persistent"], ["--plan", "auto"]]
 
 
 @pytest.mark.parametrize(
-    ("calls", "decomposition"),
-    [
-        (["--calls", "nonblocking"], "slab"),
-        (["--calls", "persistent"], "pencil"),
-        (["--plan", "auto"], "slab"),
-        pytest.param(["--calls", "nonblocking"], "pencil", marks=pytest.mark.long),
-        pytest.param(["--calls", "persistent"], "slab", marks=pytest.mark.long),
-        pytest.param(["--plan", "auto"], "pencil", marks=pytest.mark.long),
-    ],
+    "decompositions",
+    [("slab", "pencil", "slab"), pytest.param(("pencil", "slab", "pencil"), marks=pytest.mark.long)],
+    ids="-".join,
 )
-def test_exchanges_in_parts_give_the_same_flow(
-    launch, tmp_path, reference, calls: list[str], decomposition: str
-) -> None:
-    output = tmp_path / "run.json"
-    arguments = [*SMALL, *calls, "--parts", "4", "--decomposition", decomposition, "--output", str(output)]
-    completed = solve(launch, 4, *arguments)
-    assert completed.returncode == 0, completed.stdout + completed.stderr
-    for sample, expected in zip(json.loads(output.read_text())["samples"], reference["samples"], strict=True):
-        assert sample == pytest.approx(expected, rel=1e-12, abs=0)
+def test_exchanges_in_parts_give_the_same_flow(launch, tmp_path, reference, decompositions: tuple[str, ...]) -> None:
+    runs = [[*calls, "--parts", "4", "--decomposition", one] for calls, one in zip(CALLS, decompositions, strict=True)]
+    for written in solve_to(launch, tmp_path, 4, *runs):
+        check_flow(json.loads(written), reference)
 
 
-def test_too_long_a_time_step_fails_the_checks(launch) -> None:
-    completed = solve(launch, 2, *SMALL, "--dt", "1.0")
-    assert completed.returncode == 1
-    assert "FAILED  energy balance" in completed.stdout
+#: (words, the one message): where a run cannot begin.
+MISTAKES = [
+    (["--grid", "7"], "--grid 7: need at least 8"),
+    (["--flow", "4d"], "argument --flow"),
+    (["--parts", "0"], "--parts 0: need at least 1"),
+    (["--plan", "nonsense"], 'unknown algorithm "nonsense"'),
+    (["--dt", "nan"], "--dt nan: must be positive and finite"),
+]
 
 
-@pytest.mark.parametrize(
-    ("ranks", "arguments", "message"),
-    [
-        (2, ["--grid", "7"], "--grid 7: need at least 8"),
-        (2, ["--flow", "4d"], "argument --flow"),
-        (2, ["--parts", "0"], "--parts 0: need at least 1"),
-        (2, ["--plan", "nonsense"], 'unknown algorithm "nonsense"'),
-        (2, ["--dt", "nan"], "--dt nan: must be positive and finite"),
-        (9, ["--grid", "8"], "9 ranks do not fit, need at most 8 ranks"),
-    ],
-)
-def test_bad_arguments_are_told_once(launch, ranks: int, arguments: list[str], message: str) -> None:
-    completed = solve(launch, ranks, *arguments)
-    assert completed.returncode == 2
-    assert completed.stderr.count(message) == 1
-    assert "Traceback" not in completed.stderr
+def check_mistake(solved: Solved, message: str) -> None:
+    assert solved.status == 2
+    assert solved.errors.count(message) == 1
+    assert "Traceback" not in solved.errors
+
+
+def test_mistakes_are_told_once_and_too_long_a_time_step_fails_the_checks(launch) -> None:
+    late, *refused = solve(launch, 2, [*SMALL, "--dt", "1.0"], *(words for words, _ in MISTAKES))
+    assert late.status == 1
+    assert "FAILED  energy balance" in late.output
+    for solved, (_, message) in zip(refused, MISTAKES, strict=True):
+        check_mistake(solved, message)
+
+
+@pytest.mark.long
+def test_too_many_ranks_are_told_once(launch) -> None:
+    (solved,) = solve(launch, 9, ["--grid", "8"])
+    check_mistake(solved, "9 ranks do not fit, need at most 8 ranks")

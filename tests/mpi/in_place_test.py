@@ -15,11 +15,18 @@ SPECS = [
     "pairwise",
     "tuna",
 ]
+AT_FIVE = {"auto", "direct(window=1,intra=shm)", "tuna"}  #: in CI, too: the choice, a window, and blocks passed on
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("ranks", [2, 3, 5])
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("spec", "ranks"),
+    [
+        pytest.param(spec, ranks, marks=[] if ranks < 5 or spec in AT_FIVE else [pytest.mark.long])
+        for spec in SPECS
+        for ranks in (2, 3, 5)
+    ],
+)
 def test_every_byte(launch, compiled, wheel: str, spec: str, ranks: int) -> None:
     done = launch(ranks, [compiled(wheel, "in_place")], mpi=wheel, algorithm=spec, timeout=120)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -67,9 +67,8 @@ check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take n
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
 test: programs  ## Run all tests that decide whether a change lands, in some 15 minutes on two cores
-	@mkdir -p build; nice -n 5 $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) >build/other-tests.log 2>&1 & others=$$!; \
-	status=0; $(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; \
-	wait $$others || status=$$?; cat build/other-tests.log; exit $$status
+	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
+	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
 nightly: PACKAGES += quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
@@ -80,7 +79,6 @@ nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exha
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
 # Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
-# In `make test` the others run beside them, with what those leave of the cores while they start, end and wait.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 ON_EACH_CORE := --numprocesses=auto
 TWO_AT_A_TIME := --numprocesses=2

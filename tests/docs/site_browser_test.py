@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from browser import browser, errors, use_scheme
 from docs.pages import ROOT
-from limits import scaled
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +67,7 @@ def axe() -> str:
             pytest.skip("takes npm, to get axe-core: Debian's npm")
         file.parent.mkdir(parents=True, exist_ok=True)
         argv = ["npm", "pack", AXE, "--silent", "--pack-destination", str(file.parent)]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=scaled(60))
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
         if done.returncode != 0:
             pytest.skip(f"axe-core cannot be fetched from npm: {done.stderr[-200:]}")
         with tarfile.open(next(file.parent.glob("*.tgz"))) as package:
@@ -88,7 +87,7 @@ def wait(chromium: Any, script: str) -> Any:
     """The value of a script as soon as it is true."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(chromium, scaled(20)).until(lambda one: one.execute_script(script))
+    return WebDriverWait(chromium, 20).until(lambda one: one.execute_script(script))
 
 
 def test_search_finds_a_word(chromium: Any, root: str) -> None:

@@ -93,6 +93,7 @@ Ongoing::Rest UnderWay::move_all_but(const Ongoing* one, bool in_progress) {
 }
 
 bool UnderWay::advance(Ongoing& one) {
+  ProgressThread::count_look();
   if (!std::exchange(moving, true)) {
     move_all_but(&one, false);
     moving = false;

@@ -38,6 +38,14 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
     started(ranks, "wrong")
 
 
+@pytest.mark.parametrize("spec", ["shared-memory", "pairwise", "tuna(r=2)"])
+@pytest.mark.parametrize("ranks", [3, 5])
+def test_goes_on_while_a_rank_computes(started, tmp_path: Path, ranks: int, spec: str) -> None:
+    """Without calls of MPI. The ranks are on several nodes but for the first spec."""
+    nodes = {} if spec == "shared-memory" else {"SWAPMEET_NODES": "1"}
+    started(ranks, "aside", str(tmp_path / "done"), algorithm=spec, **nodes)
+
+
 def test_errors_of_other_calls_are_returned_as_before(launch, compiled, wheel: str) -> None:
     """MPICH raises those of MPI_Waitall on MPI_COMM_SELF once that has an error handler of its own."""
     done = launch(2, [compiled(wheel, "truncated")], mpi=wheel, algorithm="tuna(r=2)", env=THREAD, timeout=60)

@@ -5,14 +5,16 @@
  *   blocked     while another rank waits in MPI_Recv
  *   freed       on a communicator that is freed at once
  *   ended       on communicators that end when they are freed, which an attribute tells
+ *   aside       while rank 0 makes no call of MPI until the others are done, which the file ROUNDS tells it
  *   wrong       a block that does not fit, on a communicator whose errors return
  * It prints "nonblocking: right". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { STRIDE = 8, POISON = -7, COMMS = 3, KINDS = 5, ALL = COMMS * KINDS, TESTALL = 5, WAYS = 7 };
+enum { STRIDE = 8, POISON = -7, COMMS = 3, KINDS = 5, ALL = COMMS * KINDS, TESTALL = 5, WAYS = 7, MOST_LOOKS = 20000 };
 enum { EQUAL, IN_PLACE, GAPS, UNEQUAL, TYPED };
 
 typedef struct {
@@ -237,6 +239,28 @@ static void mistaken(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Without a thread they never are: what rank 0 sends later waits for its calls. */
+static void aside(const char *file) {
+  Exchange x;
+  MPI_Request request;
+  MPI_Comm others;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, world_rank, &others);
+  acquaint(MPI_COMM_WORLD);
+  make(&x, EQUAL, MPI_COMM_WORLD), fill(&x, 1), start(&x, 0, &request);
+  if (world_rank > 0) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(others);
+    if (world_rank == 1) fclose(fopen(file, "w"));
+  } else {
+    int looks = 0;
+    while (access(file, F_OK) && ++looks < MOST_LOOKS) usleep(1000);
+    wrong += looks == MOST_LOOKS;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  check(&x), unmake(&x);
+  MPI_Comm_free(&others);
+}
+
 static int ends(MPI_Comm comm, int key, void *ended, void *extra) {
   (void)comm, (void)key, (void)extra;
   return ++*(int *)ended, MPI_SUCCESS;
@@ -277,6 +301,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "blocked") == 0) blocked(rounds);
   if (strcmp(mode, "freed") == 0) freed(rounds);
   if (strcmp(mode, "ended") == 0) ended(rounds);
+  if (strcmp(mode, "aside") == 0) aside(argv[3]);
   if (strcmp(mode, "wrong") == 0) mistaken();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (world_rank == 0) printf(all_wrong ? "nonblocking: %d wrong\n" : "nonblocking: right\n", all_wrong);

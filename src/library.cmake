@@ -47,7 +47,7 @@ swapmeet_precompile_headers(swapmeet)
 # What their short files include takes longest: the files of such a folder are compiled as one.
 option(SWAPMEET_UNITY "Compile folders of libswapmeet.so whose files include much as one file each" ON)
 if(SWAPMEET_UNITY)
-  foreach(folder exchange session api interpose)
+  foreach(folder exchange session api interpose observe buffers mpi)
     set(folder_sources ${mpi_sources})
     list(FILTER folder_sources INCLUDE REGEX "/${folder}/[^/]*$")
     set_source_files_properties(${folder_sources} PROPERTIES UNITY_GROUP ${folder})

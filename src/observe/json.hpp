@@ -1,6 +1,7 @@
 /// The little that is needed to write JSON.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,7 @@ inline std::string json_text(std::string_view text) {
   }
   return json + '"';
 }
+
+inline std::string number(std::integral auto value) { return std::to_string(value); }
 
 }  // namespace swapmeet

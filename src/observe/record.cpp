@@ -45,9 +45,6 @@ Load& load() {
 }
 __attribute__((constructor)) void at_load() { load(); }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 /// Nanoseconds since this process was started.
 std::string since_load(Clock::time_point time) {
   return number(std::int64_t{std::chrono::nanoseconds(time - load().time).count()});

@@ -33,8 +33,6 @@ std::string words(Doing doing) {
   return "between calls";
 }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds);

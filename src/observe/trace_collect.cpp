@@ -11,10 +11,6 @@ namespace {
 constexpr int trace_tag = 5;  // no other message is under way
 constexpr int round_trips = 24;
 
-std::int64_t nanoseconds(Trace::Time time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
 template <class T>
 void send(const T* data, std::size_t count, Rank to, MPI_Comm comm) {
   PMPI_Send(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, to, trace_tag, comm);

@@ -47,10 +47,6 @@ std::string microseconds(std::int64_t ns) {
   return text;
 }
 
-std::int64_t nanoseconds(Trace::Time time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
 std::string step_of(std::uint32_t step) { return step == Trace::no_step ? "" : "\"step\":" + std::to_string(step); }
 
 }  // namespace

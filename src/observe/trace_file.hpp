@@ -17,6 +17,11 @@ struct TracedCall {
   std::vector<std::int32_t> nodes;  ///< the node of each rank
 };
 
+/// As the files have times.
+inline std::int64_t nanoseconds(Trace::Time time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
 /// What a rank tells of its trace before the trace itself. Sent as it lies.
 struct TraceHead {
   std::int64_t begin_ns = 0, end_ns = 0;  ///< of the call, by the rank's clock

@@ -19,7 +19,7 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::chrono::duration<double> longest_interval{1}, least_interval{0.02};
+constexpr std::chrono::duration<double> longest_pause{1}, least_pause{0.02};
 constexpr double looks_each_limit = 10;
 
 std::string host_name() {
@@ -145,7 +145,7 @@ void Watchdog::meets(int world_rank, const JoinOffer& process) {
 
 void Watchdog::watch() {
   const std::chrono::duration<double> wanted{setting_.seconds / looks_each_limit};
-  const auto interval = std::clamp(wanted, least_interval, longest_interval);
+  const auto interval = std::clamp(wanted, least_pause, longest_pause);
   write("\"event\": \"watches\", \"ranks\": " + std::to_string(setting_.ranks) +
         ", \"host\": " + json_text(host_name()) + ", \"seconds\": " + std::to_string(setting_.seconds));
   Clock::time_point last = Clock::now();

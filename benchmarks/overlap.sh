@@ -21,7 +21,7 @@ for one in json.load(sys.stdin)["overlaps"]:
     us = {name: f"{1e6 * seconds:.2f}" for name, seconds in one["seconds"].items()}
     taken = (us[name] for name in ("pure", "computing", "overlapped", "start", "tests", "wait"))
     spec = one["spec"] if one["spec"] == "native" else "'"$serves"'"
-    if (spec, "'"$serves"'") != ("native", "thread"):  # that is the host MPI's as well
+    if (spec, "'"$serves"'") != ("native", "thread"):  # the host MPI serves that one as well
         print("'"$where"'", one["mpi"].split()[0], one["ranks"], one["sizes"], spec, one["tests"], *taken)'
 }
 for turn in 1 2; do

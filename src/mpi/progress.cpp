@@ -138,6 +138,10 @@ void advance_by_thread(ProgressThread* thread) { progress_thread = thread; }
 
 bool has_progress_thread() { return progress_thread != nullptr; }
 
+const char* advanced_by() {
+  return has_progress_thread() ? "; advanced by a thread" : "; advanced in the host MPI's progress";
+}
+
 void look_for_messages() {
   static const int tag = most_tag();
   int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else

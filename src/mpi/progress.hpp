@@ -27,6 +27,9 @@ class ProgressThread;
 void advance_by_thread(ProgressThread* thread);
 bool has_progress_thread();
 
+/// "; advanced ...", which ends an explanation of what serves an exchange that is started.
+const char* advanced_by();
+
 /// Whether the host MPI calls others in its progress, or a thread advances. The same on all ranks of a job with one MPI.
 bool has_progress();
 

@@ -17,6 +17,7 @@ inline std::string json_text(std::string_view text) {
   return json + '"';
 }
 
+/// As JSON has it.
 inline std::string number(std::integral auto value) { return std::to_string(value); }
 
 }  // namespace swapmeet

@@ -158,7 +158,7 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), true, {}, problem, error);
   if (!planned) return host(problem);
-  explain_plan(collective, *this, planned->spec(), planned->reason() + "; advanced in the host MPI's progress");
+  explain_plan(collective, *this, planned->spec(), planned->reason() + advanced_by());
   if (options_.statistics)
     planned->count([&](const Spec& spec) {
       return &statistics().tally(collective, shape_.ranks, to_text(spec), planned->reason());

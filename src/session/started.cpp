@@ -226,7 +226,7 @@ int StartedQueue::start_first(One& one) {
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
     explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
-            one.decision->exchange ? "; advanced in the host MPI's progress" : "");
+            one.decision->exchange ? advanced_by() : "");
   if (post) {
     Post::set(post->number, static_cast<std::int64_t>(communicator_.number()));
     Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(one.decision->tally)));

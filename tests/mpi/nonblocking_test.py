@@ -42,8 +42,9 @@ def test_an_error_is_raised_on_completion(started, ranks: int) -> None:
 @pytest.mark.parametrize("ranks", [3, 5])
 def test_goes_on_while_a_rank_computes(started, tmp_path: Path, ranks: int, spec: str) -> None:
     """Without calls of MPI. The ranks are on several nodes but for the first spec."""
-    nodes = {} if spec == "shared-memory" else {"SWAPMEET_NODES": "1"}
-    started(ranks, "aside", str(tmp_path / "done"), algorithm=spec, **nodes)
+    env = {"SWAPMEET_EXPLAIN": "1"} if spec == "shared-memory" else {"SWAPMEET_NODES": "1"}
+    complaints, _ = started(ranks, "aside", str(tmp_path / "done"), algorithm=spec, **env)
+    assert ("advanced by a thread" in complaints) == (spec == "shared-memory")
 
 
 def test_errors_of_other_calls_are_returned_as_before(launch, compiled, wheel: str) -> None:

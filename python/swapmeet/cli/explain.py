@@ -156,7 +156,7 @@ def _started(target: mpis.Mpi, collective: str, ranks: int) -> str:
     if (target.abi, collective) == ("openmpi", "alltoallw") and not os.environ.get("SWAPMEET_ALGORITHM"):
         return "the host MPI, which takes less for small blocks; persistent ones as above"
     if setting == "thread":
-        return "as above, advanced by a thread and where ranks wait (SWAPMEET_NONBLOCKING=thread, MPI_THREAD_MULTIPLE)"
+        return "as above, advanced by a thread, with MPI_THREAD_MULTIPLE (SWAPMEET_NONBLOCKING=thread)"
     return f"as above, advanced in the host MPI's progress ({target.progress_symbol})"
 
 

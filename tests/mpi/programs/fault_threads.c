@@ -1,6 +1,6 @@
-/* Non-blocking and persistent all-to-alls that a thread advances as well, where one call that the library makes fails on rank 1, its n-th
- * (fault.c): "pthread_create", or a function of MPI. Half of them on a second communicator. Arguments: the function, n,
- * "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
+/* Non-blocking and persistent all-to-alls that a thread advances as well, where one call that the library makes fails on
+ * rank 1, its n-th (fault.c): "pthread_create", or a function of MPI. Half of them on a second communicator. Arguments: the
+ * function, n, "begin" or "plan". Prints a line for each rank, with a letter for each exchange, as fault_calls.c does:
  * ".", "e" or "W"; and "S" if signals are not as they were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
  *   blocked     while another rank waits in MPI_Recv
  *   freed       on a communicator that is freed at once
  *   ended       on communicators that end when they are freed, which an attribute tells
- *   aside       while rank 0 makes no call of MPI until the others are done, which the file ROUNDS tells it
+ *   aside       while rank 0 makes no call of MPI until the others are done, after which the file ROUNDS exists
  *   wrong       a block that does not fit, on a communicator whose errors return
  * It prints "nonblocking: right". */
 #include <mpi.h>

@@ -66,7 +66,7 @@ check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take n
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: programs  ## Run all tests that decide whether a change lands, in some 15 minutes on two cores
+test: programs  ## Run all tests that decide whether a change lands, in half an hour on two cores
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 

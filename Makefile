@@ -125,10 +125,10 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 # file of the library alone.
 READ := $(CURDIR)/src/
 tidy: $(VENV)/.extra-lint build
-	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF -DSWAPMEET_CORE=$(CURDIR)/build/core \
+	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF \
 		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null
-	@for part in core tidy; do $(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/$$part \
-		$(READ) >build/tidy-$$part.log 2>&1 || { grep -A 5 -E 'warning:|error:' build/tidy-$$part.log; exit 1; }; done
+	@$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/tidy $(READ) >build/tidy.log 2>&1 || \
+		{ grep -A 5 -E 'warning:|error:' build/tidy.log; exit 1; }
 
 # Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
 # while the core is compiled.

@@ -64,7 +64,7 @@ struct Offsets {
 };
 
 /// The ranks as seen from a place, for each offset: so far ahead of it, and behind it. -1: that place is a proxy.
-struct Surroundings {
+struct RanksAround {
   std::vector<Rank> ahead, behind;
 };
 
@@ -319,7 +319,7 @@ class Bruck {
   Arrangement grid_;
   FlowBuilder flow_;
   std::vector<std::int32_t> places_;   ///< that we hold: our own first, then those that we are the proxy of
-  std::vector<Surroundings> around_;   ///< of each of these places
+  std::vector<RanksAround> around_;    ///< of each of these places
   std::vector<std::int32_t> strides_;  ///< of the dimensions, in places
   std::vector<Digit> digits_;
   std::vector<std::size_t> begins_;  ///< of each class of offsets: the digit that it begins with

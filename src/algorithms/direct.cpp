@@ -75,13 +75,13 @@ std::string unsuitable_order(const Spec& spec, const Shape& shape) {
   return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
 }
 
-std::optional<Arrangement> grid_of(const Spec& spec, const Shape& shape) {
+std::optional<Arrangement> one_dimension(const Spec& spec, const Shape& shape) {
   if (spec.order != Order::shift) return std::nullopt;
   return arrange({}, shape);
 }
 
 }  // namespace
 
-extern const Algorithm direct_family{direct, unsuitable_order, grid_of, true};
+extern const Algorithm direct_family{direct, unsuitable_order, one_dimension, true};
 
 }  // namespace swapmeet

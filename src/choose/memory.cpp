@@ -115,12 +115,6 @@ constexpr std::string_view words[] = {"ranks", "nodes",   "per-node",  "bytes", 
 double upper_s(const Evidence& evidence) { return evidence.mean_s + 2 * evidence.spread_s; }
 double lower_s(const Evidence& evidence) { return evidence.mean_s - 2 * evidence.spread_s; }
 
-std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
-  return text;
-}
-
 /// Of a kind that all evidence is of: what is to be used, if that is known.
 const Evidence* fastest(const std::vector<const Evidence*>& all, const Evidence*& native) {
   const Evidence* sure = nullptr;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "algorithms/generate.hpp"
 #include "choose/limits.hpp"
+#include "schedule/names.hpp"
 #include "verify/verify.hpp"
 
 namespace swapmeet {
@@ -72,12 +72,6 @@ constexpr std::int32_t most_priced_class = 24;  ///< larger blocks get what thes
 /// Of calls for which a spec is chosen: ranks do not know the sizes of others' blocks.
 std::int32_t class_chosen_for(Collective collective, std::int64_t block_bytes) {
   return of_unequal_blocks(collective) ? unknown_class : std::min(block_class(block_bytes), most_priced_class);
-}
-
-std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
-  return text;
 }
 
 std::string reason_for(const Expectation& chosen, const Expectation& host) {

@@ -16,7 +16,8 @@ constexpr double first_noise = 0.4;              ///< of an arm's first call, wh
 constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
 constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
 constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
-constexpr double sure = 2.5;  ///< deviations by which what replaces the host MPI must be ahead: there are many looks
+constexpr double sure_of_spec =
+    2.5;  ///< deviations by which what replaces the host MPI must be ahead: there are many looks
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
 constexpr double sure_slower = 2;     ///< the same of what is not even measured
@@ -269,7 +270,7 @@ void Trials::change() {
   if (tried(native) && behind > -std::log(by_host) &&
       behind > sure_of_host * std::hypot(unsure(native), unsure(usual_)))
     usual_ = native;
-  const double enough = usual_ == native ? sure : sure_of_ours;
+  const double enough = usual_ == native ? sure_of_spec : sure_of_ours;
   int best = usual_;
   for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
     const double faster = expected(usual_) - expected(arm);

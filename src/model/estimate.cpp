@@ -11,7 +11,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double us_of_ns = 1e-3;
 constexpr std::int64_t most_remembered = std::int64_t{1} << 24;  ///< links of paths
 
 /// Paths between nodes, each looked up once if there is room.
@@ -306,12 +305,12 @@ struct Wire {
   }
 };
 
-struct Round {
+struct RoundTimes {
   double sends, m, overlap, eager_receives = 0, handshakes = 0;
   bool eager;
   std::array<Wire, 2> wires;
 
-  Round(const RoundLoad& load, const NetworkCosts& costs, double bytes, double peers)
+  RoundTimes(const RoundLoad& load, const NetworkCosts& costs, double bytes, double peers)
       : sends(static_cast<double>(load.sends)),
         m(costs.between.overhead_us + load.between.share * (costs.between.core_us(peers) - costs.between.overhead_us)),
         overlap(costs.overlap),
@@ -353,9 +352,9 @@ struct Round {
 
 /// The messages of no bytes that grant those of a step.
 double grants_us(const StepLoad& step, const NetworkCosts& costs, double peers) {
-  if (step.sliding && !step.rounds.empty()) return Round(step.all, costs, 0, peers).alone_us();
+  if (step.sliding && !step.rounds.empty()) return RoundTimes(step.all, costs, 0, peers).alone_us();
   double sum = 0;
-  for (const RoundLoad& load : step.rounds) sum += Round(load, costs, 0, peers).alone_us();
+  for (const RoundLoad& load : step.rounds) sum += RoundTimes(load, costs, 0, peers).alone_us();
   return sum;
 }
 
@@ -364,12 +363,12 @@ double step_us(const StepLoad& step, const NetworkCosts& costs, double bytes, Ra
                copies_us(step.typed, costs.datatype, bytes, ranks, costs.cache_bytes) +
                step.typed.messages * costs.datatype_us;
   if (step.sliding && !step.rounds.empty()) {
-    const Round all(step.all, costs, bytes, peers);
+    const RoundTimes all(step.all, costs, bytes, peers);
     if (all.eager) return sum + all.alone_us();
     sum += all.latency_us();
   }
   for (const RoundLoad& load : step.rounds) {
-    const Round round(load, costs, bytes, peers);
+    const RoundTimes round(load, costs, bytes, peers);
     sum += step.sliding ? round.following_us() : round.alone_us();
   }
   return sum;

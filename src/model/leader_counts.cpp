@@ -12,7 +12,7 @@ namespace swapmeet {
 namespace {
 
 /// What a leader sends on.
-struct Load {
+struct LeaderLoad {
   std::int64_t groups = 0, destinations = 0;
   bool contiguous = true;    ///< the destinations are consecutive ranks
   std::int64_t members = 0;  ///< of its own group
@@ -41,7 +41,7 @@ class Consecutive {
 struct Node {
   std::int32_t number = 0;
   std::int64_t size = 0, elsewhere = 0;  ///< ranks of it, and of others
-  std::vector<Load> loads{};             ///< of its leaders
+  std::vector<LeaderLoad> loads{};       ///< of its leaders
   std::int64_t senders = 0;              ///< leaders that send anything
   std::int64_t groups = 0;               ///< that they send to
   std::int64_t packed = 0;               ///< blocks of a rank for all leaders that it packs, its own leader included
@@ -71,7 +71,7 @@ class Leading {
     Node node{number, map_.size(number), static_cast<std::int64_t>(map_.ranks().size()) - map_.size(number)};
     for (std::int32_t leader = 0; leader < map_.leaders(number); ++leader) {
       node.loads.push_back(load_of(node, leader));
-      const Load& load = node.loads.back();
+      const LeaderLoad& load = node.loads.back();
       node.senders += load.groups > 0;
       node.groups += load.groups;
       if (packs_within_ && !load.contiguous) node.packed += load.destinations;
@@ -79,12 +79,12 @@ class Leading {
     return node;
   }
 
-  static Phases sent(const Node& node, const Load& load) {
+  static Phases sent(const Node& node, const LeaderLoad& load) {
     return {{{node.size - 1 + node.senders - (load.groups > 0), node.size - 1 + node.elsewhere - load.destinations},
              {load.groups, node.size * load.destinations},
              {node.elsewhere > 0 ? load.members - 1 : 0, (load.members - 1) * node.elsewhere}}};
   }
-  Phases received(const Node& node, const Load& load) const {
+  Phases received(const Node& node, const LeaderLoad& load) const {
     return {{{(node.size - 1) * (1 + (load.groups > 0)), (node.size - 1) * (1 + load.destinations)},
              {map_.nodes() - 1, node.elsewhere * load.members},
              {}}};
@@ -96,7 +96,7 @@ class Leading {
 
   /// Blocks, of the leader of group `number`.
   std::int64_t scratch(const Node& node, std::int32_t number) const {
-    const Load& load = node.loads[static_cast<std::size_t>(number)];
+    const LeaderLoad& load = node.loads[static_cast<std::size_t>(number)];
     const std::int64_t arrives = load.members > 1 ? load.members * node.elsewhere : 0;
     const std::int64_t leaves = node.size > 1 ? node.size * load.destinations : 0;
     std::int64_t gathering = 0, exchanging = 0, scattering = 0;
@@ -116,7 +116,7 @@ class Leading {
   }
 
   /// Of a leader: its own block, what it gathers and scatters to itself, and what is packed.
-  Copies copies(const Node& node, const Load& load) const {
+  Copies copies(const Node& node, const LeaderLoad& load) const {
     Copies copies{1, 1};
     const auto add = [&](std::int64_t blocks, std::int64_t pieces) {
       copies.blocks += static_cast<double>(blocks), copies.pieces += static_cast<double>(pieces);
@@ -140,9 +140,9 @@ class Leading {
   }
 
  private:
-  Load load_of(const Node& node, std::int32_t leader) const {
-    Load load{map_.served_count(node.number, leader), node.elsewhere, true,
-              static_cast<std::int64_t>(map_.members(Group{node.number, leader}).size())};
+  LeaderLoad load_of(const Node& node, std::int32_t leader) const {
+    LeaderLoad load{map_.served_count(node.number, leader), node.elsewhere, true,
+                    static_cast<std::int64_t>(map_.members(Group{node.number, leader}).size())};
     if (map_.leaders(node.number) == 1) {
       const auto [before, behind] = others(node.number);
       load.contiguous = consecutive_(behind, before);
@@ -221,7 +221,7 @@ std::vector<RoundCounts> leader_rounds(const Spec& spec, const Shape& shape) {
                      scatter = none(map.largest_group());
   for (std::int32_t number = 0; number < (map.equal_nodes() ? 1 : map.nodes()); ++number) {
     const Node node = leading.look_at(number);
-    const std::int64_t most = std::ranges::max(node.loads, {}, &Load::destinations).destinations;
+    const std::int64_t most = std::ranges::max(node.loads, {}, &LeaderLoad::destinations).destinations;
     if (node.size > 1)
       // and all before it
       gather[static_cast<std::size_t>(node.size) - 1].keep_most({1 + (node.senders > 0), 1 + most});
@@ -267,7 +267,7 @@ void leader_work(const Spec& spec, const Shape& shape, Work& work) {
         node_total[i] = node_total[i] + times * one[i];
       }
     };
-    for (const Load& load : node.loads) {
+    for (const LeaderLoad& load : node.loads) {
       add(sent, Leading::sent(node, load), 1);
       add(received, leading.received(node, load), 1);
       if (load.groups > 0 && node.size > 1) keep(phases[0].by_size[0].blocks, load.destinations);

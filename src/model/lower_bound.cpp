@@ -8,7 +8,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double us_of_ns = 1e-3;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t exact_numbers = 128;  ///< rounds and messages that are looked at one by one
 constexpr std::int64_t per_step = 32;        ///< from there on in steps of 1/32

@@ -8,6 +8,8 @@
 
 namespace swapmeet {
 
+constexpr double us_of_ns = 1e-3;
+
 /// Messages of one kind. Microseconds, and nanoseconds for a byte.
 struct MessageCost {
   /// L: from the end of a send's overhead to the beginning of the receive's; flags, in shared memory
@@ -41,7 +43,7 @@ struct MessageCost {
   /// What a message of so many bytes that nothing else hides takes besides L, o and its bytes on the wire.
   double startup_us(double bytes) const {
     const double first = bytes < static_cast<double>(fragment_bytes) ? bytes : static_cast<double>(fragment_bytes);
-    return first * fragment_byte_ns * 1e-3 + (is_eager(bytes) ? 0 : 2 * latency_us * handshake_trips);
+    return first * fragment_byte_ns * us_of_ns + (is_eager(bytes) ? 0 : 2 * latency_us * handshake_trips);
   }
 };
 

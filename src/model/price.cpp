@@ -9,8 +9,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr double us_of_ns = 1e-3;
-
 struct Size {
   double block_bytes;
   double passes;  ///< of all messages: segments of a block
@@ -96,12 +94,12 @@ Price loggp(const PhaseWork& phase, const MessageCost& within, const MessageCost
 }
 
 /// What a phase's messages of one kind take, without latency: of the rank's core, and of the wire.
-struct Load {
+struct PhaseLoad {
   double overhead = 0, gap = 0, bandwidth = 0;
   double core() const { return overhead + gap; }
 };
 
-Load load_within(const PhaseWork& phase, const MessageCost& within, const Machine& machine, Size size) {
+PhaseLoad load_within(const PhaseWork& phase, const MessageCost& within, const Machine& machine, Size size) {
   const PhaseTraffic& near = phase.within;
   const double messages = static_cast<double>(near.messages) * size.passes;
   return {within.overhead_us * overheads(near, true, size), within.gap_us * messages,
@@ -109,7 +107,7 @@ Load load_within(const PhaseWork& phase, const MessageCost& within, const Machin
                    near.node_blocks * size.block_bytes * machine.memory_byte_ns * us_of_ns)};
 }
 
-Load load_between(const PhaseWork& phase, const MessageCost& between, const Machine& machine, Size size) {
+PhaseLoad load_between(const PhaseWork& phase, const MessageCost& between, const Machine& machine, Size size) {
   const PhaseTraffic& far = phase.between;
   const double messages = static_cast<double>(far.messages) * size.passes;
   return {between.overhead_us * overheads(far, false, size) + core_us(phase, between, size),
@@ -124,7 +122,7 @@ double batches_us(const PhaseWork& phase, const MessageCost& link, Size size) {
 
 Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
                Size size, bool sliding) {
-  const Load near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
+  const PhaseLoad near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
   Price price;
   price.overhead = near.overhead + far.overhead;
   price.gap = near.gap + far.gap;
@@ -137,7 +135,7 @@ Price max_rate(const PhaseWork& phase, const MessageCost& within, const MessageC
 /// The rank's core, the wire and the way between nodes work at the same time: see price.hpp.
 Price pipelined(const PhaseWork& phase, const MessageCost& within, const MessageCost& between, const Machine& machine,
                 Size size, bool sliding, bool shared) {
-  const Load near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
+  const PhaseLoad near = load_within(phase, within, machine, size), far = load_between(phase, between, machine, size);
   const bool flagged = shared && phase.within.messages > 0, leaves = phase.between.messages > 0;
   Price price;
   price.overhead = near.overhead + far.overhead;

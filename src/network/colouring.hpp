@@ -46,5 +46,9 @@ bool settled(const Items& items, Colours& colours, std::int32_t count, std::span
 
 /// Bytes that improved() needs, or settled().
 std::int64_t colouring_bytes(const Items& items, std::int32_t colours);
+/// Colours that would take more are not improved.
+constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
+
+constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock, when colours are improved for a time
 
 }  // namespace swapmeet

@@ -41,7 +41,7 @@ struct Cable {
 };
 
 /// What is between the next quotes, from `at` on; moves `at` behind them.
-std::optional<std::string> in_quotes(std::string_view line, std::size_t& at) {
+std::optional<std::string> quoted(std::string_view line, std::size_t& at) {
   const std::size_t open = line.find('"', at);
   const std::size_t close = open == std::string_view::npos ? open : line.find('"', open + 1);
   if (close == std::string_view::npos) return std::nullopt;
@@ -124,9 +124,9 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
     const std::string_view first = lines.words()[0];
     std::size_t at = 0;
     if (first == "Switch" || first == "Ca" || first == "Rt") {
-      const auto id = in_quotes(lines.line(), at);
+      const auto id = quoted(lines.line(), at);
       if (!id || id->size() < 3) return lines.here("expected " + std::string(first) + " PORTS \"GUID\" # \"NAME\"");
-      const auto description = in_quotes(lines.line(), at);
+      const auto description = quoted(lines.line(), at);
       Node node{description.value_or(*id), first == "Ca", lines.number(), {}};
       const std::size_t semicolon = node.name.find(';');  // "MF0;leaf1:MSB7800/U1"
       if (!node.host && semicolon != std::string::npos)
@@ -140,7 +140,7 @@ Result<Network> parse_ibnetdiscover(std::string_view text) {
     } else if (first.starts_with('[')) {
       if (here.empty()) return lines.here("a port before any Switch or Ca");
       at = lines.line().find(']');
-      const auto peer = in_quotes(lines.line(), at);
+      const auto peer = quoted(lines.line(), at);
       if (!peer) return lines.here("expected [PORT] \"GUID\"[PORT]: the dump is cut off");
       if (*peer == here) return lines.here("a link from \"" + here + "\" to itself");
       nodes[here].at_port[port_of(first)] = *peer;

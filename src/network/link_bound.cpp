@@ -14,7 +14,7 @@ constexpr std::int32_t most_passes = 300;    ///< over all pairs
 constexpr double growth = 1;                 ///< of the logarithm of the length of the busiest link, in the first pass
 constexpr std::int64_t most_relaying = 512;  ///< hosts whose routes are all looked at
 constexpr std::int64_t relay_effort = 16;    ///< a way over a third host is looked at so many times as fast as a link
-constexpr std::int32_t nobody = -1;
+constexpr std::int32_t directly = -1;
 constexpr std::int32_t prefixes = 64;  ///< cuts between the first hosts and the others
 
 /// Ranks that share all ways: those of the hosts of one switch, or of a host with several.
@@ -184,7 +184,7 @@ class Finding {
   double relay(const std::vector<double>& length, std::vector<double>& load) {
     const std::size_t n = hosts_.size();
     distance_.assign(n * n, 0);
-    over_.assign(n * n, nobody);
+    over_.assign(n * n, directly);
     for (std::size_t pair = 0; pair < n * n; ++pair)
       for (std::size_t i = route_[pair]; i < route_[pair + 1]; ++i)
         distance_[pair] += length[static_cast<std::size_t>(routes_[i])];
@@ -212,7 +212,7 @@ class Finding {
 
   void carry(std::size_t from, std::size_t to, double blocks, std::vector<double>& load) const {
     const std::size_t pair = from * hosts_.size() + to;
-    if (const std::int32_t over = over_[pair]; over != nobody) {
+    if (const std::int32_t over = over_[pair]; over != directly) {
       carry(from, static_cast<std::size_t>(over), blocks, load);
       carry(static_cast<std::size_t>(over), to, blocks, load);
       return;

@@ -8,7 +8,7 @@ namespace swapmeet {
 
 namespace {
 
-struct Parameter {
+struct NetworkParameter {
   std::string_view key;
   std::int32_t value;  ///< by default; required: must be given
   std::int32_t least = 1;
@@ -18,7 +18,7 @@ constexpr std::int32_t required = -1;
 
 struct Rule {
   NetworkName name;
-  std::vector<Parameter> parameters;
+  std::vector<NetworkParameter> parameters;
   Result<Network> (*make)(const std::vector<std::int32_t>& values, const std::vector<std::int32_t>& sizes);
 };
 
@@ -77,7 +77,7 @@ Result<Network> named_network(std::string_view text) {
   at = rule->name.name.size();
   std::vector<std::int32_t> values, sizes;
   std::vector<bool> given(rule->parameters.size());
-  for (const Parameter& parameter : rule->parameters) values.push_back(parameter.value);
+  for (const NetworkParameter& parameter : rule->parameters) values.push_back(parameter.value);
   if (at < text.size() && text[at] == '(') ++at;
   for (bool more = at < text.size(); more && at < text.size() && text[at] != ')';) {
     const std::string_view key = text.substr(at, text.find('=', at) - at);

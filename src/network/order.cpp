@@ -15,7 +15,7 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{128} << 20;
+constexpr std::size_t most_network_bytes = std::size_t{128} << 20;
 constexpr Rank most_members = 4096;                        ///< an order is a number for each pair
 constexpr std::int64_t most_hops = std::int64_t{1} << 27;  ///< that routing keeps, 2 bytes each
 constexpr std::int64_t moves_for_each_message = 2000;
@@ -128,7 +128,7 @@ struct Read {
 };
 
 Result<Read> read(const OrderSource& source) {
-  const Result<std::string> text = text_of_file(source.network, most_bytes);
+  const Result<std::string> text = text_of_file(source.network, most_network_bytes);
   if (text && is_table(*text)) {
     Result<SlotTable> table = parse_slots(*text);
     if (!table) return in_file(source, table.problem());

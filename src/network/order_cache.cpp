@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_bytes = std::size_t{256} << 20;  ///< of one, and of all together
+constexpr std::size_t most_kept_bytes = std::size_t{256} << 20;  ///< of one, and of all together
 constexpr std::string_view suffix = ".slots";
 
 /// "": there is no place.
@@ -44,14 +44,14 @@ void clear_old(const fs::path& within) {
   std::ranges::sort(all, std::greater<>(), &Kept::written);
   std::size_t bytes = 0;
   for (const Kept& kept : all)
-    if ((bytes += kept.bytes) > most_bytes) fs::remove(kept.path, ignored);
+    if ((bytes += kept.bytes) > most_kept_bytes) fs::remove(kept.path, ignored);
 }
 
 }  // namespace
 
 std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks) {
   if (folder().empty()) return std::nullopt;
-  const Result<std::string> text = read_owned(place_of(key).string(), most_bytes, Owner::user);
+  const Result<std::string> text = read_owned(place_of(key).string(), most_kept_bytes, Owner::user);
   if (!text) return std::nullopt;
   Result<SlotTable> slots = parse_slots(*text);
   if (!slots || slots->key != key || slots->ranks != ranks) return std::nullopt;
@@ -61,9 +61,9 @@ std::optional<SlotTable> cached_order(std::uint64_t key, Rank ranks) {
 void keep_order(const SlotTable& slots) {
   if (folder().empty()) return;
   const std::string text = to_text(slots);
-  if (text.size() > most_bytes) return;
+  if (text.size() > most_kept_bytes) return;
   if (!make_folders(folder().string()).empty()) return;
-  replace_owned(place_of(slots.key).string(), most_bytes, [&text](const std::string&) { return text; });
+  replace_owned(place_of(slots.key).string(), most_kept_bytes, [&text](const std::string&) { return text; });
   clear_old(folder());
 }
 

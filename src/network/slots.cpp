@@ -16,9 +16,6 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
-constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

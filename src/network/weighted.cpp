@@ -15,9 +15,7 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::int64_t most_improvement_bytes = std::int64_t{1} << 30;
-constexpr std::int64_t moves_between_looks = 1024;  ///< at the clock
-constexpr std::int64_t least_moves = 1000;          ///< moves of an attempt
+constexpr std::int64_t least_moves = 1000;  ///< moves of an attempt
 
 using Clock = std::chrono::steady_clock;
 

@@ -1,6 +1,7 @@
 #include "schedule/names.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <locale>
 #include <numeric>
 #include <sstream>
@@ -44,6 +45,12 @@ std::string in_quotes(std::string_view text, std::size_t most) {
   std::string safe(text);
   std::ranges::replace_if(safe, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
   return '"' + safe + '"';
+}
+
+std::string microseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
+  return text;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {

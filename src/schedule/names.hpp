@@ -47,6 +47,9 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
 /// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.
 std::string in_quotes(std::string_view text, std::size_t most = 80);
 
+/// A time for a message, as in "12.3 us".
+std::string microseconds(double seconds);
+
 /// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be meant.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "mpi/agreement.hpp"
+#include "schedule/names.hpp"
 #include "session/communicator.hpp"
 
 namespace swapmeet {
@@ -32,13 +32,6 @@ std::int64_t first_calls(const Communicator& communicator, Collective collective
   if (of_unequal_blocks(collective)) return of_unequal;
   const double call_s = copied_byte_s * communicator.ranks() * static_cast<double>(block_bytes);
   return call_s < least_timed_s ? INT64_MAX : static_cast<std::int64_t>(untried_s / call_s);
-}
-
-/// "12.3 us"
-std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
-  return text;
 }
 
 }  // namespace

@@ -18,18 +18,18 @@ struct Doing {
   std::uint8_t reading = 0, done = 0;  ///< bit sets over the other ranks
 };
 
-using State = std::vector<Doing>;
+using RanksDoing = std::vector<Doing>;
 
-class Search {
+class ExchangeSearch {
  public:
-  Search(std::size_t ranks, const RowsInTurn& turns, std::uint32_t exchanges)
+  ExchangeSearch(std::size_t ranks, const RowsInTurn& turns, std::uint32_t exchanges)
       : ranks_(ranks), turns_(turns), exchanges_(exchanges) {}
 
   void run(std::int64_t most_states, std::int64_t& states, Verdict& verdict) {
-    visit(State(ranks_));
+    visit(RanksDoing(ranks_));
     for (states = 0; !open_.empty(); ++states) {
       if (states == most_states) return verdict.add("more than " + std::to_string(most_states) + " states");
-      const State state = open_.back();
+      const RanksDoing state = open_.back();
       open_.pop_back();
       moved_ = false;
       for (std::size_t r = 0; r < ranks_; ++r)
@@ -39,13 +39,13 @@ class Search {
   }
 
  private:
-  void visit(const State& state) {
+  void visit(const RanksDoing& state) {
     const std::string key(reinterpret_cast<const char*>(state.data()), state.size() * sizeof(Doing));
     if (seen_.insert(key).second) open_.push_back(state);
   }
 
   bool ended(const Doing& doing) const { return doing.exchange > exchanges_; }
-  bool over(const State& state) const {
+  bool over(const RanksDoing& state) const {
     for (const Doing& doing : state)
       if (!ended(doing)) return false;
     return true;
@@ -61,18 +61,18 @@ class Search {
     return false;
   }
 
-  bool may_write(const State& state, std::size_t r) const {
+  bool may_write(const RanksDoing& state, std::size_t r) const {
     for (std::size_t other = 0; other < ranks_; ++other)
       if (other != r && !turns_.allows(state[r].exchange, flag(state[other]))) return false;
     return true;
   }
 
   /// Adds all that rank r can do next. What goes wrong, or "".
-  std::string expand(const State& state, std::size_t r) {
+  std::string expand(const RanksDoing& state, std::size_t r) {
     const Doing& mine = state[r];
     if (ended(mine)) return "";
     const auto become = [&](auto change, bool must = true) {
-      State next = state;
+      RanksDoing next = state;
       change(next[r]);
       visit(next);
       moved_ |= must;
@@ -101,7 +101,7 @@ class Search {
   std::uint32_t exchanges_;
   bool moved_ = false;  ///< some rank can go on, even if it leaves nothing out
   std::unordered_set<std::string> seen_;
-  std::vector<State> open_;
+  std::vector<RanksDoing> open_;
 };
 
 }  // namespace
@@ -109,7 +109,7 @@ class Search {
 Verdict search_rows(Rank ranks, const RowsInTurn& turns, std::uint32_t exchanges, std::int64_t most_states,
                     std::int64_t& states) {
   Verdict verdict;
-  Search(static_cast<std::size_t>(ranks), turns, exchanges).run(most_states, states, verdict);
+  ExchangeSearch(static_cast<std::size_t>(ranks), turns, exchanges).run(most_states, states, verdict);
   return verdict;
 }
 

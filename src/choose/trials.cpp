@@ -16,8 +16,7 @@ constexpr double first_noise = 0.4;              ///< of an arm's first call, wh
 constexpr double of_median = 1.25;               ///< its deviation, in those of a mean
 constexpr double usual_noise = 0.15;             ///< deviation of the logarithm of a time, as long as nothing is known
 constexpr double margin = 0.95, by_host = 0.97;  ///< what is usual changes for an arm that takes less than so much
-constexpr double sure_of_spec =
-    2.5;  ///< deviations by which what replaces the host MPI must be ahead: there are many looks
+constexpr double sure_of_spec = 2.5;  ///< deviations by which what replaces the host MPI must be ahead: of many looks
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
 constexpr double sure_slower = 2;     ///< the same of what is not even measured

@@ -18,8 +18,8 @@ PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran valgri
 
 # Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
 NANOBIND := nanobind==3.1.0
-# One at a time in an environment.
-PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet
+# One at a time in an environment. Python compiles what is imported, not all that is installed.
+PIP := flock $(CURDIR)/Makefile $(BIN)/pip --disable-pip-version-check install --quiet --no-compile
 CORE := CMakeLists.txt pyproject.toml $(wildcard cmake/*.cmake) python/CMakeLists.txt $(wildcard python/*.[ch]pp) \
 	src/CMakeLists.txt $(wildcard $(foreach part,schedule algorithms topology model verify options choose network sparse engine,src/$(part)/*.[ch]pp)) \
 	$(wildcard src/workload/*.[ch])

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,25 +16,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static uintptr_t library_begin, library_end;
+#include "library_code.h"
+
 static char armed[64];
 static size_t least_bytes;
 static atomic_long left, fired;
 static long in_a_row;
 
-static int note_library(struct dl_phdr_info *object, size_t size, void *unused) {
-  (void)size, (void)unused;
-  if (!strstr(object->dlpi_name, "libswapmeet.so")) return 0;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const ElfW(Phdr) *const header = &object->dlpi_phdr[i];
-    if (header->p_type != PT_LOAD || !(header->p_flags & PF_X)) continue;
-    library_begin = object->dlpi_addr + header->p_vaddr;
-    library_end = library_begin + header->p_memsz;
-  }
-  return 1;
-}
-
-__attribute__((constructor)) static void find_library(void) { dl_iterate_phdr(note_library, NULL); }
+__attribute__((constructor)) static void begin(void) { find_library(); }
 
 /* The `nth` call from now on fails; of malloc only those for so many bytes count. 0: none. Returns whether the library
  * is there. */
@@ -59,7 +47,7 @@ long fault_fired(void) {
 
 static int fails(const char *function, const void *caller) {
   const uintptr_t from = (uintptr_t)caller;
-  if (left <= 0 || from < library_begin || from >= library_end || strcmp(function, armed) != 0) return 0;
+  if (left <= 0 || !is_of_library(from) || strcmp(function, armed) != 0) return 0;
   if (atomic_fetch_sub(&left, 1) > in_a_row) return 0;
   ++fired;
   return 1;

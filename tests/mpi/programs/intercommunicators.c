@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
-#include <link.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -13,23 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "library_code.h"
+
 enum { PARTS = 5, SLOTS = 1 << 18, COUNT = 40, MOST_RANKS = 64 };
 static const char *const names[PARTS] = {"open files", "threads", "files in /dev/shm", "maps", "bytes of the library"};
 static const long more[PARTS] = {0, 0, 0, 4, 1024};
-
-static uintptr_t library_begin, library_end;
-
-static int note_library(struct dl_phdr_info *object, size_t size, void *unused) {
-  (void)size, (void)unused;
-  if (!strstr(object->dlpi_name, "libswapmeet.so")) return 0;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const ElfW(Phdr) *const header = &object->dlpi_phdr[i];
-    if (header->p_type != PT_LOAD || !(header->p_flags & PF_X)) continue;
-    library_begin = object->dlpi_addr + header->p_vaddr;
-    library_end = library_begin + header->p_memsz;
-  }
-  return 1;
-}
 
 static long library_bytes;
 
@@ -50,7 +37,7 @@ static size_t slot_of(const void *memory) { return (uintptr_t)memory / 16 * 0x9E
 void *malloc(size_t bytes) {
   void *const memory = __libc_malloc(bytes);
   const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-  if (!memory || caller < library_begin || caller >= library_end) return memory;
+  if (!memory || !is_of_library(caller)) return memory;
   pthread_mutex_lock(&lock);
   for (size_t i = slot_of(memory), tries = 0; tries < SLOTS; i = (i + 1) % SLOTS, ++tries) {
     if (held[i].memory && held[i].memory != was_freed) continue;
@@ -126,7 +113,7 @@ int main(int argc, char **argv) {
   int world_rank, ranks, rank, wrong = 0;
   long least[2][PARTS] = {{-1, -1, -1, -1, -1}, {-1, -1, -1, -1, -1}};
   MPI_Comm half, inter;
-  dl_iterate_phdr(note_library, NULL);
+  find_library();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

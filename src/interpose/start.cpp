@@ -181,7 +181,10 @@ bool faster_by_host(const Call& call) {
 template <class Call>
 bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
-  if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
+  // not by what may have been decided in progress, which one rank makes earlier than another: among neighbours nothing is
+  const bool agreed =
+      of_neighbours(Call::collective) ? communicator.decided(Call::collective, 0) != nullptr : communicator.met();
+  if (agreed) return !communicator.options().algorithm;
   if (communicator.ranks() <= most_told_to_all) communicator.want(Call::collective, 0);
   return true;
 }

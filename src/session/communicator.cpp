@@ -101,6 +101,7 @@ void Communicator::want(Collective collective, std::int64_t block_bytes) {
 void Communicator::prepare_for_started() {
   --waiting_to_meet;
   const std::vector<Kind> kinds = std::exchange(wanted_, {});
+  finish_started();  // which may be deciding
   finish_setting_up();
   setup_policy_.end();
   cannot_prepare_ = !refusal_.empty() || starts_on_host_ || !make_ours();

@@ -8,12 +8,15 @@
  *   crossed    a rank starts an exchange and then makes a communicator, the others do it the other way round
  *   between    blocking and non-blocking exchanges in turn, of sizes that nobody has met before
  *   after      non-blocking exchanges between blocking ones that are all alike
+ *   apart      exchanges of unequal blocks, in place and then not: one rank starts the second once the first is over, the others
+ *              at once
  * It prints "progress: right", and in `status` what it was told. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WAYS = 7, THREADS = 4, BLOCK = 3 };
 
@@ -246,6 +249,33 @@ static void after(void) {
   free(out), free(in);
 }
 
+static void start_unequal(int *out, int *in, int round, MPI_Request *request) {
+  int counts[64], places[64];
+  MPI_Datatype types[64];
+  for (int i = 0; i < ranks; ++i) counts[i] = 1, places[i] = i * (int)sizeof *in, types[i] = MPI_INT;
+  fill(out ? out : in, in, 1, round);
+  for (int i = 0; !out && i < ranks; ++i) in[i] = round * 1000 + rank * ranks + i;
+  MPI_Ialltoallw(out ? out : MPI_IN_PLACE, counts, places, types, in, counts, places, types, MPI_COMM_WORLD, request);
+}
+
+static void apart(void) {
+  int out[64], in[2][64];
+  MPI_Request requests[2];
+  for (int round = 0; round < 2; ++round) {
+    fill(out, in[0], 1, round);
+    MPI_Ialltoall(out, 1, MPI_INT, in[0], 1, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE), check(in[0], 1, round);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0) usleep(100000);
+  start_unequal(NULL, in[0], 2, &requests[0]);
+  if (rank == 0) MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  start_unequal(out, in[1], 3, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 2; ++i) check(in[i], 1, 2 + i);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   int all_wrong = 0, provided = MPI_THREAD_SINGLE;
@@ -260,6 +290,7 @@ int main(int argc, char **argv) {
   if (strcmp(mode, "between") == 0) between();
   if (strcmp(mode, "crossed") == 0) crossed();
   if (strcmp(mode, "after") == 0) after();
+  if (strcmp(mode, "apart") == 0) apart();
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf(all_wrong ? "progress: %d wrong\n" : "progress: right\n", all_wrong);
   MPI_Finalize();

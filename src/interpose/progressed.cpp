@@ -21,8 +21,10 @@ class Progressed;
 struct All {
   std::mutex mutex;
   std::vector<std::unique_ptr<Progressed>> alive;
-  MPI_Comm bell = MPI_COMM_NULL;  ///< this rank alone; by it the application is told that exchanges are over
-  int made = 0, tags = 1;
+  /// This rank alone; by one of them the application is told that an exchange is over: by the second where errors are to end
+  /// the program. Each is made when it is needed.
+  MPI_Comm bells[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+  int made = 0, tags = 0;  ///< no tags: none was made yet
 };
 All& all() {
   static All* const only = new All;
@@ -31,7 +33,8 @@ All& all() {
 
 class Progressed final : public Persistent {
  public:
-  Progressed(std::unique_ptr<Planned> planned, int tag) : planned_(std::move(planned)), tag_(tag) {
+  Progressed(std::unique_ptr<Planned> planned, MPI_Comm bell, int tag)
+      : planned_(std::move(planned)), bell_(bell), tag_(tag) {
     planned_->tell(ring, this);
   }
 
@@ -50,10 +53,12 @@ class Progressed final : public Persistent {
   /// One byte is more than there is room for.
   static void ring(void* self, int error) {
     const char too_much = 0;
-    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, static_cast<Progressed*>(self)->tag_, all().bell);
+    const auto* const told = static_cast<Progressed*>(self);
+    again(PMPI_Send, &too_much, error ? 1 : 0, MPI_BYTE, 0, told->tag_, told->bell_);
   }
 
   std::unique_ptr<Planned> planned_;
+  MPI_Comm bell_;
   int tag_;
   std::atomic<bool> closed_{false};
 };
@@ -65,30 +70,46 @@ int end_all(MPI_Comm, int, void*, void*) {
     for (const auto& one : all().alive) context().under_way->finish(one->planned());
     unwatch_all();
     all().alive.clear();
-    PMPI_Comm_free(&all().bell);
+    for (MPI_Comm& bell : all().bells)
+      if (bell != MPI_COMM_NULL) PMPI_Comm_free(&bell);
     return MPI_SUCCESS;
   });
 }
 
 void begin_all() {
-  if (all().bell != MPI_COMM_NULL) return;
-  all().bell = this_rank_alone();
   all().tags = most_tag();
   int keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
 }
 
+/// For exchanges of `user`. An error is the program's end where one of `user` is.
+MPI_Comm bell_of(MPI_Comm user) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  bool fatal = false;
+  if (PMPI_Comm_get_errhandler(user, &handler) == MPI_SUCCESS) {
+    fatal = handler == MPI_ERRORS_ARE_FATAL;
+    PMPI_Errhandler_free(&handler);
+  }
+  MPI_Comm& bell = all().bells[fatal];
+  if (bell == MPI_COMM_NULL) {
+    bell = this_rank_alone();
+    if (bell != MPI_COMM_NULL && fatal) PMPI_Comm_set_errhandler(bell, MPI_ERRORS_ARE_FATAL);
+  }
+  return bell;
+}
+
 }  // namespace
 
-int make_persistent(std::unique_ptr<Planned> planned, MPI_Request* request) {
+int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request) {
   const std::lock_guard lock(all().mutex);
-  begin_all();
+  if (all().tags == 0) begin_all();
   std::erase_if(all().alive, [](const auto& one) { return one->needless(); });
   const int tag = all().made++ % all().tags;
-  auto made = std::make_unique<Progressed>(std::move(planned), tag);
+  const MPI_Comm bell = bell_of(user);
+  auto made = std::make_unique<Progressed>(std::move(planned), bell, tag);
   all().alive.reserve(all().alive.size() + 1);
-  if (const int error = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, all().bell, request)) return error;
+  if (const int error = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, bell, request)) return error;
   watch(*request, *made);
   all().alive.push_back(std::move(made));
   return MPI_SUCCESS;

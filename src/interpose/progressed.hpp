@@ -10,6 +10,6 @@
 namespace swapmeet {
 
 /// Makes the persistent request that starts `planned`. Local. Returns as MPI does.
-int make_persistent(std::unique_ptr<Planned> planned, MPI_Request* request);
+int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request);
 
 }  // namespace swapmeet

@@ -224,7 +224,7 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
   if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
-  error = make_persistent(std::move(planned), request);
+  error = make_persistent(std::move(planned), comm, request);
   return true;
 }
 

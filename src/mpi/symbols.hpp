@@ -97,11 +97,11 @@ SWAPMEET_MPI_LOCAL_LARGE_CALLS(SWAPMEET_DECLARE)
 #define SWAPMEET_OPEN_MPI_CONSTANTS(CONSTANT)                                                                          \
   CONSTANT(ompi_message_null) CONSTANT(ompi_mpi_byte) CONSTANT(ompi_mpi_char) CONSTANT(ompi_mpi_comm_null)             \
   CONSTANT(ompi_mpi_comm_self) CONSTANT(ompi_mpi_comm_world) CONSTANT(ompi_mpi_datatype_null)                          \
-  CONSTANT(ompi_mpi_double) CONSTANT(ompi_mpi_errhandler_null) CONSTANT(ompi_mpi_errors_return)                        \
-  CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int) CONSTANT(ompi_mpi_int32_t)         \
-  CONSTANT(ompi_mpi_int64_t) CONSTANT(ompi_mpi_op_band) CONSTANT(ompi_mpi_op_bor) CONSTANT(ompi_mpi_op_land)           \
-  CONSTANT(ompi_mpi_op_lor) CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min) CONSTANT(ompi_mpi_op_sum)              \
-  CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
+  CONSTANT(ompi_mpi_double) CONSTANT(ompi_mpi_errhandler_null) CONSTANT(ompi_mpi_errors_are_fatal)                     \
+  CONSTANT(ompi_mpi_errors_return) CONSTANT(ompi_mpi_group_null) CONSTANT(ompi_mpi_info_null) CONSTANT(ompi_mpi_int)   \
+  CONSTANT(ompi_mpi_int32_t) CONSTANT(ompi_mpi_int64_t) CONSTANT(ompi_mpi_op_band) CONSTANT(ompi_mpi_op_bor)           \
+  CONSTANT(ompi_mpi_op_land) CONSTANT(ompi_mpi_op_lor) CONSTANT(ompi_mpi_op_max) CONSTANT(ompi_mpi_op_min)             \
+  CONSTANT(ompi_mpi_op_sum) CONSTANT(ompi_mpi_uint64_t) CONSTANT(ompi_request_null)
 
 // clang-format on
 

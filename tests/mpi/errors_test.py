@@ -40,3 +40,15 @@ def test_error_handlers_that_do_not_return(launch, compiled, wheel: str, algorit
     assert ours.returncode == plain.returncode == 0, ours.stdout + ours.stderr
     assert ours.stdout == plain.stdout
     assert plain.stdout.count(" 0 wrong") == 6
+
+
+@pytest.mark.parametrize("returned", [False, True])
+def test_errors_of_persistent_exchanges_are_fatal_where_others_are(
+    launch, compiled, wheel: str, returned: bool
+) -> None:
+    argv = [compiled(wheel, "persistent_error"), *(["return"] if returned else [])]
+    done = launch(3, argv, mpi=wheel, timeout=60)
+    if returned:
+        assert done.returncode == 0 and "rank 0 goes on with an error" in done.stdout, done.stdout + done.stderr
+    else:
+        assert done.returncode != 0 and "rank 0 goes on" not in done.stdout, done.stdout + done.stderr

@@ -38,7 +38,7 @@ FILE = DOCS / "programs.jsonl"
 APPLICATIONS = DOCS / "programs-applications.jsonl"
 BEGIN, END = "<!-- begin: python benchmarks/programs page -->", "<!-- end -->"
 MACHINES = "cluster,cscs-slimfly,fat-tree,polaris,theta"
-CELLS = "64:8:8,64,512,4096,32768 128:8:8,64,512 256:8:8,64,512 128:64:8,64,512"
+CELLS = "64:8:8,64,512,4096,32768 128:8:8,64,512 256:8:8,64,512 512:8:8,64 128:64:8,64,512"
 CALLS = 200
 
 

@@ -31,7 +31,9 @@ def compile_command(source: Path) -> list[str]:
     if not database.exists():
         pytest.skip(f"{database} does not exist: the package was not built here")
     entry = next(
-        entry for entry in json.loads(database.read_text()) if Path(entry["file"]).match("src/schedule/spec.cpp")
+        entry
+        for entry in json.loads(database.read_text())
+        if Path(entry["file"]).name in ("unity_schedule_cxx.cxx", "spec.cpp")
     )
     words = shlex.split(entry["command"])
     return [*words[: words.index("-o")], "-fsyntax-only", str(source)]

@@ -9,7 +9,8 @@
 
 namespace swapmeet {
 
-/// Makes the persistent request that starts `planned`. Local. Returns as MPI does.
+/// Makes the persistent request that starts `planned`, on the application's communicator `user`: an error of an exchange ends
+/// the program where its errors are fatal, else what completes the request returns it. Local. Returns as MPI does.
 int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request);
 
 }  // namespace swapmeet

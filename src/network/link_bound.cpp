@@ -14,8 +14,8 @@ constexpr std::int32_t most_passes = 300;    ///< over all pairs
 constexpr double growth = 1;                 ///< of the logarithm of the length of the busiest link, in the first pass
 constexpr std::int64_t most_relaying = 512;  ///< hosts whose routes are all looked at
 constexpr std::int64_t relay_effort = 16;    ///< a way over a third host is looked at so many times as fast as a link
-constexpr std::int32_t directly = -1;
-constexpr std::int32_t prefixes = 64;  ///< cuts between the first hosts and the others
+constexpr std::int32_t directly = -1;        ///< not over a third host
+constexpr std::int32_t prefixes = 64;        ///< cuts between the first hosts and the others
 
 /// Ranks that share all ways: those of the hosts of one switch, or of a host with several.
 struct Origin {

@@ -22,24 +22,24 @@ void bind_trials(nb::module_& m) {
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<std::tuple<double, double, std::int64_t>>& arms, int usual,
-             double common, double own, std::int64_t calls_before, int in_a_row) {
+             double common, double own, std::int64_t calls_before, int in_a_row, double early) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
             std::vector<Expectation> expected;
             for (const auto& [seconds, deviation, calls] : arms)
               expected.push_back({Spec{}, {std::log(seconds), deviation}, seconds, calls});
-            new (self) Trials(share, expected, usual, {common, own}, calls_before, in_a_row);
+            new (self) Trials(share, expected, usual, {common, own}, {calls_before, in_a_row, early});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
-          "in_a_row"_a = 1,
+          "in_a_row"_a = 1, "early"_a = Trials::early_calls,
           "`arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. "
           "`calls`: "
-          "so far. `in_a_row`: calls of one trial.")
+          "so far. `in_a_row`: calls of one trial. `early`: calls that trials may cost beyond their share.")
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,
              std::int64_t calls_before) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
-            new (self) Trials(share, arms, usual, {common, own}, calls_before);
+            new (self) Trials(share, arms, usual, {common, own}, {calls_before});
           },
           "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0)
       .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")

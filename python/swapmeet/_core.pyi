@@ -1250,9 +1250,9 @@ class Trials:
     """
 
     @overload
-    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, in_a_row: int = 1) -> None:
+    def __init__(self, share: float, arms: Sequence[tuple[float, float, int]], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, in_a_row: int = 1, early: float = 4.0) -> None:
         """
-        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. `calls`: so far. `in_a_row`: calls of one trial.
+        `arms`: (seconds, deviation of the logarithm, measured calls) that are expected; the host MPI first. `calls`: so far. `in_a_row`: calls of one trial. `early`: calls that trials may cost beyond their share.
         """
 
     @overload

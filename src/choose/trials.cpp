@@ -54,16 +54,15 @@ bool promise_much(std::span<const Expectation> arms) {
   return far_less(log_mean(*std::ranges::min_element(arms, {}, log_mean)), log_mean(arms[Trials::native]));
 }
 
-Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls,
-               int in_a_row)
-    : share_(share), in_a_row_(in_a_row), doubt_(doubt), usual_(usual), calls_(calls) {
+Trials::Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, const Pace& pace)
+    : share_(share), in_a_row_(pace.in_a_row), early_(pace.early), doubt_(doubt), usual_(usual), calls_(pace.calls) {
   const Expectation& first = arms[static_cast<std::size_t>(usual)];
   const bool fastest = std::ranges::none_of(arms, [&](const Expectation& arm) {
     return arm.calls > 0 ? arm.time.log_mean < first.time.log_mean : far_less(arm.time.log_mean, first.time.log_mean);
   });
   remembered_ = first.calls > 0 && first.date != 0;
   const bool compared = arms[native].calls > 0;
-  early_calls_ = remembered_ && fastest && compared ? 0 : early_calls;  // another run has paid them
+  early_calls_ = remembered_ && fastest && compared ? 0 : early_;  // another run has paid them
   for (const Expectation& arm : arms) arms_.push_back({arm.time, arm.calls > 0});
   arms_[native].prepared = arms_[static_cast<std::size_t>(usual)].prepared = true;
   arms_[static_cast<std::size_t>(usual)].called = true;
@@ -285,7 +284,7 @@ void Trials::begin_anew(double call_s) {
   for (Arm& arm : arms_) arm.samples.clear(), arm.known = false, arm.first_s = -1;
   arms_[static_cast<std::size_t>(next_)].samples = {call_s};
   watched_calls_ = calls_;
-  early_calls_ = early_calls;
+  early_calls_ = early_;
   believe();
   plan();
 }

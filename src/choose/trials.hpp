@@ -10,11 +10,11 @@
 ///
 /// where early is 10 if what is usual is ours, or something is expected to take less than 0.9 of it, else 1.5. That is at
 /// 1 %: at most four calls more than 1 % of the time, 2.5 % as long as calls go to the host MPI and nothing is expected to gain
-/// much, and none more where an earlier run has measured what is usual and the host MPI, and nothing else is expected to take
-/// less than 0.9 of the usual time. So what is expected to take half the time is tried within the first calls, and what has
-/// lost is not tried again, unless many calls make it worth it. At every doubling of calls from 1000 on, the usual algorithm
-/// and the host MPI are measured again; what only earlier runs have measured, after 250 calls. If either is not what it was, all
-/// begins anew, with four calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
+/// much, and none more where Pace gives none, or an earlier run has measured what is usual and the host MPI, and nothing else
+/// is expected to take less than 0.9 of the usual time. So what is expected to take half the time is tried within the first
+/// calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of calls from 1000 on,
+/// the usual algorithm and the host MPI are measured again; what only earlier runs have measured, after 250 calls. If either
+/// is not what it was, all begins anew, with as many calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
 ///
 /// The host MPI is what there would be without us: where ours is usual, and it may well be faster, it is measured after
 /// `compared_after` calls, whatever that costs.
@@ -49,12 +49,17 @@ class Trials {
   static constexpr double setup_s = 1e-4;             ///< what it is assumed to cost to prepare an arm
   static constexpr double foreseen = 64;              ///< calls to come that are expected at once
   static constexpr std::int64_t compared_after = 16;  ///< calls, ours is compared with the host MPI
-  static constexpr double early_calls = 4;  ///< that trials may cost beyond 1 % of the time, at a share of 1 %
+  static constexpr double early_calls = 4;  ///< calls that trials may cost beyond 1 % of the time, at a share of 1 %
+
+  struct Pace {
+    std::int64_t calls = 0;      ///< so far
+    int in_a_row = 1;            ///< calls of one trial
+    double early = early_calls;  ///< 0: trials never cost more than their share
+  };
 
   /// `share`: of the time of all calls, that trials may cost; above 0. `arms`: what each is expected to take, the host MPI
-  /// first. `usual`: what calls take at first. `calls`: so far. `in_a_row`: calls of one trial.
-  Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, std::int64_t calls = 0,
-         int in_a_row = 1);
+  /// first. `usual`: what calls take at first.
+  Trials(double share, std::span<const Expectation> arms, int usual, const Doubt& doubt, const Pace& pace);
 
   /// Calls that go as usual before next() is to be asked.
   std::int64_t pause() const { return pause_; }
@@ -105,9 +110,10 @@ class Trials {
   double gain(std::size_t arm, double noise) const;
   double cost(std::size_t arm) const;
 
-  double share_, early_calls_;
+  double share_;
   int in_a_row_;
-  bool remembered_ = false;  ///< what was usual at first, by an earlier run
+  double early_, early_calls_ = 0;  ///< at each beginning, and as it is
+  bool remembered_ = false;         ///< what was usual at first, by an earlier run
   Doubt doubt_;
   std::vector<Arm> arms_;
   std::vector<Belief> beliefs_;  ///< of each arm, by what is known now

@@ -210,10 +210,9 @@ std::vector<Option> make_table() {
        [](std::string_view text, Options& options) { return options.tuning_file = text, std::string(); }},
       {"SWAPMEET_TRIALS", "a percentage, such as 1 or 0.5; 0: none", "1",
        "By the automatic choice, how much of the time of its all-to-alls a communicator may lose by trying other "
-       "algorithms now and then, to use what turns out to be fastest here; in the beginning up to four calls more at "
+       "algorithms now and then, to use what turns out to be fastest here; between nodes, at first, four calls more at "
        "1 % (docs/tuning.md). Kinds of calls for which a tuning file has rules are not tried. 0: the same messages in "
-       "each "
-       "run.",
+       "each run.",
        "keeping 1", read_trials},
       {"SWAPMEET_MEMORY", "auto, off, read, or a file name", "auto",
        "What trials find on several nodes is written down at MPI_Finalize by the first rank, and the next run begins "

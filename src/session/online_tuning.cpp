@@ -14,7 +14,7 @@ namespace swapmeet {
 namespace {
 
 constexpr int most_unlike = 4;    ///< then such calls are what trials are made of
-constexpr int most_changes = 16;  ///< of that, among neighbours: then trials are made of no others any more
+constexpr int most_changes = 16;  ///< of that: then trials are made of no others any more
 
 /// Calls between nodes that the host MPI serves, before anything is tried: at least, and where little is expected of it.
 constexpr std::int64_t by_host = 8, unpromising = 64;
@@ -61,7 +61,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   if (pause_ > 0) return usual();
   if (!begin(static_cast<double>(block_bytes), static_cast<double>(sent_bytes), direct)) {
     pause();
-    if (of_neighbours(collective_) && unlike_ > 0) pause_ = 1;  // for what is usual is the choice of other blocks
+    if (of_unequal_blocks(collective_) && unlike_ > 0) pause_ = 1;  // for what is usual is the choice of other blocks
     return usual();
   }
   if (!trials_) return prepare(), usual();
@@ -142,11 +142,10 @@ bool OnlineTuning::like_others(double bytes) {
   return true;
 }
 
-/// With neighbours a graph decides how much others gain, and for which sizes: the host MPI serves these calls, as far as
-/// nothing was tried on such.
+/// What was found for unequal blocks concerns no others: these calls go as at first, as far as nothing was tried on such.
 void OnlineTuning::change_reference(double bytes) {
   reference_bytes_ = bytes;
-  if (!of_neighbours(collective_) || !trials_) return;
+  if (!of_unequal_blocks(collective_) || !trials_) return;
   ++changes_;
   trials_.reset();
   communicator_.decide_anew();
@@ -169,10 +168,17 @@ std::int64_t OnlineTuning::mean_bytes() const {
   return static_cast<std::int64_t>(reference_bytes_ / blocks);
 }
 
+/// On one node the model is seldom far off, and what unequal calls have taken is not known: it may have been next to nothing.
+Trials::Pace OnlineTuning::pace() const {
+  const bool one_node = communicator_.nodes() == 1;
+  const bool unknown = one_node && of_unequal_blocks(collective_);
+  return {unknown ? 0 : first_calls_, in_a_row(), one_node ? 0 : Trials::early_calls};
+}
+
 /// Enough calls were made to ask what others would take.
 void OnlineTuning::prepare() {
   const bool neighbours = of_neighbours(collective_);
-  Spec spec = usual_.spec();
+  const Spec& spec = usual_.spec();
   if (neighbours) communicator_.count_neighbour_work();
   const bool waits = first_calls_ == by_host || (neighbours && first_calls_ > by_host);
   if (waits && communicator_.nodes() > 1 &&
@@ -184,13 +190,15 @@ void OnlineTuning::prepare() {
   }
   communicator_.describe_network();
   known_ = communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec);
-  if (const Expectation& best = known_[decide(known_)]; neighbours && best.calls > 0) spec = best.spec;
-  const auto mine = std::ranges::find(known_, spec, &Expectation::spec);
-  const auto usual = static_cast<int>(mine - known_.begin());
+  const auto arm_of = [&](const Spec& one) {
+    return static_cast<int>(std::ranges::find(known_, one, &Expectation::spec) - known_.begin());
+  };
   arms_.assign(known_.size(), nullptr);
-  arms_[static_cast<std::size_t>(neighbours ? Trials::native : usual)] = &usual_;
-  trials_.emplace(communicator_.options().trials_share, known_, usual, communicator_.knowledge().doubt, first_calls_,
-                  in_a_row());
+  arms_[static_cast<std::size_t>(arm_of(spec))] = &usual_;
+  const Expectation& best = known_[decide(known_)];
+  const bool found = best.calls > 0 && (neighbours || changes_ > 0);  // on such calls before
+  trials_.emplace(communicator_.options().trials_share, known_, arm_of(found ? best.spec : spec),
+                  communicator_.knowledge().doubt, pace());
   pause();
 }
 

@@ -42,6 +42,7 @@ class OnlineTuning {
  private:
   void pause();
   int in_a_row() const;
+  Trials::Pace pace() const;
   Decision& timed();
   bool begin(double block_bytes, double sent_bytes, bool direct);
   CallKind kind_of_calls() const;

@@ -36,6 +36,7 @@ class Application:
     host_known: bool = False  #: the host MPI was measured before
     host_first_s: float = 0.0  #: that its first call takes longer
     in_a_row: int = 1  #: calls of a trial
+    early: float = EARLY  #: calls that trials may cost beyond their share
     seed: int = 1
     done: int = 0
     lost_s: float = 0.0  #: by trials
@@ -47,7 +48,7 @@ class Application:
         arms = beliefs(expected)
         if self.host_known:
             arms[NATIVE] = (self.call_s[NATIVE], 0.1, 2)
-        self.trials = _core.Trials(self.share, arms, self.usual, in_a_row=self.in_a_row)
+        self.trials = _core.Trials(self.share, arms, self.usual, in_a_row=self.in_a_row, early=self.early)
         self.random = random.Random(self.seed)
 
     def call(self, arm: int) -> float:
@@ -163,6 +164,14 @@ def test_a_program_that_ends_early_loses_little_too(share: float) -> None:
         for seed in range(10):
             app = Application([1e-3 * f for f in (1, 1.5, 0.7, 2)], seed=seed, share=share).run(calls)
             assert app.within, (calls, seed, app.lost_s, app.spent_s)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_early_calls_trials_cost_their_share_and_the_host_mpi_is_measured(seed: int) -> None:
+    """Where what is usual is ours, and the model has no doubt of it."""
+    app = Application([1e-3 * f for f in (1.2, 1, 1.1, 1.3)], usual=1, early=0, seed=seed).run(60)
+    assert app.arms[0] == NATIVE
+    assert app.lost_s < 0.01 * app.spent_s + 1e-3, "that one"
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -93,6 +93,15 @@ def test_short_programs_are_left_alone(tried) -> None:
     assert len(tried(3, 50)[0]) <= 2
 
 
+def test_unequal_blocks_pay_for_trials_among_blocks_of_their_size(launch, compiled, wheel: str) -> None:
+    """Small ones before them have taken next to nothing, of which trials may not cost large ones a share."""
+    argv = [compiled(wheel, "calls"), "evenly=20000", "ints=65536", "evenly=40"]
+    done = launch(2, argv, mpi=wheel, env={"SWAPMEET_EXPLAIN": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"Alltoallv on 2 ranks: .*online choice: .* trials in (\d+) calls", done.stderr)
+    assert found and all(int(calls) <= 60 for calls in found), done.stderr
+
+
 @pytest.mark.in_turn
 def test_it_says_what_it_has_found(tried) -> None:
     _, said = tried(3, 200, SWAPMEET_EXPLAIN="1", **ALWAYS)

@@ -2,6 +2,7 @@
  *
  *   calls [WORD | WORD=N]...
  *     alltoall=N alltoallv=N in-place=N   so many calls on the current communicator
+ *     evenly=N                            the same of MPI_Alltoallv with equal blocks
  *     alltoallw=N nonblocking=N           (the latter of MPI_Ialltoall, MPI_Ialltoallv, MPI_Ialltoallw, in turn)
  *     ints=N                              elements of a block from now on (Alltoallv: rank r sends 0..N to each)
  *     world self half pairs dup inter         the current communicator from now on (MPI_COMM_WORLD at first)
@@ -34,9 +35,11 @@ static void must(int right, const char *what) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
+enum { EVENLY = 2 };
+
 /* Elements from `source` to `destination`: all n in Alltoall, some of them in Alltoallv. */
 static int length(int vector, int source, int destination, int n) {
-  return vector ? (source + 2 * destination) % (n + 1) : n;
+  return vector && vector != EVENLY ? (source + 2 * destination) % (n + 1) : n;
 }
 
 static void exchange(MPI_Comm comm, int n, int vector, int in_place) {
@@ -240,6 +243,8 @@ int main(int argc, char **argv) {
       for (int i = 0; i < n; ++i) exchange(comm, ints, 0, 0);
     else if (strncmp(argv[k], "alltoallv=", 10) == 0)
       for (int i = 0; i < n; ++i) exchange(comm, ints, 1, 0);
+    else if (strncmp(argv[k], "evenly=", 7) == 0)
+      for (int i = 0; i < n; ++i) exchange(comm, ints, EVENLY, 0);
     else if (strncmp(argv[k], "alltoallw=", 10) == 0)
       for (int i = 0; i < n; ++i) exchange_typed(comm, ints, -1);
     else if (strncmp(argv[k], "nonblocking=", 12) == 0)

@@ -46,6 +46,7 @@ void bind_trials(nb::module_& m) {
       .def("next", &Trials::next, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
       .def("took", &Trials::took, "waiting_s"_a, "call_s"_a, "since_s"_a)
+      .def("cut_short", &Trials::cut_short, "calls"_a, "Only so many calls of the trial were made.")
       .def_prop_ro("over", &Trials::over)
       .def_prop_ro("times",
                    [](Trials& trials) { return std::vector<double>(trials.times().begin(), trials.times().end()); })

@@ -1270,6 +1270,9 @@ class Trials:
 
     def took(self, waiting_s: float, call_s: float, since_s: float) -> None: ...
 
+    def cut_short(self, calls: int) -> None:
+        """Only so many calls of the trial were made."""
+
     @property
     def over(self) -> bool: ...
 

@@ -20,6 +20,7 @@ constexpr double sure_of_spec = 2.5;  ///< deviations by which what replaces the
 constexpr double sure_of_ours = 1;    ///< the same of what replaces another of ours
 constexpr double sure_of_host = 0.5;  ///< of the host MPI itself
 constexpr double sure_slower = 2;     ///< the same of what is not even measured
+constexpr double least_s = 1e-9;      ///< of a call
 constexpr double other = 2;           ///< a time that is not what it was
 constexpr double promise = 0.9;       ///< of the usual time: what is expected to take less is worth trying early
 constexpr double early_share = 10, unpromising_share = 1.5;  ///< of the share of all time, in early calls
@@ -216,7 +217,8 @@ void Trials::plan() {
 }
 
 int Trials::next() {
-  calls_ += pause_ + in_a_row_;
+  row_ = in_a_row_;
+  calls_ += pause_ + row_;
   ++trials_;
   over_ = true;
   times_ = {};
@@ -225,12 +227,19 @@ int Trials::next() {
 
 void Trials::took(double waiting_s, double call_s, double since_s) {
   // the most of any rank is then the least waiting: of the rank that came last
-  times_ = {call_s, -waiting_s, -since_s};
+  times_ = {std::max(call_s, least_s), -waiting_s, -since_s};
+}
+
+void Trials::cut_short(int calls) {
+  calls_ -= row_ - calls;
+  row_ = calls;
 }
 
 void Trials::learn() {
   Arm& arm = arms_[static_cast<std::size_t>(next_)];
-  const double call_s = std::max(times_[0], 1e-9), waiting_s = std::max(0.0, -times_[1]);
+  const bool told = times_[0] > 0;
+  const double call_s = told ? times_[0] : std::exp(beliefs_[static_cast<std::size_t>(next_)].log_mean);
+  const double waiting_s = std::max(0.0, -times_[1]);
   // A call for which ranks wait for one another may take far longer than others: where they share cores.
   const double each_s = std::max(0.0, -times_[2]) / static_cast<double>(paused_);
   if (paused_ > 1 || between_s_ == 0) between_s_ = each_s;
@@ -238,10 +247,11 @@ void Trials::learn() {
   if (next_ == usual_) usual_s = call_s;
   if (between_s_ > 0) usual_s = std::min(usual_s, between_s_);
   waiting_s_ += waiting_s;
-  cost_s_ += waiting_s + in_a_row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
+  cost_s_ += waiting_s + row_ * std::max(0.0, call_s - usual_s) + (arm.prepared ? 0 : setup_s);
   const double known_s = seconds(next_) > 0 || !arm.known ? seconds(next_) : std::exp(arm.prior.log_mean);
-  const bool first = !arm.called && in_a_row_ == 1;
-  if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have made it no shorter
+  const bool first = !arm.called && row_ == 1;
+  if (!told) {                                                           // it is no sample
+  } else if (!first || call_s < usual_s) arm.samples.push_back(call_s);  // connections have made it no shorter
   else if (next_ != native || std::log(call_s) < arm.prior.log_mean) arm.first_s = call_s;  // else it tells nothing
   arm.prepared = arm.called = true;
   const bool late = first && call_s > known_s;                             // by its connections, maybe

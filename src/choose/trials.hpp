@@ -72,9 +72,12 @@ class Trials {
   int usual() const { return usual_; }
 
   /// What the trial took on this rank: to wait until all ranks had come, and then each call; if it is one of several in a
-  /// row, without the first() one. (Not told: no time at all.)
+  /// row, without the first() one. (Not told: the trial is no sample.)
   /// `since_s`: from what ended the pause before until the trial began.
   void took(double waiting_s, double call_s, double since_s);
+
+  /// Only so many calls of the trial were made, for such calls do not come any more: on all ranks the same.
+  void cut_short(int calls);
 
   /// Whether a trial is over. Then all ranks are to replace each of times() by the most of any rank, and learn().
   bool over() const { return over_; }
@@ -120,6 +123,7 @@ class Trials {
   int usual_, next_ = 0, trials_ = 0;
   bool over_ = false;
   std::array<double, 3> times_{};  ///< of the trial: the call; the waiting and the pause before, negative
+  int row_ = 1;                    ///< calls of the trial
   std::int64_t pause_ = 0, paused_ = 0, calls_ = 0;
   std::int64_t watched_calls_ = 0;  ///< at the last look at what is known
   bool watching_ = false;           ///< the trial under way is such a look

@@ -55,7 +55,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   if (left_ > 0) {
     if (static_cast<double>(block_bytes) == reference_bytes_) return tried();
     if (++unlike_ < most_unlike) return pause_ = 1, usual();
-    left_ = 0;  // such calls do not seem to come any more
+    cut_short();
   }
   if (trials_ && trials_->over()) learn();
   if (pause_ > 0) return usual();
@@ -68,6 +68,7 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   trials_->next();
   left_ = in_a_row();
   calls_s_ = 0;
+  ended_ = 0;
   return tried();
 }
 
@@ -155,9 +156,22 @@ void OnlineTuning::ends() {
   under_way_ = false;
   paused_s_ = PMPI_Wtime();
   if (!others_) return timed_s_.push_back(paused_s_ - began_s_);
-  const int all = in_a_row(), counted = trials_->first() && all > 1 ? all - 1 : all;
-  if (left_ < counted) calls_s_ += paused_s_ - began_s_;
-  if (left_ == 0) trials_->took(waiting_s_, calls_s_ / counted, since_s_);
+  if (ended_ == 1 && trials_->first()) calls_s_ = 0;  // without the first one, as soon as there is another
+  calls_s_ += paused_s_ - began_s_;
+  ++ended_;
+  if (left_ == 0) trial_ends();
+}
+
+/// The rest of the trial's calls do not seem to come any more.
+void OnlineTuning::cut_short() {
+  trials_->cut_short(in_a_row() - left_);
+  left_ = 0;
+  if (ended_ > 0) trial_ends();
+}
+
+void OnlineTuning::trial_ends() {
+  const int counted = ended_ > 1 && trials_->first() ? ended_ - 1 : ended_;
+  trials_->took(waiting_s_, calls_s_ / counted, since_s_);
 }
 
 std::int64_t OnlineTuning::mean_bytes() const {

@@ -47,6 +47,8 @@ class OnlineTuning {
   bool begin(double block_bytes, double sent_bytes, bool direct);
   CallKind kind_of_calls() const;
   Decision& tried();
+  void cut_short();
+  void trial_ends();
   bool like_others(double bytes);
   void change_reference(double bytes);
   void prepare();
@@ -71,9 +73,9 @@ class OnlineTuning {
   int unlike_ = 0;               ///< calls that were to be trials, but were not like it
   int changes_ = 0;              ///< of it, that began trials anew
   bool under_way_ = false, told_ = false;
-  int left_ = 0;  ///< calls of the trial that are to come
+  int left_ = 0, ended_ = 0;  ///< calls of the trial: that are to come, and that are over
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;
-  double calls_s_ = 0;  ///< the trial's calls so far
+  double calls_s_ = 0;  ///< of those that are over and count
   std::vector<double> timed_s_;
 };
 

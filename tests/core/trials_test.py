@@ -37,6 +37,7 @@ class Application:
     host_first_s: float = 0.0  #: that its first call takes longer
     in_a_row: int = 1  #: calls of a trial
     early: float = EARLY  #: calls that trials may cost beyond their share
+    cut_after: int = 0  #: so many of them, such calls come no more
     seed: int = 1
     done: int = 0
     lost_s: float = 0.0  #: by trials
@@ -75,15 +76,18 @@ class Application:
     def trial(self, since_s: float) -> None:
         usual = self.now
         arm = self.trials.next()
-        row = [self.call(arm) for _ in range(self.in_a_row)]
-        call_s = sum(row) / self.in_a_row
+        calls = self.cut_after or self.in_a_row
+        row = [self.call(arm) for _ in range(calls)]
+        call_s = sum(row) / calls
+        if self.cut_after:
+            self.trials.cut_short(calls)
         self.trials.took(self.waiting_s, call_s, since_s)
         prepared = arm in self.arms or arm in (NATIVE, self.usual)
         self.arms.append(arm)
         self.lost_s += self.waiting_s + sum(max(0.0, one - self.call_s[usual]) for one in row)
         self.lost_s += 0.0 if prepared else _core.Trials.setup_s
-        self.spent_s += self.in_a_row * min(call_s, self.call_s[usual])
-        self.done += self.in_a_row
+        self.spent_s += calls * min(call_s, self.call_s[usual])
+        self.done += calls
         self.trials.learn(self.trials.times)
 
     @property
@@ -155,6 +159,22 @@ def test_each_call_of_a_trial_counts(in_a_row: int) -> None:
     trials.learn(trials.times)
     assert trials.calls == pause + in_a_row
     assert trials.cost_s == pytest.approx(1e-4 + in_a_row * 2e-3 + _core.Trials.setup_s)
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_trial_that_is_cut_short_is_one_of_fewer_calls(calls: int) -> None:
+    app = Application([1e-4, 0.5e-4, 3e-4], in_a_row=4, cut_after=calls).run(10**5)
+    assert app.now == 1 and app.within
+    assert [app.trials.seconds(arm) for arm in (0, 1)] == pytest.approx(app.call_s[:2], rel=0.2)
+
+
+def test_a_trial_of_which_nothing_is_told_is_no_sample() -> None:
+    trials = _core.Trials(0.01, beliefs([1e-4, 0.8e-4, 0.9e-4]), NATIVE, in_a_row=4)
+    for _ in range(100):
+        arm = trials.next()
+        trials.cut_short(1)
+        trials.learn(trials.times)
+        assert trials.samples(arm) == 0 and trials.usual == NATIVE
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])

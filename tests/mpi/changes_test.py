@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from swapmeet import _core
+
 pytestmark = pytest.mark.in_turn
 
 CALLS = {"sizes": 300, "phases": 150, "slow": 150}
@@ -35,3 +37,6 @@ def test_ranks_do_alike_and_remember_alike(
         assert "warning" not in done.stderr
         calls = [int(tally["calls"]) for tally in tallies(statistics)]
         assert sum(calls) == CALLS[how] * (3 if how == "phases" else 1)
+        (store,) = (tmp_path / "state/swapmeet").iterdir()
+        took_s = [one.mean_s for one in _core.parse_memory(store.read_text()).evidence]
+        assert took_s and min(took_s) > 1e-7, "trials that other sizes have cut short took some time, too"

@@ -206,7 +206,8 @@ void Trials::plan() {
   }
   const bool unseen = remembered_ && watched_calls_ == 0;
   const std::int64_t look = (unseen ? least_remembered : std::max(least_watched, 2 * watched_calls_)) - calls_;
-  const double waits = std::max(static_cast<double>(look), (spent + cost(usual)) / share_ - so_far);
+  const auto due = static_cast<double>(look);  // what may be wrong by far waits for no budget
+  const double waits = unseen ? due : std::max(due, (spent + cost(usual)) / share_ - so_far);
   if (whole(waits) < soonest) {
     watching_ = true;
     watched_ = watched_ == usual_ ? native : usual_;

@@ -342,9 +342,8 @@ def test_a_first_call_that_is_shorter_than_the_usual_ones_counts(call_s: float, 
     assert trials.samples(2) == samples
 
 
-@pytest.mark.parametrize(("slower", "soon"), [(1.0, False), (2.2, True)])
-def test_a_later_run_tries_early_what_promises_much(slower: float, soon: bool) -> None:
-    """Another run has paid for the first trials, but not for those of specs that it has not come to."""
+def remembered(slower: float) -> tuple[list[_core.Expectation], int]:
+    """Arms of a later run; and the usual one, which has taken so much of its price before, the host MPI its own."""
     of, known = (_core.Collective.alltoall, 128, 64), _core.Knowledge()
     known.describe(_core.MeasuredNetwork(28.5, 14.0, 0.1, 0.1, 0.75))
     native, usual, *_ = _core.candidates(*of, nodes="64", knowledge=known)
@@ -353,7 +352,26 @@ def test_a_later_run_tries_early_what_promises_much(slower: float, soon: bool) -
         for one, took_s in ((native, native.price_s), (usual, slower * usual.price_s))
     ]
     arms = _core.candidates(*of, nodes="64", knowledge=known, also=usual.spec)
-    mine = [arm.spec for arm in arms].index(usual.spec)
+    return arms, [arm.spec for arm in arms].index(usual.spec)
+
+
+@pytest.mark.parametrize("slower", [1, 2.2])
+@pytest.mark.parametrize("really", [3, 100])
+def test_a_wrong_memory_costs_at_most_250_calls(slower: float, really: float) -> None:
+    """However much other trials have cost before."""
+    arms, mine = remembered(slower)
+    host_s = arms[NATIVE].seconds
+    call_s = [(2 + 0.1 * arm) * host_s for arm in range(len(arms))]
+    call_s[NATIVE], call_s[mine] = host_s, really * host_s
+    app = Application(call_s, usual=mine)
+    app.trials = _core.Trials(0.01, arms, mine)
+    assert app.run(250 + 3).now == NATIVE
+
+
+@pytest.mark.parametrize(("slower", "soon"), [(1.0, False), (2.2, True)])
+def test_a_later_run_tries_early_what_promises_much(slower: float, soon: bool) -> None:
+    """Another run has paid for the first trials, but not for those of specs that it has not come to."""
+    arms, mine = remembered(slower)
     assert (min(arm.seconds for arm in arms) < 0.9 * arms[mine].seconds) == soon
     trials = _core.Trials(0.01, arms, mine, calls=1)
     assert (trials.pause < 50) == soon

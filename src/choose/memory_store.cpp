@@ -138,11 +138,13 @@ std::string MemoryStore::recall(Rank ranks) {
         if (is_there(folder)) read(folder + '/' + key().file_name(), Owner::anybody);
     }
   }
+  const auto made = recalled_texts_.find(ranks);
+  if (made != recalled_texts_.end()) return made->second;
   std::vector<Evidence> of_ranks;
   for (const Evidence& one : recalled_)
     if (one.kind.ranks == ranks) merge(of_ranks, one);
   keep_within_bounds(of_ranks);
-  return text_of(of_ranks, most_recalled_bytes);
+  return recalled_texts_.emplace(ranks, text_of(of_ranks, most_recalled_bytes)).first->second;
 }
 
 void MemoryStore::remember(const Evidence& evidence) {

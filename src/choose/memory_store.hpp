@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ class MemoryStore {
   void begin(const Options& options, const std::string& mpi, const std::string& library, bool usual_places = true);
 
   /// What earlier runs have measured on so many ranks, by the user's file and by a site's, as a text of evidence_line()s,
-  /// at most `most_recalled_bytes`. Reads them once.
+  /// at most `most_recalled_bytes`. Reads them once, and makes each text once: communicators may be made all the time.
   std::string recall(Rank ranks);
   static constexpr std::size_t most_recalled_bytes = 32 * 1024;
 
@@ -54,6 +55,7 @@ class MemoryStore {
   bool reads_ = false, writes_ = false, usual_places_ = true, was_read_ = false, has_warned_ = false;
   MemoryKey key_;
   std::vector<Evidence> recalled_, learnt_;
+  std::map<Rank, std::string> recalled_texts_;
   std::string problem_;
 };
 

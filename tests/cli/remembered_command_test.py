@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,17 @@ def test_damage_is_shown(folder: Path) -> None:
     assert "1 of 4 lines cannot be used: it is of alltoall" in text and "(line 9, column" in text
     assert "other.memory: no memory of Swapmeet" in text
     assert "no memory of Swapmeet" in said("show", folder / "other.memory", status=2)
+
+
+def test_what_is_no_file_is_waited_for_by_no_command(folder: Path, tmp_path: Path) -> None:
+    pipe = folder / "0.memory"
+    os.mkfifo(pipe)
+    put(folder, EVIDENCE)
+    words = [sys.executable, "-m", "swapmeet", "tuning", "show"]
+    shown = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+    assert f"{pipe}: not a file\n" in shown and "used" in shown
+    pipe.rename(folder / key().file_name)
+    assert "not a file" in said("export", "--mpi", "openmpi", "-o", tmp_path / "a.tuning", status=2)
 
 
 def test_merging_counts_all_calls(folder: Path, tmp_path: Path) -> None:

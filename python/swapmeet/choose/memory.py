@@ -64,6 +64,8 @@ def read(path: Path, site: bool = False) -> Store:
     SwapmeetError
         If it is none.
     """
+    if str(path.parent) in _folders() and path.exists() and not path.is_file():
+        raise SwapmeetError(f"{path}: not a file")  # a pipe, which may be written to by nothing
     try:
         return Store(path, _core.parse_memory(text_of(path, MIB)), site)
     except ValueError as problem:
@@ -79,10 +81,14 @@ def is_memory(path: Path) -> bool:
         raise SwapmeetError(f"{path}: {problem.strerror}") from None
 
 
+def _folders() -> list[str]:
+    """The user's, then those of the site."""
+    return [folder for folder in (_core.memory_folder(), *_core.site_memory_folders()) if folder]
+
+
 def found() -> list[Path]:
     """All files of the user, then those of the site."""
-    folders = [_core.memory_folder(), *_core.site_memory_folders()]
-    return [path for folder in folders if folder for path in sorted(Path(folder).glob("*.memory"))]
+    return [path for folder in _folders() for path in sorted(Path(folder).glob("*.memory"))]
 
 
 def is_site(path: Path) -> bool:

@@ -141,6 +141,15 @@ def test_forgetting(folder: Path, tmp_path: Path) -> None:
     assert said("forget", "--all") == "swapmeet: nothing is remembered\n"
 
 
+def test_what_is_damaged_keeps_nothing_else_from_being_forgotten(folder: Path) -> None:
+    damaged = folder / "0.memory"
+    damaged.write_text("nonsense\n")
+    path, later = put(folder, EVIDENCE), put(folder, EVIDENCE, key("mpich"))
+    text = said("forget", "--all", status=2)
+    assert f"{damaged}: no memory of Swapmeet" in text and text.count("3 forgotten, and it is gone\n") == 2
+    assert damaged.exists() and not path.exists() and not later.exists()
+
+
 def test_for_other_programs(folder: Path, tmp_path: Path) -> None:
     """The object of each command, with the documented fields (docs/json.md)."""
     path = put(folder, EVIDENCE)

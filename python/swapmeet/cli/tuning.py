@@ -199,15 +199,23 @@ def forget(
         return (ranks is None or one.ranks == ranks) and (older_than is None or one.date < before)
 
     paths = [path for path in _chosen(files, mpi) if files or not memory.is_site(path)]
-    counts = {path: memory.forget(path, gone) for path in paths}
+    counts: dict[Path, int] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            counts[path] = memory.forget(path, gone)
+        except SwapmeetError as problem:
+            problems.append(str(problem))
     if as_json:
         taken = [{"file": path, "forgotten": count, "removed": not path.exists()} for path, count in counts.items()]
         print_json("tuning forget", files=taken)
-        return
-    for path, count in counts.items():
-        print(f"swapmeet: {path}: {count} forgotten{'' if path.exists() else ', and it is gone'}")
-    if not paths:
-        print("swapmeet: nothing is remembered")
+    else:
+        for path, count in counts.items():
+            print(f"swapmeet: {path}: {count} forgotten{'' if path.exists() else ', and it is gone'}")
+        if not paths:
+            print("swapmeet: nothing is remembered")
+    if problems:
+        raise SwapmeetError("; ".join(problems))
 
 
 @tuning.command()

@@ -249,6 +249,9 @@ Result<Remembered> parse_memory(std::string_view text) {
     else if (++remembered.unusable == 1) remembered.first = read.problem();
   }
   if (!begun) return Problem{"no memory of Swapmeet: it is empty"};
+  const MemoryKey& key = remembered.key;
+  if (key.mpi.empty() || key.machine.empty() || key.library.empty())
+    return Problem{"a line mpi:, machine: or library: is missing"};
   return remembered;
 }
 

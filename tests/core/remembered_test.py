@@ -75,6 +75,13 @@ def test_another_format_is_refused(text: str) -> None:
         _core.parse_memory(text)
 
 
+@pytest.mark.parametrize("part", ["mpi", "machine", "library"])
+def test_a_file_names_what_its_times_hold_for(part: str) -> None:
+    lines = _core.memory_text(KEY, [took()]).splitlines(keepends=True)
+    with pytest.raises(ValueError, match="a line mpi:, machine: or library: is missing"):
+        _core.parse_memory("".join(line for line in lines if not line.startswith(f"{part}:")))
+
+
 @given(st.binary(max_size=300), st.integers(0, 600))
 def test_no_text_is_too_bad(noise: bytes, place: int) -> None:
     text = _core.memory_text(KEY, [took(spec) for spec in SPECS]).encode()

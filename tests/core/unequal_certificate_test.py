@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 from collections import defaultdict, deque
+from collections.abc import Iterator
 
 import pytest
+from _pytest.mark import ParameterSet
 from core.certificate_test import Executions, Local, Round
 
 from swapmeet import _core
@@ -175,16 +177,16 @@ def some_sizes(ranks: int, drawn: int) -> list[list[Sizes]]:
     return found
 
 
-@pytest.mark.parametrize("sizes", ["combined", "ahead", "total"])
-@pytest.mark.parametrize(
-    ("spec", "ranks", "drawn"),
-    [
-        ("bruck(radix=2{})", 3, 6),
-        ("bruck(radix=all,window=1{})", 3, 6),
-        pytest.param("bruck(radix=2{})", 4, 1, marks=pytest.mark.slow),
-        pytest.param("bruck(radix=2{})", 4, 6, marks=pytest.mark.long),
-    ],
-)
+def small() -> Iterator[ParameterSet]:
+    for sizes in ("combined", "ahead", "total"):
+        yield pytest.param("bruck(radix=2{})", 3, 6, sizes)
+        yield pytest.param("bruck(radix=all,window=1{})", 3, 6, sizes)
+        mark = pytest.mark.slow if sizes == "combined" else pytest.mark.long
+        yield pytest.param("bruck(radix=2{})", 4, 1, sizes, marks=mark)
+        yield pytest.param("bruck(radix=2{})", 4, 6, sizes, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(("spec", "ranks", "drawn", "sizes"), list(small()))
 def test_every_execution_of_a_few_ranks(spec: str, ranks: int, drawn: int, sizes: str) -> None:
     text = spec.format(f",direct=never,sizes={sizes}")
     held, travel = _core.ceiling_of_unequal(_core.parse_spec(text), ranks), Travel(text, ranks)

@@ -65,8 +65,8 @@ def in_ci(mpi: str, algorithm: str, ranks: int) -> bool:
         return mpi != "mpich-system" and ranks == SYSTEM[mpi][0] and algorithm in ALWAYS
     if ranks == 16:
         return algorithm in SIXTEEN[mpi]
-    if mpi == "mpich" and ranks > 5:  # its ranks keep the cores that they share: minutes for each
-        return ranks == 7 and algorithm == "pairwise"
+    if mpi == "mpich" and ranks > 3:  # its ranks keep the cores that they share: up to minutes for each
+        return algorithm == "shared-memory" and ranks <= 5 or (ranks == 4 and "xor" in algorithm)
     if algorithm == "auto":  # few calls on each communicator, hence mostly the host MPI
         return ranks == 3
     if algorithm in VARYING:  # for equal blocks like others of the family; for unequal ones see below

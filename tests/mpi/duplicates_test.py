@@ -13,7 +13,7 @@ ALGORITHMS = [
 ]
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.long)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("what", ["short", "mixed"])
 @pytest.mark.in_turn

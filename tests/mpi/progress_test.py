@@ -73,7 +73,9 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "ranks", "nodes"),
     [
-        *((kind, 8, nodes) for kind in ("", "v") for nodes in ("2", "0,1,0,1,2,3,2,3", "4")),
+        *(("", 8, nodes) for nodes in ("2", "0,1,0,1,2,3,2,3", "4")),
+        ("v", 8, "2"),
+        *(pytest.param("v", 8, nodes, marks=pytest.mark.long) for nodes in ("0,1,0,1,2,3,2,3", "4")),
         ("planned", 8, "2"),
         ("planned v", 8, "0,1,0,1,2,3,2,3"),
     ],

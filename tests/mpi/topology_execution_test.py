@@ -133,7 +133,7 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
         "binary": ("\0\1\2\3" * 1000, "expected switch, host"),
         "table": (table, "the table is of 4 ranks, not of 6"),
         "cut": (table[:-8], "the table is cut off"),
-        "many": ("".join(f"host n{i} s{i}\nlink s{i} t\n" for i in range(9000)), f'it has no host "{here}"'),
+        "many": ("".join(f"host n{i} s{i}\nlink s{i} t\n" for i in range(3000)), f'it has no host "{here}"'),
         "folder": ("", "not a file"),
         "missing": ("", "is no file, and no network"),
     }

@@ -30,7 +30,7 @@ NETWORKS = ("torus(dims=1,hosts=64)", "torus(dims=3x3,hosts=1)", "slim-fly(q=5,h
 CASES = 24
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@pytest.mark.parametrize("seed", [pytest.param(k, marks=[pytest.mark.long] if k % 2 else []) for k in range(CASES)])
 def test_no_simulation_is_below_the_bound(
     seed: int, simulator: Simulator, make_platform: MakePlatform, make_job: MakeJob
 ) -> None:

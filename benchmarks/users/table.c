@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FEWEST = 5 };
 
@@ -15,12 +16,12 @@ static int is_first(void) {
 }
 
 void *room(size_t bytes) {
-  void *const memory = calloc(bytes ? bytes : 1, 1);
-  if (!memory) {
+  void *memory = NULL;
+  if (posix_memalign(&memory, 4096, bytes ? bytes : 1) != 0) {
     fprintf(stderr, "out of memory\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  return memory;
+  return memset(memory, 0, bytes);
 }
 
 int calls_within(double volume, double bytes, int most) {

@@ -64,6 +64,7 @@ void bind_choice(nb::module_& m) {
           "algorithm", [](const Options& o) { return o.algorithm; }, "SWAPMEET_ALGORITHM; None: the automatic choice.")
       .def_ro("tuning", &Options::tuning, "The tuning file that counts, if read_options() was told the MPI.")
       .def_ro("memory", &Options::memory)
+      .def_ro("trials_share", &Options::trials_share, "Of the time of all-to-alls, that trials may cost; 0: none.")
       .def_prop_ro("fingerprint", &Options::fingerprint, "The same on two ranks exactly if their choices will be.");
   m.def("read_options", &options_from, "environment"_a, "world_ranks"_a = 1, "mpi"_a = "",
         "Read options from a list of 'NAME=value', of a job of so many ranks; with the tuning file for "
@@ -174,6 +175,12 @@ void bind_choice(nb::module_& m) {
       "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "",
       "Whether the running application tries candidates(): nobody asked for an algorithm, no file has "
       "rules.");
+  m.def(
+      "tuned",
+      [](Collective collective, Rank ranks, const Options& options, std::string_view nodes) {
+        return tuned(collective, shape_of(ranks, nodes), options);
+      },
+      "collective"_a, "ranks"_a, "options"_a, "nodes"_a = "", "Whether a tuning file has rules for such calls.");
   m.def(
       "parse_tuning", [](std::string_view text) { return value_or_raise(parse_tuning(text)); }, "text"_a,
       "Read what a tuning file says; ValueError with line and reason if it is none.");

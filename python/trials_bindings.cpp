@@ -1,5 +1,6 @@
 /// Trials of other algorithms while an application runs, for tests.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,8 +9,10 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "choose/first_calls.hpp"
 #include "choose/setup_policy.hpp"
 #include "choose/trials.hpp"
+#include "model/work.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,11 +40,12 @@ void bind_trials(nb::module_& m) {
       .def(
           "__init__",
           [](Trials* self, double share, const std::vector<Expectation>& arms, int usual, double common, double own,
-             std::int64_t calls_before) {
+             std::int64_t calls_before, double early) {
             if (usual < 0 || usual >= static_cast<int>(arms.size())) throw std::invalid_argument("usual is no arm");
-            new (self) Trials(share, arms, usual, {common, own}, {calls_before});
+            new (self) Trials(share, arms, usual, {common, own}, {calls_before, 1, early});
           },
-          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0)
+          "share"_a, "arms"_a, "usual"_a, "common"_a = Doubt{}.common, "own"_a = Doubt{}.own, "calls"_a = 0,
+          "early"_a = Trials::early_calls)
       .def_prop_ro("pause", &Trials::pause, "Calls that go as usual before the next trial.")
       .def("next", &Trials::next, "The arm of the trial that begins.")
       .def_prop_ro("usual", &Trials::usual)
@@ -66,6 +70,18 @@ void bind_trials(nb::module_& m) {
       .def_prop_ro("cost_s", &Trials::cost_s)
       .def_prop_ro_static("setup_s", [](nb::handle) { return Trials::setup_s; })
       .def_prop_ro_static("early_calls", [](nb::handle) { return Trials::early_calls; });
+  m.def(
+      "promise_much", [](const std::vector<Expectation>& arms) { return !arms.empty() && promise_much(arms); },
+      "arms"_a, "Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.");
+  m.def(
+      "first_calls",
+      [](Collective collective, Rank ranks, std::int64_t block_bytes, const Options& options, std::string_view nodes,
+         bool host) {
+        return first_calls(collective, ranks, Nodes(shape_of(ranks, nodes)).count(), block_bytes, options, host);
+      },
+      "collective"_a, "ranks"_a, "block_bytes"_a, "options"_a, "nodes"_a, "host"_a,
+      "Calls that go as usual, `host`: by the host MPI, before anything is tried.");
+  m.attr("FIRST_UNPROMISING") = first_unpromising;
   nb::class_<SetupPolicy>(m, "SetupPolicy", "When a communicator is worth setting up (src/choose/setup_policy.hpp).")
       .def(nb::init<>())
       .def("over", &SetupPolicy::over, "known"_a, "small_calls"_a, "Counts a call; whether setting up is worth it now.")

@@ -940,6 +940,10 @@ class Options:
     def memory(self) -> str: ...
 
     @property
+    def trials_share(self) -> float:
+        """Of the time of all-to-alls, that trials may cost; 0: none."""
+
+    @property
     def fingerprint(self) -> int:
         """The same on two ranks exactly if their choices will be."""
 
@@ -1221,6 +1225,9 @@ def tries(collective: Collective, ranks: int, options: Options, nodes: str = '')
     Whether the running application tries candidates(): nobody asked for an algorithm, no file has rules.
     """
 
+def tuned(collective: Collective, ranks: int, options: Options, nodes: str = '') -> bool:
+    """Whether a tuning file has rules for such calls."""
+
 def parse_tuning(text: str) -> Tuning:
     """
     Read what a tuning file says; ValueError with line and reason if it is none.
@@ -1256,7 +1263,7 @@ class Trials:
         """
 
     @overload
-    def __init__(self, share: float, arms: Sequence[Expectation], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0) -> None: ...
+    def __init__(self, share: float, arms: Sequence[Expectation], usual: int, common: float = 1.0, own: float = 0.3, calls: int = 0, early: float = 4.0) -> None: ...
 
     @property
     def pause(self) -> int:
@@ -1304,6 +1311,18 @@ class Trials:
 
     early_calls: Final[float] = ...
     """(arg: object, /) -> float"""
+
+def promise_much(arms: Sequence[Expectation]) -> bool:
+    """
+    Whether something is expected to take less than 0.9 of the time of the host MPI, which comes first.
+    """
+
+def first_calls(collective: Collective, ranks: int, block_bytes: int, options: Options, nodes: str, host: bool) -> int:
+    """
+    Calls that go as usual, `host`: by the host MPI, before anything is tried.
+    """
+
+FIRST_UNPROMISING: int = 64
 
 class SetupPolicy:
     """When a communicator is worth setting up (src/choose/setup_policy.hpp)."""

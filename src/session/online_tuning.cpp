@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "choose/first_calls.hpp"
 #include "mpi/agreement.hpp"
 #include "schedule/names.hpp"
 #include "session/communicator.hpp"
@@ -16,30 +17,13 @@ namespace {
 constexpr int most_unlike = 4;    ///< then such calls are what trials are made of
 constexpr int most_changes = 16;  ///< of that: then trials are made of no others any more
 
-/// Calls between nodes that the host MPI serves, before anything is tried: at least, and where little is expected of it.
-constexpr std::int64_t by_host = 8, unpromising = 64;
-
-/// Calls that go as usual before anything is tried. Between nodes what the network takes is measured then, for which ours()
-/// is made: programs of few calls that the host MPI serves (`host`) do without, of some more where the model promises
-/// little. On one node shared memory is all but certain to be the fastest, and what takes less than ranks need to leave a
-/// barrier cannot be timed by single calls: the larger ones are tried after some 20 ms of them, the others never; of unequal
-/// blocks nobody knows the sizes, so they are tried late.
-std::int64_t first_calls(const Communicator& communicator, Collective collective, std::int64_t block_bytes, bool host) {
-  constexpr std::int64_t between_nodes = 1, of_unequal = 20'000;
-  constexpr double copied_byte_s = 1e-10, least_timed_s = 20e-6, untried_s = 20e-3;
-  if (communicator.options().trials_share >= 1) return between_nodes;
-  if (communicator.nodes() != 1) return host ? by_host : between_nodes;
-  if (of_unequal_blocks(collective)) return of_unequal;
-  const double call_s = copied_byte_s * communicator.ranks() * static_cast<double>(block_bytes);
-  return call_s < least_timed_s ? INT64_MAX : static_cast<std::int64_t>(untried_s / call_s);
-}
-
 }  // namespace
 
 OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, std::int64_t block_bytes, Decision& usual,
                            bool others, bool& now_direct)
     : communicator_(communicator), collective_(collective), usual_(usual), others_(others), direct_(now_direct),
-      now_direct_(now_direct), first_calls_(first_calls(communicator, collective, block_bytes, !usual.exchange)),
+      now_direct_(now_direct), first_calls_(first_calls(collective, communicator.ranks(), communicator.nodes(),
+                                                        block_bytes, communicator.options(), !usual.exchange)),
       pause_(others ? first_calls_ : 2), paused_s_(PMPI_Wtime()) {}
 
 /// Calls go as usual from now on.
@@ -194,10 +178,10 @@ void OnlineTuning::prepare() {
   const bool neighbours = of_neighbours(collective_);
   const Spec& spec = usual_.spec();
   if (neighbours) communicator_.count_neighbour_work();
-  const bool waits = first_calls_ == by_host || (neighbours && first_calls_ > by_host);
+  const bool waits = first_calls_ == first_by_host || (neighbours && first_calls_ > first_by_host);
   if (waits && communicator_.nodes() > 1 &&
       !promise_much(communicator_.candidates_beside(kind_of_calls(), mean_bytes(), spec))) {
-    const std::int64_t longer = std::max(unpromising, first_calls_ * (unpromising / by_host));
+    const std::int64_t longer = std::max(first_unpromising, first_calls_ * (first_unpromising / first_by_host));
     pause_ = longer - std::exchange(first_calls_, longer);
     paused_s_ = PMPI_Wtime();
     return;

@@ -23,9 +23,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
-from program import COLLECTIVES, NATIVE, Calls, Program, Run, ordered_s
 
 from swapmeet import _core
+from swapmeet.choose.program import COLLECTIVES, NATIVE, Calls, Program, Run, ordered_s
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import Cell, mean_block
 from swapmeet.simulate import peers, simgrid

@@ -7,18 +7,19 @@ remembered. What a call by each spec takes is given. Not counted: opening shared
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from swapmeet import _core
 
 NATIVE = "native"
-SHARE = 0.01  #: of the time that trials may take: the default of SWAPMEET_TRIALS
 #: Small collectives of the host MPI that a communicator on several nodes takes: two to gather, two to agree; to make a
-#: communicator counts as two.
-SETUP_COLLECTIVES = 6
+#: communicator counts as two. On one node: two to gather, and what opening takes (docs/tuning.md).
+SETUP_COLLECTIVES, ONE_NODE_COLLECTIVES, ONE_NODE_S = 6, 2, 20e-6
 UNSURE = 0.15  #: deviation of what first calls take, as a share
-COLLECTIVES = {"alltoall": _core.Collective.alltoall, "alltoallv": _core.Collective.alltoallv}
+COLLECTIVES = dict(_core.Collective.__members__)
+
+BEFORE, USUAL, TRIAL = "before set-up", "usual", "trial"  #: phases
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,38 @@ class Calls:
 
     collective: str  #: of COLLECTIVES
     ranks: int
-    nodes: str  #: as of SWAPMEET_NODES
+    nodes: str  #: as of SWAPMEET_NODES; empty: one node
     block_bytes: int  #: in the mean
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a program runs under."""
+
+    options: _core.Options | None = None  #: None: the defaults
+    machine: _core.MachineCosts | None = None  #: None: the one that the library assumes
+    #: Whether trials are prepared as late as the library prepares them; else after one call, as in
+    #: docs/measurements/programs.md.
+    awaits_trials: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Calls in a row that go by one spec for one reason."""
+
+    first: int  #: from 1
+    calls: int
+    spec: str
+    phase: str
+    seconds: float  #: what they take, with what goes before: setting up, or the ranks' waiting for one another
+    reason: str = ""
+    extra_s: float = 0.0  #: of a trial, beyond a call as usual
+    sets_up: bool = False  #: the first of them does
+
+    @property
+    def last(self) -> int:
+        """Its number."""
+        return self.first + self.calls - 1
 
 
 @dataclass(frozen=True)
@@ -61,10 +92,11 @@ class Program:
         What a call by a spec takes, in seconds.
     collective_s : float
         What a small collective of the host MPI takes.
-    network : MeasuredNetwork
-        What the job measures of it when a communicator is set up.
+    network : MeasuredNetwork, optional
+        What the job measures of it when a communicator is set up; None: as the machine is described.
     remembered : sequence of Evidence
         Of earlier runs.
+    settings : Settings
     """
 
     def __init__(
@@ -72,40 +104,58 @@ class Program:
         kind: Calls,
         call_s: Callable[[str], float],
         collective_s: float,
-        network: _core.MeasuredNetwork,
+        network: _core.MeasuredNetwork | None = None,
         remembered: Sequence[_core.Evidence] = (),
+        settings: Settings = Settings(),
     ) -> None:
         self._kind, self._call_s, self._collective_s, self._network = kind, call_s, collective_s, network
         self._collective = COLLECTIVES[kind.collective]
-        self._options = _core.read_options([], kind.ranks)
-        self._knowledge = _core.Knowledge(evidence=_core.usable(list(remembered)))
-        self._spent_s = 0.0
-        self._trials = 0
+        self._options = settings.options or _core.read_options([], kind.ranks)
+        self._knowledge = _core.Knowledge(settings.machine, evidence=_core.usable(list(remembered)))
+        self._awaits_trials = settings.awaits_trials
+        self._several_nodes = _core.kind_of(self._collective, kind.ranks, kind.nodes)[0] > 1
 
     def run(self, calls: int) -> Run:
         """All calls."""
-        chosen = self._choose()
-        waits = dict(chosen.parameters).get("intra", "mpi") != "mpi"
-        known = any(str(one.spec) != NATIVE for one in self._knowledge.evidence)
-        policy, early = _core.SetupPolicy(), 0
-        while waits and early < calls and not policy.over(known, self._small_calls()):
-            early += 1
-        self._spent_s += early * self._call_s(NATIVE)
+        seconds, last, trials = 0.0, NATIVE, 0
+        for decision in self.decisions(calls):
+            seconds += decision.seconds
+            if decision.phase == TRIAL:
+                trials += 1
+            else:
+                last = decision.spec
+        return Run(seconds, last, trials, tuple(self._left()))
+
+    def decisions(self, calls: int) -> Iterator[Decision]:
+        """All calls, in their order; of each run of a program once."""
+        chosen, reason = self._choose()
+        early = self._early(chosen, calls)
+        if early > 0:
+            yield Decision(1, early, NATIVE, BEFORE, early * self._call_s(NATIVE))
         if early > 1:  # the first one is not timed
             self._note(_core.parse_spec(NATIVE), early - 1, self._call_s(NATIVE), UNSURE * self._call_s(NATIVE))
-        last = NATIVE
-        if calls > early:
-            if dict(chosen.parameters).get("intra", "mpi") != "mpi":
-                self._knowledge.describe(self._network)
-            chosen = self._choose()
-            self._spent_s += setup_s(str(chosen), self._collective_s)
-            expected = self._candidates(chosen)
-            last = self._call(calls - early, str(chosen), [one.spec for one in expected], expected)
-        return Run(self._spent_s, last, self._trials, tuple(self._left()))
+        if calls <= early:
+            return
+        if _ours(chosen) and self._network is not None:
+            self._knowledge.describe(self._network)
+        chosen, reason = self._choose()
+        yield from self._call(early + 1, calls, chosen, reason)
 
-    def _choose(self) -> _core.Spec:
+    def _early(self, chosen: _core.Spec, calls: int) -> int:
+        """Calls that the host MPI serves before a communicator is set up."""
+        where = (self._collective, self._kind.ranks, self._options, self._kind.nodes)
+        if self._options.algorithm or _core.tuned(*where) or not self._several_nodes or not _ours(chosen):
+            return 0
+        mine = self._evidence_kind()
+        known = any(one.date and one.kind == mine and str(one.spec) != NATIVE for one in self._knowledge.evidence)
+        policy, early = _core.SetupPolicy(), 0
+        while early < calls and not policy.over(known, self._small_calls()):
+            early += 1
+        return early
+
+    def _choose(self) -> tuple[_core.Spec, str]:
         where = (self._collective, self._kind.ranks, self._kind.block_bytes, self._options)
-        return _core.choose(*where, nodes=self._kind.nodes, knowledge=self._knowledge)[0]
+        return _core.choose(*where, nodes=self._kind.nodes, knowledge=self._knowledge)[:2]
 
     def _small_calls(self) -> float:
         where = (self._collective, self._kind.ranks, self._kind.block_bytes)
@@ -113,47 +163,93 @@ class Program:
 
     def _candidates(self, also: _core.Spec) -> list[_core.Expectation]:
         where = (self._collective, self._kind.ranks, self._kind.block_bytes)
-        known = {"options": self._options, "knowledge": self._knowledge}
-        return _core.candidates(*where, nodes=self._kind.nodes, also=also, **known)
+        return _core.candidates(
+            *where, nodes=self._kind.nodes, options=self._options, knowledge=self._knowledge, also=also
+        )
 
-    def _call(
-        self,
-        calls: int,
-        usual: str,
-        specs: Sequence[_core.Spec],
-        arms: Sequence[_core.Expectation] | Sequence[tuple[float, float, int]],
-    ) -> str:
-        """Make calls with trials of these arms; the spec of the last one."""
-        names = [str(spec) for spec in specs]
+    def _setup_s(self, spec: _core.Spec) -> float:
+        if self._several_nodes:
+            return setup_s(str(spec), self._collective_s)
+        return ONE_NODE_COLLECTIVES * self._collective_s + ONE_NODE_S if _ours(spec) else 0.0
+
+    def _first_calls(self, usual: str, arms: Sequence[_core.Expectation]) -> int:
+        """Calls that go as usual before trials are prepared."""
+        if not self._awaits_trials:
+            return 1
+        where = (self._collective, self._kind.ranks, self._kind.block_bytes, self._options, self._kind.nodes)
+        first = _core.first_calls(*where, usual == NATIVE)
+        waits = self._several_nodes and usual == NATIVE and first > 1 and not _core.promise_much(arms)
+        return _core.FIRST_UNPROMISING if waits else first
+
+    def _trials(self, arms: Sequence[_core.Expectation], usual: int, first: int) -> _core.Trials:
+        if self._several_nodes:
+            return _core.Trials(self._options.trials_share, arms, usual, calls=first)
+        so_far = first if self._kind.collective == "alltoall" else 0  # what unequal ones have taken is not known
+        return _core.Trials(self._options.trials_share, arms, usual, calls=so_far, early=0)
+
+    def _tries(self) -> bool:
+        if self._kind.block_bytes == 0 and self._kind.collective == "alltoall":
+            return False
+        return _core.tries(self._collective, self._kind.ranks, self._options, self._kind.nodes)
+
+    def _call(self, start: int, calls: int, chosen: _core.Spec, reason: str) -> Iterator[Decision]:
+        """Make the calls from `start` on, with trials."""
+        arms = self._candidates(chosen) if self._tries() else []
+        first = self._first_calls(str(chosen), arms)
+        usually = min(calls - start + 1, first + 1 if arms else calls)  # the last one of them prepares trials
+        set_up_s, usual_s = self._setup_s(chosen), self._call_s(str(chosen))
+        sets_up = set_up_s > 0 and self._several_nodes
+        yield Decision(start, usually, str(chosen), USUAL, set_up_s + usually * usual_s, reason=reason, sets_up=sets_up)
+        if start + usually <= calls:
+            yield from self._try(start + usually, calls, str(chosen), arms, first)
+
+    def _try(
+        self, start: int, calls: int, usual: str, arms: Sequence[_core.Expectation], first: int
+    ) -> Iterator[Decision]:
+        """The calls from `start` on, with trials of these arms."""
+        names = [str(one.spec) for one in arms]
         prepared = {names.index(usual), names.index(NATIVE)}
-        trials = _core.Trials(SHARE, arms, names.index(usual), calls=1)
-        left = calls - 2  # one call before trials are prepared, and the one that prepares them
-        self._spent_s += min(calls, 2) * self._call_s(usual)
-        while left > trials.pause:
-            pause_s = trials.pause * self._call_s(names[trials.usual])
-            left -= trials.pause + 1
+        trials = self._trials(arms, names.index(usual), first)
+        reason = ""
+        while calls - start + 1 > trials.pause:
+            before, pause = names[trials.usual], trials.pause
+            pause_s = pause * self._call_s(before)
+            if pause > 0:
+                yield Decision(start, pause, before, USUAL, pause_s, reason)
+            start += pause + 1
             arm = trials.next()
             tried_s = self._call_s(names[arm])
-            self._spent_s += pause_s + 2 * self._collective_s + tried_s
-            self._spent_s += 0 if arm in prepared else _core.Trials.setup_s
+            extra_s = 2 * self._collective_s + (0 if arm in prepared else _core.Trials.setup_s)
+            more_s = extra_s + max(0.0, tried_s - self._call_s(before))
+            yield Decision(start - 1, 1, names[arm], TRIAL, extra_s + tried_s, arms[arm].basis, more_s)
             prepared.add(arm)
             trials.took(self._collective_s, tried_s, pause_s)
             trials.learn(trials.times)
             if trials.samples(arm) > 0:
-                self._note(specs[arm], trials.samples(arm), trials.seconds(arm), trials.spread_s(arm))
-        self._trials += trials.trials
-        self._spent_s += max(0, left) * self._call_s(names[trials.usual])
-        return names[trials.usual]
+                self._note(arms[arm].spec, trials.samples(arm), trials.seconds(arm), trials.spread_s(arm))
+            reason = f"online choice: {trials.trials} trials in {start - 1} calls"
+        if start <= calls:
+            left = calls - start + 1
+            yield Decision(start, left, names[trials.usual], USUAL, left * self._call_s(names[trials.usual]), reason)
 
     def _note(self, spec: _core.Spec, calls: int, mean_s: float, spread_s: float) -> None:
         kind = _core.CallKind(self._collective, self._kind.ranks, self._kind.block_bytes, self._kind.nodes)
         others = [one for one in self._knowledge.evidence if str(one.spec) != str(spec) or one.date != 0]
         self._knowledge.evidence = [*others, _core.Evidence(kind, spec, calls, mean_s, spread_s)]
 
-    def _left(self) -> list[_core.Evidence]:
+    def _evidence_kind(self) -> _core.CallKind:
+        """As of what earlier runs leave."""
         kind = _core.CallKind(self._collective, self._kind.ranks, self._kind.block_bytes, self._kind.nodes)
         if self._kind.collective != "alltoall":
             kind.size_class = -1  # sizes that ranks do not know
+        return kind
+
+    def _left(self) -> list[_core.Evidence]:
         mine = [one for one in self._knowledge.evidence if one.date == 0]
-        now = int(time.time())
+        kind, now = self._evidence_kind(), int(time.time())
         return [_core.Evidence(kind, one.spec, one.calls, one.mean_s, one.spread_s, date=now) for one in mine]
+
+
+def _ours(spec: _core.Spec) -> bool:
+    """Whether ranks have to meet for it: messages within nodes go through shared memory."""
+    return dict(spec.parameters).get("intra", "mpi") != "mpi"

@@ -29,6 +29,7 @@ CALLS = {
     "algorithms": ("algorithms", ["families", "aliases", "parameters"]),
     "explain": ("explain -P 8 -S 512 --nodes 4", ["spec", "reason", "may_be_tried", "native", "started", "warnings"]),
     "explain, with times": ("explain -P 8 -S 512 --machine theta", ["expected"]),
+    "explain, replay": ("explain --replay RECORDING", ["replayed", "left_out", "times"]),
     "show": ("show tra -P 4", ["schedules"]),
     "verify": ("verify tra pairwise -P 2:5", ["reports"]),
     "model": ("model tra -P 4,9 -S 64 --machine theta", ["rows"]),
@@ -96,7 +97,10 @@ def answer(words: list[str]) -> tuple[dict[str, Any], int]:
 def test_one_object_with_the_documented_fields(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     words, fields = CALLS[name]
-    found, status = answer(words.replace("OUT", str(tmp_path / "out.jsonl")).replace("FOLDER", str(tmp_path)).split())
+    recording = tmp_path / "recording"
+    recording.mkdir()
+    words = words.replace("RECORDING", str(skewed(recording))).replace("OUT", str(tmp_path / "out.jsonl"))
+    found, status = answer(words.replace("FOLDER", str(tmp_path)).split())
     assert status == 0
     assert found["swapmeet"] and found["command"] == name.partition(",")[0]
     assert set(fields) <= found.keys()

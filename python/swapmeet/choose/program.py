@@ -73,7 +73,7 @@ class Run:
 
 
 def ordered_s(spec: str, calls: int, call_s: float, collective_s: float) -> float:
-    """What so many calls take by one spec from the first one on, setting up included: seconds."""
+    """What calls take by one spec from the first one on, setting up included: seconds."""
     return calls * call_s + setup_s(spec, collective_s)
 
 

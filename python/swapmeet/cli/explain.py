@@ -10,10 +10,12 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import __version__, _core, machines
+from swapmeet import _core, machines
 from swapmeet.choose import native
 from swapmeet.choose.foreign import Call
+from swapmeet.choose.surroundings import surroundings
 from swapmeet.cli.arguments import RANKS, AsJson, Nodes
+from swapmeet.cli.replay import replayed_run
 from swapmeet.errors import SwapmeetError
 from swapmeet.model import bounds, prices
 from swapmeet.mpi import mpis
@@ -27,12 +29,15 @@ MOST_STARTED = 512  #: ranks of which non-blocking exchanges are served: most_to
 
 
 def explain(
-    ranks: Annotated[int, typer.Option(*RANKS, help="Number of ranks.")],
+    ranks: Annotated[int | None, typer.Option(*RANKS, help="Number of ranks.")] = None,
     block: Annotated[
-        str, typer.Option("-S", "--sizes", metavar="BYTES", help="Bytes of a block, as in 512 or 4KiB.")
-    ] = "0",
+        str | None,
+        typer.Option("-S", "--sizes", metavar="BYTES", help="Bytes of a block, as in 512 or 4KiB; 0 if left out."),
+    ] = None,
     nodes: Nodes = "",
-    collective: Annotated[str, typer.Option(metavar="NAME", help="alltoall, alltoallv or alltoallw.")] = "alltoall",
+    collective: Annotated[
+        str | None, typer.Option(metavar="NAME", help="alltoall (if left out), alltoallv or alltoallw.")
+    ] = None,
     mpi: Annotated[str | None, typer.Option(help="An MPI of `swapmeet info`, whose tuning file counts.")] = None,
     imported: Annotated[
         Path | None,
@@ -45,18 +50,36 @@ def explain(
     machine: Annotated[
         str | None, typer.Option(help="Also the expected times there: a name or file of `swapmeet model --machine`.")
     ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RECORDING",
+            help="Go through the calls of a run that SWAPMEET_RECORD wrote, as the automatic choice decides on them: "
+            "the host MPI takes the recorded times, specs those of the model (of --machine), so decisions that rest on "
+            "measurements may differ in a real run.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what the library would do with a call, and why.
 
     The SWAPMEET_ variables count as they are set now. SWAPMEET_EXPLAIN=1 prints the same for the calls of a program.
     """
+    if replay is not None:
+        given = {"-P": ranks, "-S": block, "--collective": collective, "--import": imported}
+        if refused := [option for option, value in given.items() if value is not None]:
+            raise SwapmeetError(f"--replay: leave out {', '.join(refused)}: the recording has the calls")
+        replayed_run(replay, nodes, mpis.find(mpi) if mpi else mpis.default(), machine, as_json)
+        return
+    if ranks is None:
+        raise SwapmeetError("explain needs a number of ranks, as in -P 8, or a recording, as in --replay FOLDER")
+    collective = collective or "alltoall"
     if collective not in COLLECTIVES:
         raise SwapmeetError(f'--collective "{collective}": expected {", ".join(COLLECTIVES)}')
     if not 1 <= ranks <= MOST_RANKS:
         raise SwapmeetError(f"-P {ranks}: expected a number from 1 to {MOST_RANKS}")
     require_map(nodes, [ranks])
-    size = parse_bytes(block, "-S")
+    size = parse_bytes(block or "0", "-S")
     target = mpis.find(mpi) if mpi else mpis.default()
     count, _, largest = _core.kind_of(COLLECTIVES[collective], ranks, nodes)
     nodes = nodes if count > 1 else ""
@@ -162,17 +185,12 @@ def _started(target: mpis.Mpi, collective: str, ranks: int) -> str:
 
 def _explained(target: mpis.Mpi, collective: str, ranks: int, size: int, nodes: str) -> Explained:
     """What the library does here, with the variables that are set."""
-    name = f"{target.kind} {target.version}"
-    environment = [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
-    options = _core.read_options(environment, ranks, name)
-    memory = _core.MemoryStore()
-    memory.begin(options, name, __version__)
-    recalled = [] if options.algorithm else memory.recall(ranks)
+    present = surroundings(target, ranks)
+    options, recalled, warnings = present.options, present.recall(ranks), present.warnings
     knowledge = _core.Knowledge(evidence=_core.usable(recalled))
-    warnings = list(filter(None, [*options.problems, memory.take_problem()]))
     spec, reason, most = _choose(collective, ranks, size, options, nodes, knowledge, warnings)
     return Explained(
-        mpi=name,
+        mpi=present.mpi,
         collective=collective,
         ranks=ranks,
         block_bytes=size,

@@ -67,26 +67,31 @@ def distinct(recording: Recording) -> Found:
     for file in recording.files.values():
         _lose(lost, "beyond the recorder's limits", sum(e.seconds for e in file.exchanges if e.communicator is None))
     for places in recording.communicators().values():
-        of_ranks = [[e for e in file.exchanges if e.communicator == index] for file, index in places]
-        first = places[0][0].communicators[places[0][1]]
-        among_neighbours = sum(e.seconds for own in of_ranks for e in own if e.collective in OF_NEIGHBOURS)
-        _lose(lost, "exchanges of neighbours", among_neighbours)
-        of_ranks = [[e for e in own if e.collective in COLLECTIVES] for own in of_ranks]
-        if first.inter:
-            _lose(lost, "intercommunicators", sum(e.seconds for own in of_ranks for e in own))
-            continue
-        for one in _equal_blocks(of_ranks, first.blocks, lost):
+        for one in of_communicator(places, lost):
             _merge(found, one)
-        for collective in COLLECTIVES[1:]:
-            unequal = sum(e.seconds for own in of_ranks for e in own if e.collective == collective)
-            if not unequal:
-                continue
-            if len(places) < first.blocks or not first.shared:
-                _lose(lost, f"{collective} of which not all ranks are known", unequal)
-                continue
-            for one in _unequal_blocks(collective, places, of_ranks, unequal, lost):
-                _merge(found, one)
     return Found(sorted(found.values(), key=lambda one: -one.rank_seconds), total, lost)
+
+
+def of_communicator(places: Sequence[tuple[RankFile, int]], lost: dict[str, float]) -> list[Distinct]:
+    """The distinct exchanges of a communicator; what cannot be found one by one is added to `lost`, by reason."""
+    of_ranks = [[e for e in file.exchanges if e.communicator == index] for file, index in places]
+    first = places[0][0].communicators[places[0][1]]
+    among_neighbours = sum(e.seconds for own in of_ranks for e in own if e.collective in OF_NEIGHBOURS)
+    _lose(lost, "exchanges of neighbours", among_neighbours)
+    of_ranks = [[e for e in own if e.collective in COLLECTIVES] for own in of_ranks]
+    if first.inter:
+        _lose(lost, "intercommunicators", sum(e.seconds for own in of_ranks for e in own))
+        return []
+    found = _equal_blocks(of_ranks, first.blocks, lost)
+    for collective in COLLECTIVES[1:]:
+        unequal = sum(e.seconds for own in of_ranks for e in own if e.collective == collective)
+        if not unequal:
+            continue
+        if len(places) < first.blocks or not first.shared:
+            _lose(lost, f"{collective} of which not all ranks are known", unequal)
+            continue
+        found += _unequal_blocks(collective, places, of_ranks, unequal, lost)
+    return found
 
 
 def _lose(lost: dict[str, float], why: str, seconds: float) -> None:

@@ -34,7 +34,7 @@ static Side side(size_t bytes, int ranks) {
 }
 
 static void free_side(Side *one, int ranks) {
-  for (int i = 0; i < ranks; ++i)
+  for (int i = ranks - 1; i >= 0; --i) /* MPI_Type_free() overwrites the handle, and all may be the same */
     if (i == 0 || one->types[i] != one->types[0]) MPI_Type_free(&one->types[i]);
   free(one->memory), free(one->counts), free(one->offsets), free(one->types);
 }

@@ -1,4 +1,4 @@
-/// Trials of other algorithms while an application runs, for tests.
+/// Trials of other algorithms while an application runs, and what goes before them: for replays and tests.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>

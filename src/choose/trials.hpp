@@ -14,7 +14,8 @@
 /// is expected to take less than 0.9 of the usual time. So what is expected to take half the time is tried within the first
 /// calls, and what has lost is not tried again, unless many calls make it worth it. At every doubling of calls from 1000 on,
 /// the usual algorithm and the host MPI are measured again; what only earlier runs have measured, after 250 calls. If either
-/// is not what it was, all begins anew, with as many calls more. At a share of 1 and more every other call is a trial, of each arm in turn.
+/// is not what it was, all begins anew, with as many calls more. At a share of 1 and more every other call is a trial, of each
+/// arm in turn.
 ///
 /// The host MPI is what there would be without us: where ours is usual, and it may well be faster, it is measured after
 /// `compared_after` calls, whatever that costs.

@@ -120,7 +120,7 @@ CallKind OnlineTuning::kind_of_calls() const {
 bool OnlineTuning::like_others(double bytes) {
   const double factor = collective_ == Collective::alltoall ? 1 : 2;
   const bool like = bytes <= factor * reference_bytes_ && factor * bytes >= reference_bytes_;
-  if (!like && changes_ == most_changes) return false;
+  if (!like && trials_ && changes_ == most_changes) return false;
   if (!like && reference_bytes_ >= 0 && ++unlike_ < most_unlike) return false;
   if (!like) change_reference(bytes);
   unlike_ = 0;

@@ -163,11 +163,15 @@ def about(results: Results) -> str:
     """What was measured where, and how often."""
     head = results.header
     machine = head["machine"]
-    turns = sorted({launch.turn for launch in results.launches})
+    turns: dict[Case, int] = {}
+    for launch in results.launches:
+        turns[launch.case] = max(launch.turn, turns.get(launch.case, 0))
+    few, many = min(turns.values()), max(turns.values())
+    often = str(few) if few == many else f"{few} to {many}"
     sentences = [
         f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, {head['created'][:10]};",
         f"Swapmeet {head['swapmeet']}, commit {head['commit']};",
-        f"{len(results.launches)} launches in {len(turns)} turns, by `{head['command']}`.",
+        f"{len(results.launches)} launches in {often} turns, by `{head['command']}`.",
     ]
     ran = {launch.case for launch in results.launches}
     skipped = [

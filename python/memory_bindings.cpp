@@ -23,7 +23,7 @@ namespace {
 
 void make_evidence(Evidence* place, Collective collective, Rank ranks, std::int32_t nodes,
                    std::tuple<Rank, Rank> per_node, std::int32_t size_class, const Spec& spec, std::int64_t calls,
-                   double mean_s, double spread_s, std::string_view by, std::int64_t date) {
+                   double mean_s, double spread_s, std::string_view by, std::int64_t date, std::int64_t made) {
   const auto measurer = named<Measurer>(by, measurer_names);
   if (!measurer) throw std::invalid_argument("by: model, calibration, trial or tune");
   new (place) Evidence{{collective, ranks, nodes, std::get<0>(per_node), std::get<1>(per_node), size_class},
@@ -32,15 +32,16 @@ void make_evidence(Evidence* place, Collective collective, Rank ranks, std::int3
                        mean_s,
                        spread_s,
                        *measurer,
-                       date};
+                       date,
+                       made};
 }
 
 void bind_evidence(nb::module_& m) {
   nb::class_<Evidence>(m, "Evidence", "The time of one spec for calls of one kind (src/choose/evidence.hpp).")
       .def("__init__", &make_evidence, "collective"_a, "ranks"_a, "nodes"_a, "per_node"_a, "size_class"_a, "spec"_a,
-           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = "trial", "date"_a = 0)
-      .def(nb::init<CallKind, Spec, std::int64_t, double, double, Measurer, std::int64_t>(), "kind"_a, "spec"_a,
-           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = Measurer::trial, "date"_a = 0)
+           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = "trial", "date"_a = 0, "made"_a = 0)
+      .def(nb::init<CallKind, Spec, std::int64_t, double, double, Measurer, std::int64_t, std::int64_t>(), "kind"_a,
+           "spec"_a, "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = Measurer::trial, "date"_a = 0, "made"_a = 0)
       .def_ro("kind", &Evidence::kind)
       .def_prop_ro("collective", [](const Evidence& e) { return e.kind.collective; })
       .def_prop_ro("ranks", [](const Evidence& e) { return e.kind.ranks; })
@@ -57,6 +58,7 @@ void bind_evidence(nb::module_& m) {
       .def_ro("spread_s", &Evidence::spread_s, "Standard deviation of the mean.")
       .def_prop_ro("by", [](const Evidence& e) { return measurer_names[static_cast<std::size_t>(e.by)]; })
       .def_ro("date", &Evidence::date, "Seconds since 1970.")
+      .def_ro("made", &Evidence::made, "Such calls on each communicator of the last run, at least; 0: not known.")
       .def_prop_ro("line", &evidence_line, "As a file of memory has it.")
       .def_prop_ro("plausible", &plausible);
   m.def(
@@ -125,8 +127,9 @@ void bind_memory(nb::module_& m) {
       .def(nb::init<>())
       .def("begin", &MemoryStore::begin, "options"_a, "mpi"_a, "library"_a, "usual_places"_a = true)
       .def(
-          "recall", [](MemoryStore& s, Rank ranks) { return parse_recalled(s.recall(ranks)); }, "ranks"_a)
+          "recall", [](MemoryStore& s, Rank ranks) { return parse_recalled(s.recall(ranks).text); }, "ranks"_a)
       .def("remember", &MemoryStore::remember, "evidence"_a)
+      .def("made", &MemoryStore::made, "kind"_a, "calls"_a, "A communicator that ends has made so many such calls.")
       .def("write", &MemoryStore::write)
       .def("take_problem", &MemoryStore::take_problem)
       .def_prop_ro("file", &MemoryStore::file);

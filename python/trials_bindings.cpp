@@ -84,9 +84,16 @@ void bind_trials(nb::module_& m) {
   m.attr("FIRST_UNPROMISING") = first_unpromising;
   nb::class_<SetupPolicy>(m, "SetupPolicy", "When a communicator is worth setting up (src/choose/setup_policy.hpp).")
       .def(nb::init<>())
-      .def("over", &SetupPolicy::over, "known"_a, "small_calls"_a, "Counts a call; whether setting up is worth it now.")
+      .def(
+          "over",
+          [](SetupPolicy& policy, bool measured, double small_calls, std::int64_t made) {
+            return policy.over({measured, made}, small_calls);
+          },
+          "measured"_a, "small_calls"_a, "made"_a = 0,
+          "Counts a call; whether setting up is worth it now. measured, made: in earlier runs.")
       .def_ro_static("first_calls", &SetupPolicy::first_calls)
-      .def_ro_static("first_known_calls", &SetupPolicy::first_known_calls);
+      .def_ro_static("first_known_calls", &SetupPolicy::first_known_calls)
+      .def_ro_static("repeated_calls", &SetupPolicy::repeated_calls);
 }
 
 }  // namespace swapmeet

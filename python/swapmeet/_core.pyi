@@ -986,10 +986,10 @@ class Evidence:
     """The time of one spec for calls of one kind (src/choose/evidence.hpp)."""
 
     @overload
-    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0) -> None: ...
+    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0, made: int = 0) -> None: ...
 
     @overload
-    def __init__(self, kind: CallKind, spec: Spec, calls: int, mean_s: float, spread_s: float, by: Measurer = Measurer.trial, date: int = 0) -> None: ...
+    def __init__(self, kind: CallKind, spec: Spec, calls: int, mean_s: float, spread_s: float, by: Measurer = Measurer.trial, date: int = 0, made: int = 0) -> None: ...
 
     @property
     def kind(self) -> CallKind: ...
@@ -1030,6 +1030,12 @@ class Evidence:
     @property
     def date(self) -> int:
         """Seconds since 1970."""
+
+    @property
+    def made(self) -> int:
+        """
+        Such calls on each communicator of the last run, at least; 0: not known.
+        """
 
     @property
     def line(self) -> str:
@@ -1131,6 +1137,9 @@ class MemoryStore:
     def recall(self, ranks: int) -> list[Evidence]: ...
 
     def remember(self, evidence: Evidence) -> None: ...
+
+    def made(self, kind: CallKind, calls: int) -> None:
+        """A communicator that ends has made so many such calls."""
 
     def write(self) -> None: ...
 
@@ -1329,13 +1338,18 @@ class SetupPolicy:
 
     def __init__(self) -> None: ...
 
-    def over(self, known: bool, small_calls: float) -> bool:
-        """Counts a call; whether setting up is worth it now."""
+    def over(self, measured: bool, small_calls: float, made: int = 0) -> bool:
+        """
+        Counts a call; whether setting up is worth it now. measured, made: in earlier runs.
+        """
 
     first_calls: Final[float] = ...
     """(arg: object, /) -> float"""
 
     first_known_calls: Final[float] = ...
+    """(arg: object, /) -> float"""
+
+    repeated_calls: Final[float] = ...
     """(arg: object, /) -> float"""
 
 class SparseRehearsal:

@@ -60,6 +60,7 @@ struct Evidence {
   double mean_s = 0, spread_s = 0;  ///< of a call; spread: the standard deviation of the mean
   Measurer by = Measurer::trial;
   std::int64_t date = 0;  ///< when, in seconds since 1970; 0: in this run
+  std::int64_t made = 0;  ///< such calls on each communicator of the last run that made any, at least; 0: not known
 };
 
 /// Whether evidence can be true: calls that can be, and a time from a nanosecond to a day. What was stored may be anything.

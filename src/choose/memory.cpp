@@ -95,7 +95,10 @@ std::string read_word(std::string_view key, std::string_view value, Evidence& ev
     if (!spec) return spec.problem().what;
     return evidence.spec = *spec, "";
   }
-  if (key == "calls") return read_number(value, 1, INT64_MAX, evidence.calls) ? "" : "must be a number from 1 on";
+  if (key == "calls" || key == "made")
+    return read_number(value, 1, INT64_MAX, key == "calls" ? evidence.calls : evidence.made)
+               ? ""
+               : "must be a number from 1 on";
   if (key == "mean_us" || key == "spread_us") {
     double microseconds = 0;
     if (!read_number(value, 0, 1e6 * most_seconds, microseconds)) return "must be microseconds, of a day at most";
@@ -108,8 +111,8 @@ std::string read_word(std::string_view key, std::string_view value, Evidence& ev
   return evidence.by = *measurer, "";
 }
 
-constexpr std::string_view words[] = {"ranks", "nodes",   "per-node",  "bytes", "use",
-                                      "calls", "mean_us", "spread_us", "by",    "date"};
+constexpr std::string_view words[] = {"ranks",   "nodes",     "per-node", "bytes", "use", "calls",
+                                      "mean_us", "spread_us", "by",       "date",  "made"};
 
 /// Two standard deviations of the mean to both sides.
 double upper_s(const Evidence& evidence) { return evidence.mean_s + 2 * evidence.spread_s; }
@@ -142,6 +145,16 @@ std::map<CallKind, std::vector<const Evidence*>> by_kind(std::span<const Evidenc
   for (auto& [kind, all] : kinds)
     std::ranges::sort(all, {}, [](const Evidence* one) { return std::pair(to_text(one->spec), one->by); });
   return kinds;
+}
+
+/// Has all evidence of a kind know how many calls were made in the last run. Returns that.
+std::int64_t merge_made(std::vector<Evidence>& known, const Evidence& more) {
+  std::int64_t made = more.made;
+  for (const Evidence& one : known)
+    if (one.kind == more.kind && one.made > 0 && (one.date > more.date || made == 0)) made = one.made;
+  for (Evidence& one : known)
+    if (one.kind == more.kind) one.made = made;
+  return made;
 }
 
 }  // namespace
@@ -186,7 +199,7 @@ std::string evidence_line(const Evidence& evidence) {
          " use=" + to_text(evidence.spec) + " calls=" + std::to_string(evidence.calls) +
          " mean_us=" + number_text(1e6 * evidence.mean_s) + " spread_us=" + number_text(1e6 * evidence.spread_s) +
          " by=" + std::string(measurer_names[static_cast<std::size_t>(evidence.by)]) +
-         " date=" + date_text(evidence.date);
+         " date=" + date_text(evidence.date) + (evidence.made > 0 ? " made=" + std::to_string(evidence.made) : "");
 }
 
 Result<Evidence> parse_evidence(std::string_view text, int number) {
@@ -199,6 +212,7 @@ Result<Evidence> parse_evidence(std::string_view text, int number) {
   evidence.kind.collective = *collective;
   for (const std::string_view expected : words) {
     const std::string_view word = line.word();
+    if (word.empty() && expected == words[std::size(words) - 1]) break;  // it may be missing
     const std::size_t equals = std::min(word.find('='), word.size());
     if (word.substr(0, equals) != expected)
       return line.problem(in_quotes(word, 40) + ": here " + std::string(expected) + "= is expected");
@@ -264,9 +278,15 @@ std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evide
 }
 
 void merge(std::vector<Evidence>& known, const Evidence& more) {
+  const std::int64_t made = merge_made(known, more);
+  if (more.calls == 0) return;  // none was measured
   const auto same = std::ranges::find_if(
       known, [&](const Evidence& one) { return one.kind == more.kind && one.by == more.by && one.spec == more.spec; });
-  if (same == known.end()) return known.push_back(more);
+  if (same == known.end()) {
+    known.push_back(more);
+    known.back().made = made;
+    return;
+  }
   Evidence& one = *same;
   const auto before = static_cast<double>(std::min(one.calls, most_calls)),
              after = static_cast<double>(std::min(more.calls, most_calls));

@@ -48,12 +48,13 @@ Result<Remembered> parse_memory(std::string_view text);
 std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evidence);
 
 /// `took: alltoall ranks=64 nodes=8 per-node=8 bytes=64 use=SPEC calls=9 mean_us=12.3 spread_us=0.4 by=trial
-/// date=2026-01-02T03:04:05Z`
+/// date=2026-01-02T03:04:05Z made=200`, the last word only if that is known.
 std::string evidence_line(const Evidence& evidence);
 Result<Evidence> parse_evidence(std::string_view line, int number = 0);
 
 /// Adds evidence to what is `known`: that of the same kind, spec and measurer becomes one, weighted by calls, of which
-/// both count as `most_calls` at most: so what is new is believed where a machine has changed.
+/// both count as `most_calls` at most: so what is new is believed where a machine has changed. How many calls were `made`
+/// is of the last run, for all evidence of the kind; evidence of no calls adds only that.
 void merge(std::vector<Evidence>& known, const Evidence& more);
 inline constexpr std::int64_t most_calls = 100;
 

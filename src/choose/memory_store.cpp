@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <ctime>
 #include <utility>
 
+#include "choose/setup_policy.hpp"
 #include "schedule/owned_file.hpp"
 #include "options/tuning.hpp"
 #include "schedule/names.hpp"
@@ -125,9 +127,9 @@ void MemoryStore::read(const std::string& file, Owner owner) {
   recalled_.insert(recalled_.end(), read->evidence.begin(), read->evidence.end());
 }
 
-std::string MemoryStore::recall(Rank ranks) {
+Recalled MemoryStore::recall(Rank ranks) {
   const std::lock_guard lock(mutex_);
-  if (!reads_) return "";
+  if (!reads_) return {};
   if (!std::exchange(was_read_, true)) {
     const auto is_there = [](const std::string& folder) { return access(folder.c_str(), X_OK) == 0; };
     if (!named_.empty()) read(named_, Owner::user);
@@ -138,13 +140,16 @@ std::string MemoryStore::recall(Rank ranks) {
         if (is_there(folder)) read(folder + '/' + key().file_name(), Owner::anybody);
     }
   }
-  const auto made = recalled_texts_.find(ranks);
-  if (made != recalled_texts_.end()) return made->second;
+  const auto known = recalled_by_ranks_.find(ranks);
+  if (known != recalled_by_ranks_.end()) return known->second;
   std::vector<Evidence> of_ranks;
   for (const Evidence& one : recalled_)
     if (one.kind.ranks == ranks) merge(of_ranks, one);
   keep_within_bounds(of_ranks);
-  return recalled_texts_.emplace(ranks, text_of(of_ranks, most_recalled_bytes)).first->second;
+  const bool many = std::ranges::any_of(of_ranks, [](const Evidence& one) {
+    return one.kind.nodes > 1 && static_cast<double>(one.made) >= SetupPolicy::first_calls;
+  });
+  return recalled_by_ranks_.emplace(ranks, Recalled{text_of(of_ranks, most_recalled_bytes), many}).first->second;
 }
 
 void MemoryStore::remember(const Evidence& evidence) {
@@ -156,10 +161,32 @@ void MemoryStore::remember(const Evidence& evidence) {
   if (learnt_.size() > most_evidence) keep_within_bounds(learnt_);
 }
 
+void MemoryStore::made(const CallKind& kind, std::int64_t calls) {
+  const std::lock_guard lock(mutex_);
+  if (!writes_ || calls < 1) return;
+  std::int64_t& least = made_.try_emplace(kind, calls).first->second;
+  least = std::min(least, calls);
+}
+
+/// Whether the last run made far more or fewer calls, of a kind that was measured.
+bool MemoryStore::is_news(const CallKind& kind, std::int64_t calls) const {
+  const auto magnitude = [](std::int64_t number) {
+    return std::bit_width(static_cast<std::uint64_t>(std::min(number, most_calls)));
+  };
+  return std::ranges::any_of(
+      recalled_, [&](const Evidence& one) { return one.kind == kind && magnitude(one.made) != magnitude(calls); });
+}
+
 void MemoryStore::write() {
   const std::lock_guard lock(mutex_);
-  const std::vector<Evidence> learnt = std::exchange(learnt_, {});
-  if (!writes_ || learnt.empty()) return;
+  std::vector<Evidence> learnt = std::exchange(learnt_, {});
+  bool news = !learnt.empty();
+  const std::int64_t now = std::time(nullptr);
+  for (const auto& [kind, calls] : std::exchange(made_, {})) {
+    news = news || is_news(kind, calls);
+    learnt.push_back({.kind = kind, .date = now, .made = calls});
+  }
+  if (!writes_ || !news) return;
   const std::string file = own_file();
   if (file.empty()) return;
   const bool is_new = access(file.c_str(), F_OK) != 0;

@@ -20,6 +20,13 @@ std::string memory_folder();
 /// Those of a site, the first one first.
 std::vector<std::string> site_memory_folders();
 
+/// What earlier runs have measured of calls on so many ranks.
+struct Recalled {
+  std::string text;  ///< of evidence_line()s
+  bool many =
+      false;  ///< each communicator of a last run made so many calls of a kind that set-up may not wait for some
+};
+
 /// What a process remembers of earlier runs, and what it adds. Thread-safe; reads and writes nothing before it must.
 class MemoryStore {
  public:
@@ -27,13 +34,15 @@ class MemoryStore {
   /// all else; without it nothing is remembered. `usual_places`: unless SWAPMEET_MEMORY names a file, the usual are used.
   void begin(const Options& options, const std::string& mpi, const std::string& library, bool usual_places = true);
 
-  /// What earlier runs have measured on so many ranks, by the user's file and by a site's, as a text of evidence_line()s,
-  /// at most `most_recalled_bytes`. Reads them once, and makes each text once: communicators may be made all the time.
-  std::string recall(Rank ranks);
+  /// By the user's file and by a site's, a text of at most `most_recalled_bytes`. Reads them once, and makes each text once:
+  /// communicators may be made all the time.
+  Recalled recall(Rank ranks);
   static constexpr std::size_t most_recalled_bytes = 32 * 1024;
 
   /// Adds evidence of this run; of no date.
   void remember(const Evidence& evidence);
+  /// A communicator that ends has made so many calls of a kind. What is kept is the least of any.
+  void made(const CallKind& kind, std::int64_t calls);
 
   /// Adds what was remembered to the user's file, once.
   void write();
@@ -48,6 +57,7 @@ class MemoryStore {
   const MemoryKey& key();
   std::string own_file();
   void read(const std::string& file, Owner owner);
+  bool is_news(const CallKind& kind, std::int64_t calls) const;
   void warn(const std::string& file, const std::string& problem, const std::string& instead);
 
   std::mutex mutex_;
@@ -55,7 +65,8 @@ class MemoryStore {
   bool reads_ = false, writes_ = false, usual_places_ = true, was_read_ = false, has_warned_ = false;
   MemoryKey key_;
   std::vector<Evidence> recalled_, learnt_;
-  std::map<Rank, std::string> recalled_texts_;
+  std::map<CallKind, std::int64_t> made_;
+  std::map<Rank, Recalled> recalled_by_ranks_;
   std::string problem_;
 };
 

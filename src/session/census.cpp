@@ -101,10 +101,11 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
   PMPI_Comm_size(comm, &ranks);
   Census census;
   if (ranks > most_told_to_all) {
-    std::uint64_t of_first[] = {mine.number, mine.recalled};
+    std::uint64_t of_first[] = {mine.number, mine.recalled, mine.many};
     census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, of_first);
     census.number = of_first[0];
     census.recalled = of_first[1];
+    census.many = of_first[2] == 1;
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
@@ -114,6 +115,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
   census.recalled = all.front().recalled;
+  census.many = all.front().many == 1;
   for (const CensusRecord& rank : all) {
     census.device = std::max(census.device, rank.device);
     census.locked |= rank.locked != 0;

@@ -120,6 +120,21 @@ void Communicator::remember() {
     if (of_unequal_blocks(one.kind.collective)) one.kind.size_class = unknown_class;  // as they are decided on
     context().memory.remember(one);
   }
+  for (const Collective collective : {Collective::alltoall, Collective::alltoallv, Collective::alltoallw})
+    remember_calls(collective);
+}
+
+/// How many there were, between nodes.
+void Communicator::remember_calls(Collective collective) {
+  if (shape_.hierarchy.empty() || nodes() == 1) return;
+  std::array<std::int64_t, trial_classes> calls{};
+  for (const auto& decision : decisions_[static_cast<std::size_t>(collective)])
+    for (std::size_t k = 0; k < decision->trying.size(); ++k)
+      if (const auto& counting = decision->trying[k].ordinary) calls[k] += counting->calls();
+  for (std::size_t k = 0; k < trial_classes; ++k) {
+    const auto size_class = of_unequal_blocks(collective) ? unknown_class : static_cast<std::int32_t>(k);
+    if (calls[k] > 0) context().memory.made(kind_of(collective, shape_, size_class), calls[k]);
+  }
 }
 
 void Communicator::close() {
@@ -167,7 +182,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     const bool awaits = unknown.empty() && awaits_calls(collective);
     const auto calls = [&] { return small_calls(collective, shape_, block_bytes, knowledge_); };
     if (recalled_bytes_ > 0 && awaits) {
-      if (!setup_policy_.over(true, calls())) return postponed(collective);
+      if (!recalled_many_ && !setup_policy_.over({true}, calls())) return postponed(collective);
       use_memory();
     }
     if (knowledge_.network.known()) describe_network();  // time may have gone by to complete it
@@ -175,7 +190,8 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
                         ? choose(collective, shape_, block_bytes, options_, joined_ ? means_ : hoped, knowledge_)
                         : Choice{Spec{}, unknown};
     if (choice.spec.intra != Transport::mpi && !joined_) {
-      if (awaits && !setup_policy_.over(was_measured(collective, block_bytes), calls())) return postponed(collective);
+      if (awaits && !setup_policy_.over(in_earlier_runs(collective, block_bytes), calls()))
+        return postponed(collective);
       if (awaits) learn_from_first_calls(collective);
       if (!tuned(collective, shape_, options_)) describe_network();
       join(choice.spec);
@@ -202,13 +218,17 @@ bool Communicator::awaits_calls(Collective collective) const {
   return !options_.algorithm && !tuned(collective, shape_, options_) && nodes() > 1;
 }
 
-/// By something else than the host MPI, in an earlier run.
-bool Communicator::was_measured(Collective collective, std::int64_t block_bytes) const {
+/// What is remembered of such calls.
+EarlierCalls Communicator::in_earlier_runs(Collective collective, std::int64_t block_bytes) const {
   CallKind kind = kind_of_calls(collective, block_bytes);
   if (of_unequal_blocks(collective)) kind.size_class = unknown_class;
-  return std::ranges::any_of(knowledge_.evidence, [&](const Evidence& one) {
-    return one.date != 0 && one.kind == kind && one.spec.family != Family::native;
-  });
+  EarlierCalls earlier;
+  for (const Evidence& one : knowledge_.evidence) {
+    if (one.date == 0 || one.kind != kind) continue;
+    earlier.measured = earlier.measured || one.spec.family != Family::native;
+    earlier.made = std::max(earlier.made, one.made);
+  }
+  return earlier;
 }
 
 Decision& Communicator::postponed(Collective collective) {

@@ -357,11 +357,12 @@ class Communicator {
   /// Has all ranks use what the first one recalls. Collective.
   void use_memory();
   void remember();
+  void remember_calls(Collective collective);
 
   /// Finds out which ranks share a node. Collective, on more ranks than most_told_to_all. "", or why it cannot.
   std::string find_nodes();
   bool awaits_calls(Collective collective) const;
-  bool was_measured(Collective collective, std::int64_t block_bytes) const;
+  EarlierCalls in_earlier_runs(Collective collective, std::int64_t block_bytes) const;
   void learn_from_first_calls(Collective collective);
   Decision& postponed(Collective collective);
 
@@ -422,8 +423,9 @@ class Communicator {
   std::uint16_t exchanges_ = 0;  ///< over it so far
   SetupPolicy setup_policy_;
   std::vector<char> carried_;
-  std::string recalled_;              ///< on the first rank: of earlier runs
+  Recalled recalled_;                 ///< on the first rank: of earlier runs
   std::size_t recalled_bytes_ = 0;    ///< of it, known to all; 0: nothing is to be used any more
+  bool recalled_many_ = false;        ///< as Recalled has it, known to all
   std::int64_t nodes_ = INT64_MAX;    ///< nobody knows
   std::vector<std::uint64_t> hosts_;  ///< of each rank, as far as they have told
   std::vector<JoinOffer> offers_;     ///< the same, for those who join next

@@ -28,7 +28,7 @@ OnlineTuning::OnlineTuning(Communicator& communicator, Collective collective, st
 
 /// Calls go as usual from now on.
 void OnlineTuning::pause() {
-  pause_ = trials_ ? trials_->pause() : 1;
+  pause_ = paused_for_ = trials_ ? trials_->pause() : 1;
   paused_s_ = PMPI_Wtime();
 }
 
@@ -50,10 +50,17 @@ Decision& OnlineTuning::next(std::int64_t block_bytes, std::uint64_t sent_bytes,
   }
   if (!trials_) return prepare(), usual();
   trials_->next();
+  paused_for_ = 0;  // the trials have counted it
   left_ = in_a_row();
   calls_s_ = 0;
   ended_ = 0;
   return tried();
+}
+
+std::int64_t OnlineTuning::calls() const {
+  if (!others_) return static_cast<std::int64_t>(timed_s_.size()) + 1;  // without the first one
+  if (!trials_) return first_calls_ - std::max<std::int64_t>(pause_, 0);
+  return trials_->calls() + std::max<std::int64_t>(paused_for_ - std::max<std::int64_t>(pause_, 0), 0);
 }
 
 /// The next call, which goes as usual.

@@ -36,6 +36,9 @@ class OnlineTuning {
   bool under_way() const { return under_way_; }
   void ends();
 
+  /// How many there were, at least.
+  std::int64_t calls() const;
+
   /// What calls took on this rank, but for the first one, if nothing else is tried: seconds.
   std::span<const double> timed_s() const { return timed_s_; }
 
@@ -64,14 +67,14 @@ class OnlineTuning {
   Decision& usual_;
   const bool others_, direct_;
   bool& now_direct_;
-  std::optional<Trials> trials_;    ///< nothing: too few calls so far
-  std::vector<Expectation> known_;  ///< of each arm, when trials began
-  std::vector<Decision*> arms_;     ///< nullptr: not prepared
-  std::int64_t first_calls_;        ///< before any trial
-  std::int64_t pause_;
-  double reference_bytes_ = -1;  ///< trials are made of calls like the first one
-  int unlike_ = 0;               ///< calls that were to be trials, but were not like it
-  int changes_ = 0;              ///< of it, that began trials anew
+  std::optional<Trials> trials_;         ///< nothing: too few calls so far
+  std::vector<Expectation> known_;       ///< of each arm, when trials began
+  std::vector<Decision*> arms_;          ///< nullptr: not prepared
+  std::int64_t first_calls_;             ///< before any trial
+  std::int64_t pause_, paused_for_ = 0;  ///< calls until next() is asked, and of the pause as a whole
+  double reference_bytes_ = -1;          ///< trials are made of calls like the first one
+  int unlike_ = 0;                       ///< calls that were to be trials, but were not like it
+  int changes_ = 0;                      ///< of it, that began trials anew
   bool under_way_ = false, told_ = false;
   int left_ = 0, ended_ = 0;  ///< calls of the trial: that are to come, and that are over
   double paused_s_, began_s_ = 0, waiting_s_ = 0, since_s_ = 0;

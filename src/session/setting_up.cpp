@@ -110,7 +110,7 @@ void Communicator::meet(const FirstCall* first) {
   mine.locked = progress_is_locked();
   mine.threaded = has_several_threads();
   mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
-  if (rank_ == 0) mine.recalled = recalled_.size();
+  if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
   mine.offer = *offer_;
   if (first) carried_ = to_carry(*first);
   Census census = take_census(mine, agreeing(), carried_);
@@ -124,6 +124,7 @@ void Communicator::meet(const FirstCall* first) {
   Crowd::of_this_process().has_ranks(census.ranks_here);
   if (post()) meets_processes();
   if (census.device > 0) leave_devices_alone(device_name(census.device));
+  recalled_many_ = census.many;
   if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
   if (census.agreed) return;
   if (census.fault) {
@@ -141,7 +142,7 @@ bool Communicator::can_be_shared() {
 }
 
 void Communicator::use_memory() {
-  std::string recalled = std::exchange(recalled_, {});
+  std::string recalled = std::exchange(recalled_, {}).text;
   recalled.resize(std::exchange(recalled_bytes_, 0));
   const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
   TextHash hash;

@@ -46,7 +46,9 @@ BAD = [
     ("2026-01-02", "2026-02-30", "must be a time"),
     ("2026-01-02", "1999-01-02", "before the year 2000"),
     ("03:04:05", "33:04:05", "must be a time"),
-    ("05Z", "05Z more", "more words"),
+    ("05Z", "05Z more", "here made= is expected"),
+    ("05Z", "05Z made=0", "must be a number from 1 on"),
+    ("05Z", "05Z made=9 more", "more words"),
     ("alltoall ", "allreduce ", "it is of alltoall"),
     ("took:", "took", "must begin with took:"),
 ]

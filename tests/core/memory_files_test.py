@@ -61,6 +61,32 @@ def test_what_one_run_measures_the_next_knows(state: Path) -> None:
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
 
 
+def test_how_many_calls_a_communicator_made(state: Path) -> None:
+    """The least of any; and a file is written for it only where much has changed."""
+
+    def run(*calls: int) -> list[int]:
+        process = store()
+        process.recall(64)
+        for number in calls:
+            process.made(took().kind, number)
+            process.made(took(size_class=9).kind, number)  # of which nothing was measured
+        process.write()
+        return [one.made for one in store().recall(64)]
+
+    measuring = store()
+    measuring.remember(took())
+    measuring.remember(took("pairwise"))
+    measuring.made(took().kind, 200)
+    measuring.write()
+    (file,) = state.iterdir()
+    assert run() == [200, 200]
+    before = file.stat().st_ino
+    assert run(220) == [200, 200] and file.stat().st_ino == before
+    assert run(300, 5, 40) == [5, 5]
+    assert run(6) == [5, 5]
+    assert run(100) == [100, 100]
+
+
 @pytest.mark.parametrize(
     ("date", "seconds"),
     [

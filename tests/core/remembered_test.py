@@ -31,6 +31,7 @@ def evidences(draw: Any) -> _core.Evidence:
         spread_s=draw(st.floats(0, 1000)),
         by=draw(st.sampled_from(["calibration", "trial", "tune"])),
         date=draw(st.integers(946684800, 253402300799)),
+        made=draw(st.integers(0, 10**9)),
     )
 
 
@@ -47,6 +48,7 @@ def test_a_text_says_what_was_written(all: list[_core.Evidence]) -> None:
             written.collective, written.ranks, written.nodes, written.per_node, written.size_class, written.spec,
             written.calls, written.by,
         )  # fmt: skip
+        assert one.made == written.made
 
 
 def test_a_line_reads_as_it_is() -> None:
@@ -54,6 +56,7 @@ def test_a_line_reads_as_it_is() -> None:
         f"took: alltoall ranks=64 nodes=8 per-node=8 bytes=64 use={_core.parse_spec('pairwise')} calls=9 "
         "mean_us=12.3 spread_us=0.4 by=trial date=2026-01-02T03:04:05Z"
     )
+    assert took(made=200).line == took().line + " made=200"
 
 
 @pytest.mark.parametrize(("word", "other", "problem"), BAD)
@@ -119,6 +122,14 @@ def test_what_is_new_is_believed() -> None:
     for _ in range(10):
         (known,) = _core.merged([known, took(mean_us=100, calls=500)])
     assert known.mean_s > 80e-6 and known.calls <= 200
+
+
+def test_how_many_calls_were_made_is_of_the_last_run_and_of_the_kind() -> None:
+    known = [took(made=100), took("pairwise", made=100), took(size_class=7, made=100)]
+    now = [took("pairwise", date=DAY + 9, made=2)]
+    assert [one.made for one in _core.merged(known + now)] == [2, 2, 100]
+    assert [one.made for one in _core.merged(now + known)] == [2, 2, 100]
+    assert [one.made for one in _core.merged([*known, took("pairwise", date=DAY + 9)])] == [100] * 3
 
 
 def test_measurers_and_kinds_are_kept_apart() -> None:

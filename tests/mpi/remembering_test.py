@@ -87,6 +87,7 @@ def test_what_a_run_measures_is_there_for_the_next(ran, wheel: str, tmp_path: Pa
         of_kind = [one for one in read.evidence if (one.collective, one.size_class) == (collective, size_class)]
         assert "native" in {str(one.spec) for one in of_kind} and len(of_kind) > 1
     assert {(one.ranks, one.nodes, one.per_node, one.by) for one in read.evidence} == {(3, 2, (1, 2), "trial")}
+    assert all(50 < one.made <= 120 for one in read.evidence)
     calls = sum(one.calls for one in read.evidence)
     ran(60, **ALWAYS)
     assert sum(one.calls for one in _core.parse_memory(file.read_text()).evidence) > calls
@@ -101,6 +102,25 @@ def test_it_is_used_from_the_first_call_on(ran, wheel: str, tmp_path: Path) -> N
     assert remembered(ran(3, SWAPMEET_TRIALS="0")[0]) == set()
     assert remembered(ran(3, SWAPMEET_ALGORITHM="spread-out")[0]) == set()
     assert remembered(ran(3, SWAPMEET_NODES="1")[0]) == set()  # other nodes than were measured
+
+
+def test_where_the_last_run_made_many_calls_none_is_awaited(ran, wheel: str, tmp_path: Path) -> None:
+    """And a run of few calls leaves that there were few."""
+
+    def known(**made: int) -> Path:
+        kinds = [{"size_class": 3}, {"size_class": 8}, {"size_class": 12}, {"size_class": -1, "collective": A2AV}]
+        each = [(spec, us, kind) for kind in kinds for spec, us in (("native", 20), ("pairwise", 10))]
+        return put(tmp_path / "s", wheel, [took(spec, us, **kind, **made) for spec, us, kind in each])
+
+    def awaits() -> bool:
+        return any(reason.startswith("one of the first calls") for _, reason in ran(1)[0])
+
+    known()
+    assert awaits()
+    file = known(made=100)
+    assert not awaits()
+    assert {one.made for one in _core.parse_memory(file.read_text()).evidence} == {1, 2}
+    assert awaits()
 
 
 def test_nodes_are_those_of_the_run(ran, wheel: str, tmp_path: Path) -> None:

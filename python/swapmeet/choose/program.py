@@ -38,9 +38,6 @@ class Settings:
 
     options: _core.Options | None = None  #: None: the defaults
     machine: _core.MachineCosts | None = None  #: None: the one that the library assumes
-    #: Whether trials are prepared as late as the library prepares them; else after one call, as in
-    #: docs/measurements/programs.md.
-    awaits_trials: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,6 @@ class Program:
         self._collective = COLLECTIVES[kind.collective]
         self._options = settings.options or _core.read_options([], kind.ranks)
         self._knowledge = _core.Knowledge(settings.machine, evidence=_core.usable(list(remembered)))
-        self._awaits_trials = settings.awaits_trials
         self._several_nodes = _core.kind_of(self._collective, kind.ranks, kind.nodes)[0] > 1
 
     def run(self, calls: int) -> Run:
@@ -124,7 +120,7 @@ class Program:
                 trials += 1
             else:
                 last = decision.spec
-        return Run(seconds, last, trials, tuple(self._left()))
+        return Run(seconds, last, trials, tuple(self._left(calls)))
 
     def decisions(self, calls: int) -> Iterator[Decision]:
         """All calls, in their order; of each run of a program once."""
@@ -147,9 +143,10 @@ class Program:
         if self._options.algorithm or _core.tuned(*where) or not self._several_nodes or not _ours(chosen):
             return 0
         mine = self._evidence_kind()
-        known = any(one.date and one.kind == mine and str(one.spec) != NATIVE for one in self._knowledge.evidence)
+        earlier = [one for one in self._knowledge.evidence if one.date and one.kind == mine]
+        measured, made = any(str(one.spec) != NATIVE for one in earlier), max((one.made for one in earlier), default=0)
         policy, early = _core.SetupPolicy(), 0
-        while early < calls and not policy.over(known, self._small_calls()):
+        while early < calls and not policy.over(measured, self._small_calls(), made):
             early += 1
         return early
 
@@ -174,8 +171,6 @@ class Program:
 
     def _first_calls(self, usual: str, arms: Sequence[_core.Expectation]) -> int:
         """Calls that go as usual before trials are prepared."""
-        if not self._awaits_trials:
-            return 1
         where = (self._collective, self._kind.ranks, self._kind.block_bytes, self._options, self._kind.nodes)
         first = _core.first_calls(*where, usual == NATIVE)
         waits = self._several_nodes and usual == NATIVE and first > 1 and not _core.promise_much(arms)
@@ -244,10 +239,12 @@ class Program:
             kind.size_class = -1  # sizes that ranks do not know
         return kind
 
-    def _left(self) -> list[_core.Evidence]:
+    def _left(self, made: int) -> list[_core.Evidence]:
         mine = [one for one in self._knowledge.evidence if one.date == 0]
         kind, now = self._evidence_kind(), int(time.time())
-        return [_core.Evidence(kind, one.spec, one.calls, one.mean_s, one.spread_s, date=now) for one in mine]
+        return [
+            _core.Evidence(kind, one.spec, one.calls, one.mean_s, one.spread_s, date=now, made=made) for one in mine
+        ]
 
 
 def _ours(spec: _core.Spec) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from swapmeet import _core
 from swapmeet.choose.program import COLLECTIVES, NATIVE, TRIAL, Calls, Decision, Program, Settings
@@ -199,9 +199,7 @@ def replayed(kind: Kind, host_recorded: bool, remembered: Sequence[_core.Evidenc
     """
     prices = _Prices(kind, kind.recorded_s if host_recorded else 0.0, settings)
     calls = Calls(kind.collective, kind.ranks, kind.nodes, kind.block_bytes)
-    program = Program(
-        calls, prices.call_s, prices.collective_s(), None, remembered, replace(settings, awaits_trials=True)
-    )
+    program = Program(calls, prices.call_s, prices.collective_s(), None, remembered, settings)
     try:
         decisions = tuple(program.decisions(kind.calls_each))
     except ValueError as problem:

@@ -85,6 +85,7 @@ def _record(store: memory.Store) -> dict[str, object]:
                 "spread_us": 1e6 * one.spread_s,
                 "calls": one.calls,
                 "by": one.by,
+                "calls_each": one.made or None,
                 "last": f"{datetime.datetime.fromtimestamp(one.date, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
                 "used": _as_rule(one) in used,
             }

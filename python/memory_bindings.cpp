@@ -23,7 +23,8 @@ namespace {
 
 void make_evidence(Evidence* place, Collective collective, Rank ranks, std::int32_t nodes,
                    std::tuple<Rank, Rank> per_node, std::int32_t size_class, const Spec& spec, std::int64_t calls,
-                   double mean_s, double spread_s, std::string_view by, std::int64_t date, std::int64_t made) {
+                   double mean_s, double spread_s, std::string_view by, std::int64_t date, std::int64_t made,
+                   std::uint64_t program) {
   const auto measurer = named<Measurer>(by, measurer_names);
   if (!measurer) throw std::invalid_argument("by: model, calibration, trial or tune");
   new (place) Evidence{{collective, ranks, nodes, std::get<0>(per_node), std::get<1>(per_node), size_class},
@@ -33,15 +34,19 @@ void make_evidence(Evidence* place, Collective collective, Rank ranks, std::int3
                        spread_s,
                        *measurer,
                        date,
-                       made};
+                       {made, program}};
 }
 
 void bind_evidence(nb::module_& m) {
   nb::class_<Evidence>(m, "Evidence", "The time of one spec for calls of one kind (src/choose/evidence.hpp).")
       .def("__init__", &make_evidence, "collective"_a, "ranks"_a, "nodes"_a, "per_node"_a, "size_class"_a, "spec"_a,
-           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = "trial", "date"_a = 0, "made"_a = 0)
-      .def(nb::init<CallKind, Spec, std::int64_t, double, double, Measurer, std::int64_t, std::int64_t>(), "kind"_a,
-           "spec"_a, "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = Measurer::trial, "date"_a = 0, "made"_a = 0)
+           "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = "trial", "date"_a = 0, "made"_a = 0, "program"_a = 0)
+      .def(
+          "__init__",
+          [](Evidence* place, const CallKind& kind, const Spec& spec, std::int64_t calls, double mean_s,
+             double spread_s, Measurer by, std::int64_t date,
+             std::int64_t made) { new (place) Evidence{kind, spec, calls, mean_s, spread_s, by, date, {made}}; },
+          "kind"_a, "spec"_a, "calls"_a, "mean_s"_a, "spread_s"_a, "by"_a = Measurer::trial, "date"_a = 0, "made"_a = 0)
       .def_ro("kind", &Evidence::kind)
       .def_prop_ro("collective", [](const Evidence& e) { return e.kind.collective; })
       .def_prop_ro("ranks", [](const Evidence& e) { return e.kind.ranks; })
@@ -58,7 +63,11 @@ void bind_evidence(nb::module_& m) {
       .def_ro("spread_s", &Evidence::spread_s, "Standard deviation of the mean.")
       .def_prop_ro("by", [](const Evidence& e) { return measurer_names[static_cast<std::size_t>(e.by)]; })
       .def_ro("date", &Evidence::date, "Seconds since 1970.")
-      .def_ro("made", &Evidence::made, "Such calls on each communicator of the last run, at least; 0: not known.")
+      .def_prop_ro(
+          "made", [](const Evidence& e) { return e.made.calls; },
+          "Such calls on each communicator of the last run, at least; 0: not known.")
+      .def_prop_ro(
+          "program", [](const Evidence& e) { return e.made.program; }, "That made them: program_number().")
       .def_prop_ro("line", &evidence_line, "As a file of memory has it.")
       .def_prop_ro("plausible", &plausible);
   m.def(
@@ -117,6 +126,7 @@ void bind_memory(nb::module_& m) {
   m.def("memory_text", &memory_text, "key"_a, "evidence"_a);
   m.def("memory_folder", &memory_folder, "Where the user's files are; empty: there is no such place.");
   m.def("site_memory_folders", &site_memory_folders);
+  m.def("program_number", &program_number, "Of the command line of this process.");
   m.def("cluster_signature", &cluster_signature, "The machine, as files of memory name it.");
   m.def("host_class", &host_class, "host"_a);
   m.def("add_to_memory", &add_to_memory, "file"_a, "key"_a, "evidence"_a, "replace_other"_a = false,

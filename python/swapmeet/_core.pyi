@@ -986,7 +986,7 @@ class Evidence:
     """The time of one spec for calls of one kind (src/choose/evidence.hpp)."""
 
     @overload
-    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0, made: int = 0) -> None: ...
+    def __init__(self, collective: Collective, ranks: int, nodes: int, per_node: tuple[int, int], size_class: int, spec: Spec, calls: int, mean_s: float, spread_s: float, by: str = 'trial', date: int = 0, made: int = 0, program: int = 0) -> None: ...
 
     @overload
     def __init__(self, kind: CallKind, spec: Spec, calls: int, mean_s: float, spread_s: float, by: Measurer = Measurer.trial, date: int = 0, made: int = 0) -> None: ...
@@ -1036,6 +1036,10 @@ class Evidence:
         """
         Such calls on each communicator of the last run, at least; 0: not known.
         """
+
+    @property
+    def program(self) -> int:
+        """That made them: program_number()."""
 
     @property
     def line(self) -> str:
@@ -1113,6 +1117,9 @@ def memory_folder() -> str:
     """Where the user's files are; empty: there is no such place."""
 
 def site_memory_folders() -> list[str]: ...
+
+def program_number() -> int:
+    """Of the command line of this process."""
 
 def cluster_signature() -> str:
     """The machine, as files of memory name it."""

@@ -52,6 +52,12 @@ enum class Measurer : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> measurer_names{"model", "calibration", "trial", "tune"};
 
+/// How often a run of a program made calls of a kind.
+struct CallsMade {
+  std::int64_t calls = 0;     ///< on each communicator, at least; 0: not known
+  std::uint64_t program = 0;  ///< as program_number() (memory.hpp)
+};
+
 /// The time of one spec, for the slowest rank.
 struct Evidence {
   CallKind kind;
@@ -60,7 +66,7 @@ struct Evidence {
   double mean_s = 0, spread_s = 0;  ///< of a call; spread: the standard deviation of the mean
   Measurer by = Measurer::trial;
   std::int64_t date = 0;  ///< when, in seconds since 1970; 0: in this run
-  std::int64_t made = 0;  ///< such calls on each communicator of the last run that made any, at least; 0: not known
+  CallsMade made{};       ///< by the last run that made any
 };
 
 /// Whether evidence can be true: calls that can be, and a time from a nanosecond to a day. What was stored may be anything.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <iterator>
@@ -70,6 +72,23 @@ bool read_date(std::string_view text, std::int64_t& date) {
   return true;
 }
 
+std::string hexadecimal(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+std::string made_text(const CallsMade& made) {
+  return made.calls > 0 ? " made=" + std::to_string(made.calls) + " program=" + hexadecimal(made.program) : "";
+}
+
+/// False: it is none.
+bool read_hexadecimal(std::string_view text, std::uint64_t& number) {
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number, 16);
+  return error == std::errc{} && last == end && text.size() == hexadecimal(0).size();
+}
+
 /// What the words of a line say; "" or what is wrong with one.
 std::string read_word(std::string_view key, std::string_view value, Evidence& evidence) {
   CallKind& kind = evidence.kind;
@@ -96,9 +115,10 @@ std::string read_word(std::string_view key, std::string_view value, Evidence& ev
     return evidence.spec = *spec, "";
   }
   if (key == "calls" || key == "made")
-    return read_number(value, 1, INT64_MAX, key == "calls" ? evidence.calls : evidence.made)
+    return read_number(value, 1, INT64_MAX, key == "calls" ? evidence.calls : evidence.made.calls)
                ? ""
                : "must be a number from 1 on";
+  if (key == "program") return read_hexadecimal(value, evidence.made.program) ? "" : "must be 16 hexadecimal digits";
   if (key == "mean_us" || key == "spread_us") {
     double microseconds = 0;
     if (!read_number(value, 0, 1e6 * most_seconds, microseconds)) return "must be microseconds, of a day at most";
@@ -111,8 +131,8 @@ std::string read_word(std::string_view key, std::string_view value, Evidence& ev
   return evidence.by = *measurer, "";
 }
 
-constexpr std::string_view words[] = {"ranks",   "nodes",     "per-node", "bytes", "use", "calls",
-                                      "mean_us", "spread_us", "by",       "date",  "made"};
+constexpr std::string_view words[] = {"ranks",   "nodes",     "per-node", "bytes", "use",  "calls",
+                                      "mean_us", "spread_us", "by",       "date",  "made", "program"};
 
 /// Two standard deviations of the mean to both sides.
 double upper_s(const Evidence& evidence) { return evidence.mean_s + 2 * evidence.spread_s; }
@@ -148,10 +168,10 @@ std::map<CallKind, std::vector<const Evidence*>> by_kind(std::span<const Evidenc
 }
 
 /// Has all evidence of a kind know how many calls were made in the last run. Returns that.
-std::int64_t merge_made(std::vector<Evidence>& known, const Evidence& more) {
-  std::int64_t made = more.made;
+CallsMade merge_made(std::vector<Evidence>& known, const Evidence& more) {
+  CallsMade made = more.made;
   for (const Evidence& one : known)
-    if (one.kind == more.kind && one.made > 0 && (one.date > more.date || made == 0)) made = one.made;
+    if (one.kind == more.kind && one.made.calls > 0 && (one.date > more.date || made.calls == 0)) made = one.made;
   for (Evidence& one : known)
     if (one.kind == more.kind) one.made = made;
   return made;
@@ -164,9 +184,7 @@ std::string MemoryKey::file_name() const {
   for (const std::string_view part :
        {first_line, std::string_view(mpi), std::string_view(machine), std::string_view(library)})
     hash.add(std::string(part) + '\n');
-  char number[17];
-  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(hash.value()));
-  std::string name = mpi + '-' + number + ".memory";
+  std::string name = mpi + '-' + hexadecimal(hash.value()) + ".memory";
   std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '/'; }, '-');
   return name;
 }
@@ -187,6 +205,15 @@ std::string cluster_signature() {
   return machine_signature() + ", host " + host_class(name.nodename);
 }
 
+std::uint64_t program_number() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  if (line.empty()) return 0;
+  TextHash hash;
+  hash.add(line);
+  return hash.value();
+}
+
 std::string evidence_line(const Evidence& evidence) {
   const CallKind& kind = evidence.kind;
   const std::string per_node =
@@ -199,7 +226,7 @@ std::string evidence_line(const Evidence& evidence) {
          " use=" + to_text(evidence.spec) + " calls=" + std::to_string(evidence.calls) +
          " mean_us=" + number_text(1e6 * evidence.mean_s) + " spread_us=" + number_text(1e6 * evidence.spread_s) +
          " by=" + std::string(measurer_names[static_cast<std::size_t>(evidence.by)]) +
-         " date=" + date_text(evidence.date) + (evidence.made > 0 ? " made=" + std::to_string(evidence.made) : "");
+         " date=" + date_text(evidence.date) + made_text(evidence.made);
 }
 
 Result<Evidence> parse_evidence(std::string_view text, int number) {
@@ -212,7 +239,7 @@ Result<Evidence> parse_evidence(std::string_view text, int number) {
   evidence.kind.collective = *collective;
   for (const std::string_view expected : words) {
     const std::string_view word = line.word();
-    if (word.empty() && expected == words[std::size(words) - 1]) break;  // it may be missing
+    if (word.empty() && expected == "made") break;  // both of that may be missing
     const std::size_t equals = std::min(word.find('='), word.size());
     if (word.substr(0, equals) != expected)
       return line.problem(in_quotes(word, 40) + ": here " + std::string(expected) + "= is expected");
@@ -278,7 +305,7 @@ std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evide
 }
 
 void merge(std::vector<Evidence>& known, const Evidence& more) {
-  const std::int64_t made = merge_made(known, more);
+  const CallsMade made = merge_made(known, more);
   if (more.calls == 0) return;  // none was measured
   const auto same = std::ranges::find_if(
       known, [&](const Evidence& one) { return one.kind == more.kind && one.by == more.by && one.spec == more.spec; });

@@ -30,6 +30,8 @@ struct MemoryKey {
 /// Machines whose times are the same: the processor, how many of them, and the name of the host with # for its numbers,
 /// which the nodes of one cluster share. A container's random name is "container".
 std::string cluster_signature();
+/// Of the command line of this process; 0: it is hidden. Programs share a memory, and do not make the same calls.
+std::uint64_t program_number();
 std::string host_class(std::string_view host);
 
 /// Evidence of one key, as a text has it. Its first line is `swapmeet-memory 1`; then come `mpi: ...`, `machine: ...`
@@ -48,7 +50,7 @@ Result<Remembered> parse_memory(std::string_view text);
 std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evidence);
 
 /// `took: alltoall ranks=64 nodes=8 per-node=8 bytes=64 use=SPEC calls=9 mean_us=12.3 spread_us=0.4 by=trial
-/// date=2026-01-02T03:04:05Z made=200`, the last word only if that is known.
+/// date=2026-01-02T03:04:05Z made=200 program=0123456789abcdef`, the last two words only if that is known.
 std::string evidence_line(const Evidence& evidence);
 Result<Evidence> parse_evidence(std::string_view line, int number = 0);
 

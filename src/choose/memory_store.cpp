@@ -146,9 +146,11 @@ Recalled MemoryStore::recall(Rank ranks) {
   for (const Evidence& one : recalled_)
     if (one.kind.ranks == ranks) merge(of_ranks, one);
   keep_within_bounds(of_ranks);
-  const bool many = std::ranges::any_of(of_ranks, [](const Evidence& one) {
-    return one.kind.nodes > 1 && static_cast<double>(one.made) >= SetupPolicy::first_calls;
-  });
+  bool many = false;
+  for (Evidence& one : of_ranks) {
+    if (one.made.calls > 0 && one.made.program != program()) one.made = {};
+    many = many || (one.kind.nodes > 1 && static_cast<double>(one.made.calls) >= SetupPolicy::first_calls);
+  }
   return recalled_by_ranks_.emplace(ranks, Recalled{text_of(of_ranks, most_recalled_bytes), many}).first->second;
 }
 
@@ -163,18 +165,24 @@ void MemoryStore::remember(const Evidence& evidence) {
 
 void MemoryStore::made(const CallKind& kind, std::int64_t calls) {
   const std::lock_guard lock(mutex_);
-  if (!writes_ || calls < 1) return;
+  if (!writes_ || calls < 1 || program() == 0) return;
   std::int64_t& least = made_.try_emplace(kind, calls).first->second;
   least = std::min(least, calls);
 }
 
-/// Whether the last run made far more or fewer calls, of a kind that was measured.
+std::uint64_t MemoryStore::program() {
+  if (!program_) program_ = program_number();
+  return *program_;
+}
+
+/// Whether the last run was of another program, or made far more or fewer calls, of a kind that was measured.
 bool MemoryStore::is_news(const CallKind& kind, std::int64_t calls) const {
   const auto magnitude = [](std::int64_t number) {
     return std::bit_width(static_cast<std::uint64_t>(std::min(number, most_calls)));
   };
-  return std::ranges::any_of(
-      recalled_, [&](const Evidence& one) { return one.kind == kind && magnitude(one.made) != magnitude(calls); });
+  return std::ranges::any_of(recalled_, [&](const Evidence& one) {
+    return one.kind == kind && (one.made.program != program_ || magnitude(one.made.calls) != magnitude(calls));
+  });
 }
 
 void MemoryStore::write() {
@@ -184,7 +192,7 @@ void MemoryStore::write() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [kind, calls] : std::exchange(made_, {})) {
     news = news || is_news(kind, calls);
-    learnt.push_back({.kind = kind, .date = now, .made = calls});
+    learnt.push_back({.kind = kind, .date = now, .made = {calls, program()}});
   }
   if (!writes_ || !news) return;
   const std::string file = own_file();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,8 @@ std::vector<std::string> site_memory_folders();
 
 /// What earlier runs have measured of calls on so many ranks.
 struct Recalled {
-  std::string text;  ///< of evidence_line()s
-  bool many =
-      false;  ///< each communicator of a last run made so many calls of a kind that set-up may not wait for some
+  std::string text;   ///< of evidence_line()s; how many calls were made only by this program
+  bool many = false;  ///< it made so many of a kind that set-up may wait for none
 };
 
 /// What a process remembers of earlier runs, and what it adds. Thread-safe; reads and writes nothing before it must.
@@ -57,6 +57,7 @@ class MemoryStore {
   const MemoryKey& key();
   std::string own_file();
   void read(const std::string& file, Owner owner);
+  std::uint64_t program();
   bool is_news(const CallKind& kind, std::int64_t calls) const;
   void warn(const std::string& file, const std::string& problem, const std::string& instead);
 
@@ -64,6 +65,7 @@ class MemoryStore {
   std::string mpi_, library_, named_;
   bool reads_ = false, writes_ = false, usual_places_ = true, was_read_ = false, has_warned_ = false;
   MemoryKey key_;
+  std::optional<std::uint64_t> program_;
   std::vector<Evidence> recalled_, learnt_;
   std::map<CallKind, std::int64_t> made_;
   std::map<Rank, Recalled> recalled_by_ranks_;

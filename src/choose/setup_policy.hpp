@@ -8,16 +8,16 @@ namespace swapmeet {
 /// What earlier runs have left of calls of a kind.
 struct EarlierCalls {
   bool measured = false;  ///< by something else than the host MPI
-  std::int64_t made = 0;  ///< as Evidence has it
+  std::int64_t made = 0;  ///< on each communicator of this program's last run, at least; 0: not known
 };
 
 /// Setting up takes some six small collectives, about as long as six calls with the smallest blocks (which take as many
 /// rounds of messages). What a call gains is not known before. So the host MPI serves the first calls, until they have taken
 /// about as long: then setting up costs at most what they took, and a program at most twice the better of both ways,
 /// however many calls it makes (ski rental); three times, where earlier runs have made enough such calls to measure them,
-/// and half is awaited. None is, where each communicator of the last run made so many calls that by the host MPI they take
-/// four times as long as setting up: if fewer come now, each communicator has lost it, in this run, whose number of calls the
-/// next one has. The time of a call is the model's: no clock is read, so all ranks do the same. In a first run at least
+/// and half is awaited. None is, where each communicator of this program's last run made so many calls that by the host MPI
+/// they take four times as long as setting up: if fewer come now, each communicator has lost it in this run, but not in the
+/// next one. The time of a call is the model's: no clock is read, so all ranks do the same. In a first run at least
 /// three calls are awaited: the first may make connections, and two are timed. So programs of three calls, as transforms
 /// make them, never set up.
 class SetupPolicy {

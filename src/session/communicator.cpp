@@ -226,7 +226,7 @@ EarlierCalls Communicator::in_earlier_runs(Collective collective, std::int64_t b
   for (const Evidence& one : knowledge_.evidence) {
     if (one.date == 0 || one.kind != kind) continue;
     earlier.measured = earlier.measured || one.spec.family != Family::native;
-    earlier.made = std::max(earlier.made, one.made);
+    earlier.made = std::max(earlier.made, one.made.calls);
   }
   return earlier;
 }

@@ -48,7 +48,10 @@ BAD = [
     ("03:04:05", "33:04:05", "must be a time"),
     ("05Z", "05Z more", "here made= is expected"),
     ("05Z", "05Z made=0", "must be a number from 1 on"),
-    ("05Z", "05Z made=9 more", "more words"),
+    ("05Z", "05Z made=9", "here program= is expected"),
+    ("05Z", "05Z made=9 program=abc", "must be 16 hexadecimal digits"),
+    ("05Z", "05Z made=9 program=+000000000000abc", "must be 16 hexadecimal digits"),
+    ("05Z", "05Z made=9 program=0000000000000abc more", "more words"),
     ("alltoall ", "allreduce ", "it is of alltoall"),
     ("took:", "took", "must begin with took:"),
 ]

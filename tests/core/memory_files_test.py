@@ -85,6 +85,11 @@ def test_how_many_calls_a_communicator_made(state: Path) -> None:
     assert run(300, 5, 40) == [5, 5]
     assert run(6) == [5, 5]
     assert run(100) == [100, 100]
+    number = f"{_core.program_number():016x}"
+    assert file.read_text().count(f" made=100 program={number}\n") == 2
+    file.write_text(file.read_text().replace(number, "0123456789abcdef"))
+    assert run() == [0, 0]  # another program made them
+    assert run(100) == [100, 100]
 
 
 @pytest.mark.parametrize(

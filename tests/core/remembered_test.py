@@ -32,6 +32,7 @@ def evidences(draw: Any) -> _core.Evidence:
         by=draw(st.sampled_from(["calibration", "trial", "tune"])),
         date=draw(st.integers(946684800, 253402300799)),
         made=draw(st.integers(0, 10**9)),
+        program=draw(st.integers(0, 2**64 - 1)),
     )
 
 
@@ -48,7 +49,7 @@ def test_a_text_says_what_was_written(all: list[_core.Evidence]) -> None:
             written.collective, written.ranks, written.nodes, written.per_node, written.size_class, written.spec,
             written.calls, written.by,
         )  # fmt: skip
-        assert one.made == written.made
+        assert (one.made, one.program) == (written.made, written.program if written.made else 0)
 
 
 def test_a_line_reads_as_it_is() -> None:
@@ -56,7 +57,7 @@ def test_a_line_reads_as_it_is() -> None:
         f"took: alltoall ranks=64 nodes=8 per-node=8 bytes=64 use={_core.parse_spec('pairwise')} calls=9 "
         "mean_us=12.3 spread_us=0.4 by=trial date=2026-01-02T03:04:05Z"
     )
-    assert took(made=200).line == took().line + " made=200"
+    assert took(made=200, program=0xABC).line == took().line + " made=200 program=0000000000000abc"
 
 
 @pytest.mark.parametrize(("word", "other", "problem"), BAD)

@@ -207,11 +207,11 @@ std::string cluster_signature() {
 
 std::uint64_t program_number() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string line{std::istreambuf_iterator<char>(file), {}};
-  if (line.empty()) return 0;
+  std::string word;
   TextHash hash;
-  hash.add(line);
-  return hash.value();
+  bool any = false;
+  for (; std::getline(file, word, '\0'); any = true) hash.add(word.substr(word.rfind('/') + 1) + '\0');
+  return any ? hash.value() : 0;
 }
 
 std::string evidence_line(const Evidence& evidence) {

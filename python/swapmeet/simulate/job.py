@@ -155,7 +155,7 @@ class Simulator:
                 f"--cfg=smpi/hostfile:{hosts}",
             ]
             words += [
-                f"--cfg=smpi/tmpdir:{folder}",
+                f"--cfg=smpi/tmpdir:{folder}/",  # program_number() leaves folders out
                 "--log=root.thres:critical",
                 *platform.options(),
                 *options,

@@ -209,9 +209,9 @@ std::uint64_t program_number() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string word;
   TextHash hash;
-  bool any = false;
-  for (; std::getline(file, word, '\0'); any = true) hash.add(word.substr(word.rfind('/') + 1) + '\0');
-  return any ? hash.value() : 0;
+  int words = 0;
+  for (; words < 2 && std::getline(file, word, '\0'); ++words) hash.add(word.substr(word.rfind('/') + 1) + '\0');
+  return words > 0 ? hash.value() : 0;
 }
 
 std::string evidence_line(const Evidence& evidence) {

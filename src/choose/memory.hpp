@@ -30,8 +30,8 @@ struct MemoryKey {
 /// Machines whose times are the same: the processor, how many of them, and the name of the host with # for its numbers,
 /// which the nodes of one cluster share. A container's random name is "container".
 std::string cluster_signature();
-/// Of the command line of this process, without folders, which may be a job's; 0: it is hidden. Programs share a memory, and do
-/// not make the same calls.
+/// Of the program of this process, by the first two words of its command line without folders ("python", "fft.py"); 0: they are
+/// hidden. Programs share a memory, and do not make the same calls.
 std::uint64_t program_number();
 std::string host_class(std::string_view host);
 

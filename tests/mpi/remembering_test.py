@@ -105,7 +105,7 @@ def test_it_is_used_from_the_first_call_on(ran, wheel: str, tmp_path: Path) -> N
 
 
 def test_where_the_last_run_made_many_calls_none_is_awaited(ran, wheel: str, tmp_path: Path) -> None:
-    """The last run of the same program."""
+    """Of the program, which two words name: here, how many calls it makes is one of them."""
 
     def awaits(calls: int) -> bool:
         return any(reason.startswith("one of the first calls") for _, reason in ran(calls)[0])

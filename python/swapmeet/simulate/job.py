@@ -155,7 +155,7 @@ class Simulator:
                 f"--cfg=smpi/hostfile:{hosts}",
             ]
             words += [
-                f"--cfg=smpi/tmpdir:{folder}/",  # program_number() leaves folders out
+                f"--cfg=smpi/tmpdir:{folder}",
                 "--log=root.thres:critical",
                 *platform.options(),
                 *options,

@@ -56,6 +56,8 @@ inline constexpr std::array<std::string_view, 4> measurer_names{"model", "calibr
 struct CallsMade {
   std::int64_t calls = 0;     ///< on each communicator, at least; 0: not known
   std::uint64_t program = 0;  ///< as program_number() (memory.hpp)
+
+  bool operator==(const CallsMade&) const = default;
 };
 
 /// The time of one spec, for the slowest rank.

@@ -167,16 +167,6 @@ std::map<CallKind, std::vector<const Evidence*>> by_kind(std::span<const Evidenc
   return kinds;
 }
 
-/// Has all evidence of a kind know how many calls were made in the last run. Returns that.
-CallsMade merge_made(std::vector<Evidence>& known, const Evidence& more) {
-  CallsMade made = more.made;
-  for (const Evidence& one : known)
-    if (one.kind == more.kind && one.made.calls > 0 && (one.date > more.date || made.calls == 0)) made = one.made;
-  for (Evidence& one : known)
-    if (one.kind == more.kind) one.made = made;
-  return made;
-}
-
 }  // namespace
 
 std::string MemoryKey::file_name() const {
@@ -305,11 +295,19 @@ std::string memory_text(const MemoryKey& key, const std::vector<Evidence>& evide
 }
 
 void merge(std::vector<Evidence>& known, const Evidence& more) {
-  const CallsMade made = merge_made(known, more);
+  Evidence* same = nullptr;
+  CallsMade made = more.made;
+  bool news = false;
+  for (Evidence& one : known) {
+    if (one.kind != more.kind) continue;
+    if (one.by == more.by && one.spec == more.spec) same = &one;
+    if (one.made.calls > 0 && (one.date > more.date || made.calls == 0)) made = one.made;
+    news = news || one.made != more.made;
+  }
+  for (Evidence& one : known)
+    if (news && one.kind == more.kind) one.made = made;
   if (more.calls == 0) return;  // none was measured
-  const auto same = std::ranges::find_if(
-      known, [&](const Evidence& one) { return one.kind == more.kind && one.by == more.by && one.spec == more.spec; });
-  if (same == known.end()) {
+  if (!same) {
     known.push_back(more);
     known.back().made = made;
     return;

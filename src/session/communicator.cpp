@@ -316,8 +316,9 @@ bool Communicator::may_try(const Spec& spec, Collective collective) const {
 Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   auto decision = std::make_unique<Decision>();
   if (spec.intra != Transport::mpi) join(Spec{});
-  if (of_neighbours(collective)) execute_for_neighbours(spec, *decision);
-  else if (may_try(spec, collective)) execute_by(spec, collective, *decision);
+  const bool available = unavailable(spec, means_).empty();
+  if (available && of_neighbours(collective)) execute_for_neighbours(spec, *decision);
+  else if (available && may_try(spec, collective)) execute_by(spec, collective, *decision);
   decision->reason = "on trial";
   decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
   Decision& kept = keep(collective, std::move(decision));

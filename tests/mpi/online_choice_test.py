@@ -47,6 +47,14 @@ def test_every_byte_in_trials_of_several_calls(tried, ranks: int) -> None:
     assert len(served) >= 3, served
 
 
+@pytest.mark.parametrize("ints", [5_000, 50_000])
+def test_trials_without_shared_memory(launch, compiled, wheel: str, ints: int) -> None:
+    """Of blocks so large that the ranks of a node join for a trial, and find that they have none."""
+    env = {"SWAPMEET_NODES": "2", "SWAPMEET_SHM_LIMIT": "4KiB", **ALWAYS}
+    done = launch(4, [compiled(wheel, "calls"), f"ints={ints}", "alltoall=60", "alltoallv=60"], mpi=wheel, env=env)
+    assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize("nodes", ["2+3", pytest.param("cyclic:2", marks=pytest.mark.long)])
 def test_nodes(tried, nodes: str) -> None:

@@ -24,9 +24,10 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
 }
 
 /// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place
-/// takes no part on a rank without data, and the next on the communicator hangs.
+/// takes no part on a rank without data, and the next on the communicator hangs; or it sends what it has received. Out of
+/// place it hangs now and then, for it waits for a block of no bytes that nobody sends.
 bool native_hangs(const Request& request) {
-  return !host_is_mpich && !request.send && of_unequal_blocks(request.collective);
+  return !host_is_mpich && of_unequal_blocks(request.collective) && !of_neighbours(request.collective);
 }
 
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
@@ -114,8 +115,6 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
       return problem = choice.reason, nullptr;
   }
-  if (choice.spec == Spec{} && shape_.ranks > 1 && !inter_ && native_hangs(*request))
-    choice = {*parse_spec("spread-out"), choice.reason + "; in place the MPI's own could hang"};
   return make_planned(*std::move(request), std::move(choice), false, buffer, problem, error);
 }
 
@@ -186,6 +185,9 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
+  if (executor.spec == Spec{} && !for_request && comm.own && shape_.ranks > 1 && native_hangs(request))
+    executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own could hang"}, request,
+                            comm.handle, exchanges);
   if (for_request) try_single_step(executor, request, comm.handle);
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()))

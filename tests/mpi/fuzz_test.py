@@ -41,11 +41,20 @@ def test_random_programs(launch, built, wheel: str, ranks: int) -> None:
     run(launch, built, wheel, ranks, 1, EPISODES[wheel][ranks], drawn_variables(1, ranks))
 
 
-@pytest.mark.parametrize("episode", [9, 10, 60])
-def test_programs_that_failed_once(launch, built, wheel: str, episode: int) -> None:
-    """Blocks of 0 B of types that differ from rank to rank, on one node."""
-    argv = [str(built(wheel, "fuzz")), "--seed", "11", "--steps", str(STEPS), "--episode", str(episode)]
-    done = launch(3, argv, mpi=wheel, env={"SWAPMEET_NODES": "3"}, timeout=120)
+@pytest.mark.parametrize(
+    ("ranks", "seed", "episode", "variables"),
+    [
+        # Blocks of 0 B of types that differ from rank to rank, on one node.
+        *((3, 11, episode, {"SWAPMEET_NODES": "3"}) for episode in (9, 10, 60)),
+        # A plan in place on ranks that have no shared memory left, one of them without data.
+        (2, 113, 8, {"SWAPMEET_NODES": "2/4", "SWAPMEET_SHM_LIMIT": "100KiB"}),
+    ],
+)
+def test_programs_that_failed_once(
+    launch, built, wheel: str, ranks: int, seed: int, episode: int, variables: dict[str, str]
+) -> None:
+    argv = [str(built(wheel, "fuzz")), "--seed", str(seed), "--steps", str(STEPS), "--episode", str(episode)]
+    done = launch(ranks, argv, mpi=wheel, env=variables, timeout=120)
     assert done.returncode == 0 and f"{STEPS} passed" in done.stdout, done.stdout[-4000:] + done.stderr[-4000:]
 
 

@@ -121,6 +121,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
     census.locked |= rank.locked != 0;
     census.threaded |= rank.threaded != 0;
     census.starts_on_host |= rank.starts_on_host != 0;
+    census.observed |= rank.observed != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }

@@ -110,6 +110,7 @@ void Communicator::meet(const FirstCall* first) {
   mine.locked = progress_is_locked();
   mine.threaded = has_several_threads();
   mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
+  mine.observed = observed();
   if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
   mine.offer = *offer_;
   if (first) carried_ = to_carry(*first);
@@ -117,6 +118,7 @@ void Communicator::meet(const FirstCall* first) {
   locked_ = census.locked;
   threaded_ = census.threaded;
   starts_on_host_ = census.starts_on_host;
+  some_observed_ = census.observed;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
@@ -137,7 +139,7 @@ void Communicator::meet(const FirstCall* first) {
 }
 
 bool Communicator::can_be_shared() {
-  return met_ && refusal_.empty() && !threaded_ && !observed() && !recorded_ && !options_.check && !hosts_.empty() &&
+  return met_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check && !hosts_.empty() &&
          find_nodes().empty() && nodes() == 1;
 }
 

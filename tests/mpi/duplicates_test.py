@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 ALGORITHMS = [
     pytest.param(None, id="auto"),
     "shared-memory",
@@ -37,3 +38,13 @@ def test_one_is_set_up_for_all(launch, compiled, preloaded, wheel: str, threads:
 def test_phases_are_measured_by_one_rank_alone(launch, compiled, wheel: str) -> None:
     done = launch(2, [compiled(wheel, "duplicates", "-ldl"), "phases"], mpi=wheel, timeout=20)
     assert done.returncode == 0 and "duplicates: done" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("setting", ["SWAPMEET_WATCHDOG=20s", "SWAPMEET_PHASES=1"])
+def test_one_rank_observes(launch, compiled, wheel: str, setting: str) -> None:
+    """Blocking and non-blocking calls on duplicates."""
+    script = f'[ "${RANK_VARIABLE[wheel]}" = 1 ] && export {setting}; exec "$@"'
+    words = ["dup", "alltoall=2", "nonblocking=6", "alltoall=2"]
+    argv = ["sh", "-c", script, "sh", compiled(wheel, "calls"), "alltoall=2", *words, "world", *words]
+    done = launch(3, argv, mpi=wheel, timeout=20)
+    assert done.returncode == 0 and "calls: done" in done.stdout, done.stdout + done.stderr

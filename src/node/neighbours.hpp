@@ -119,10 +119,11 @@ class Neighbours {
   void abandon(bool touched) { touched ? node_.abandon(Broken::out_of_step) : node_.forget(); }
   /// No rank of the node is to wait for another any more: one has died.
   void end() { node_.abandon(Broken::rank_died); }
-  /// Why nothing can be exchanged any more: an error; 0: it can.
+  /// Why nothing can be exchanged any more: an error; 0: it can. Where ranks survive others that die, one that has given
+  /// up an exchange has met such a death, or the communicator is revoked.
   int broken() const {
     const Broken why = node_.broken();
-    return why == Broken::no ? MPI_SUCCESS : why == Broken::rank_died ? rank_died() : MPI_ERR_OTHER;
+    return why == Broken::no ? MPI_SUCCESS : why == Broken::rank_died || survives_faults ? rank_died() : MPI_ERR_OTHER;
   }
 
   std::size_t shared_bytes() const { return node_.shared_bytes(); }

@@ -158,6 +158,8 @@ void Communicator::revoke() {
   ended_ = true;
   swapmeet::revoke(ours_);
   if (neighbours_) neighbours_->end();
+  for (const auto& one : planned_)
+    if (const auto planned = one.lock()) (*planned)->revoke();
 }
 
 int Communicator::failed(int error) {

@@ -353,6 +353,7 @@ class Communicator {
   std::vector<char> to_carry(const FirstCall& first);
   bool met_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
+  bool some_observed_ = false;  ///< on some rank
   void withdraw();
   /// Has all ranks use what the first one recalls. Collective.
   void use_memory();
@@ -420,7 +421,8 @@ class Communicator {
   std::int64_t checked_ = 0;  ///< calls
   bool ended_ = false;        ///< a rank has died
   MPI_Comm ours_;
-  std::uint16_t exchanges_ = 0;  ///< over it so far
+  std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
+  std::uint16_t exchanges_ = 0;                         ///< over it so far
   SetupPolicy setup_policy_;
   std::vector<char> carried_;
   Recalled recalled_;                 ///< on the first rank: of earlier runs

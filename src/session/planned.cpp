@@ -69,11 +69,13 @@ void Planned::over(int error) {
   if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)])
     tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
                execution_.request().sent_blocks());
-  if (!on_host() && is_fault(error)) {
-    if (comm_.own) revoke(comm_.handle);
-    if (executor_.neighbours) executor_.neighbours->end();
-  }
+  if (!on_host() && is_fault(error)) revoke();
   if (over_) over_(state_, error);
+}
+
+void Planned::revoke() {
+  if (comm_.own) swapmeet::revoke(comm_.handle);
+  if (executor_.neighbours) executor_.neighbours->end();
 }
 
 Ongoing::Rest Planned::rest() { return rest_with(executor_.neighbours.get()); }

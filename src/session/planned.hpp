@@ -64,6 +64,12 @@ class Planned final : public Ongoing {
   Rest rest() override;
   bool goes_on_in_progress() const override { return goes_on_in_progress_; }
 
+  /// The application revokes the communicator: no rank is to wait for another in this any more. Local.
+  void revoke();
+
+  /// For who may have to call revoke(): nullptr once this is gone.
+  std::weak_ptr<Planned* const> handle() const { return handle_; }
+
   /// What the last exchange ended with, told once.
   int result() { return std::exchange(result_, MPI_SUCCESS); }
 
@@ -96,6 +102,7 @@ class Planned final : public Ongoing {
   int result_ = MPI_SUCCESS;
   Over over_ = nullptr;
   void* state_ = nullptr;
+  std::shared_ptr<Planned* const> handle_ = std::make_shared<Planned* const>(this);
 };
 
 }  // namespace swapmeet

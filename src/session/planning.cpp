@@ -209,6 +209,10 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   if (most == no_memory) problem = "a rank has no memory for the plan";
   else if (most == on_host) problem = planned->on_host() ? planned->reason() : "another rank leaves it to the host MPI";
   if (most != there) planned.reset();
+  if (planned && survives_faults) {
+    std::erase_if(planned_, [](const auto& one) { return one.expired(); });
+    planned_.push_back(planned->handle());
+  }
   return planned;
 }
 

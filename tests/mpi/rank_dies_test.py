@@ -24,6 +24,7 @@ SPECS = [
     "direct(intra=cma)",
     "two-layer",
     "two-phase-bruck(r=2)",
+    "node-leaders",
 ]
 #: Neighbours' exchanges by these never end with the host MPI's MPI_ERR_IN_STATUS. By shared-memory they do now and then
 #: on several nodes (twice in some 20 deaths), why is not known: the library itself never calls MPI_Waitall.
@@ -83,6 +84,13 @@ def test_survivors_shrink_the_communicator_and_go_on(compiled, tmp_path: Path, s
 def test_survivors_go_on_beside_threads(compiled, tmp_path: Path, how: str, spec: str, calls: int) -> None:
     arguments = [how, "600", str(calls), "100", "1"]
     check(compiled, tmp_path, spec, "mpi", arguments, SWAPMEET_NONBLOCKING="thread")
+
+
+@pytest.mark.parametrize("form", ["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("spec", ["auto", "pairwise", "shared-memory", "node-leaders"])
+def test_who_waits_leaves_a_communicator_that_is_revoked(compiled, tmp_path: Path, spec: str, form: str) -> None:
+    lines, done = survivors([compiled("openmpi", "revoked"), form], tmp_path, "2", spec)
+    assert lines == ["left"] * (RANKS - 1), (lines, done.stdout, done.stderr[-2000:])
 
 
 @pytest.mark.parametrize("what", ["count", "throw"])

@@ -1,0 +1,55 @@
+/* revoked FORM FILE: the last rank revokes a communicator on which all others are in an exchange: `blocking`,
+ * `nonblocking` or `persistent`. Each of them adds a line to FILE: "left", if it leaves with an error that says so. */
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BYTES = 100, CALLS = 10 };
+
+static char *send_buffer, *receive_buffer;
+static MPI_Comm comm;
+
+static int exchange(const char *form, MPI_Request *persistent) {
+  MPI_Request request;
+  if (strcmp(form, "blocking") == 0)
+    return MPI_Alltoall(send_buffer, BYTES, MPI_BYTE, receive_buffer, BYTES, MPI_BYTE, comm);
+  int error = strcmp(form, "persistent") == 0
+                  ? MPI_Start(persistent)
+                  : MPI_Ialltoall(send_buffer, BYTES, MPI_BYTE, receive_buffer, BYTES, MPI_BYTE, comm, &request);
+  if (!error) error = MPI_Wait(strcmp(form, "persistent") == 0 ? persistent : &request, MPI_STATUS_IGNORE);
+  return error;
+}
+
+int main(int argc, char **argv) {
+  int rank, ranks, class = MPI_SUCCESS;
+  MPI_Request persistent = MPI_REQUEST_NULL;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  send_buffer = calloc((size_t)ranks, BYTES);
+  receive_buffer = calloc((size_t)ranks, BYTES);
+  if (strcmp(argv[1], "persistent") == 0)
+    MPI_Alltoall_init(send_buffer, BYTES, MPI_BYTE, receive_buffer, BYTES, MPI_BYTE, comm, MPI_INFO_NULL, &persistent);
+  for (int i = 0; i < CALLS; ++i) exchange(argv[1], &persistent);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) {
+    usleep(200000);
+    MPIX_Comm_revoke(comm);
+  } else {
+    MPI_Error_class(exchange(argv[1], &persistent), &class);
+    /* MPI_Wait takes the error of a request of ours for one of a message: docs/howto/faults.md */
+    const int left = class == MPIX_ERR_REVOKED || class == MPIX_ERR_PROC_FAILED ||
+                     (class == MPI_ERR_TRUNCATE && strcmp(argv[1], "persistent") == 0);
+    FILE *file = fopen(argv[2], "a");
+    fprintf(file, left ? "left\n" : "class %d\n", class);
+    fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  _exit(0);
+}

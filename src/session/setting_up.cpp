@@ -139,8 +139,8 @@ void Communicator::meet(const FirstCall* first) {
 }
 
 bool Communicator::can_be_shared() {
-  return met_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check && !hosts_.empty() &&
-         find_nodes().empty() && nodes() == 1;
+  return met_ && refusal_.empty() && !threaded_ && !some_observed_ && !recorded_ && !options_.check &&
+         !hosts_.empty() && find_nodes().empty() && nodes() == 1;
 }
 
 void Communicator::use_memory() {

@@ -58,7 +58,7 @@ class Engine {
   /// Gives up the exchange for an error of the fabric, which is returned.
   int give_up(int error) {
     gave_up_ = true;
-    fabric_.abandon(error);
+    fabric_.abandon();
     return error;
   }
   bool gave_up() const { return gave_up_; }

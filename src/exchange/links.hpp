@@ -318,13 +318,8 @@ class Links {
   }
 
   /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged on this
-  /// communicator if anything was sent. After a fault others are to leave it, too, before it is waited for what they send.
-  void abandon(int error) {
-    const auto some_of = [](const auto& requests) {
-      return std::ranges::any_of(requests, [](MPI_Request one) { return one != MPI_REQUEST_NULL; });
-    };
-    if (is_fault(error) && (some_of(slots_.requests) || (background_ && some_of(background_->requests))))
-      revoke(call_->comm);
+  /// communicator if anything was sent.
+  void abandon() {
     for (std::size_t i = 0; i < slots_.waiting.size(); ++i)
       if (std::exchange(slots_.waiting[i].waits, false)) swapmeet::abandon({&slots_.requests[window_ + i], 1}, {});
     swapmeet::abandon(std::span(slots_.requests).first(window_), std::span(slots_.requests).subspan(window_));

@@ -344,6 +344,8 @@ void StartedQueue::over(int error) {
   settles_ = nullptr;
   if (std::exchange(begun_, false)) observer_.post()->call_ends();
   one->error = error;
+  // not only when the program completes the request: the next exchange may wait for ranks that wait in this one
+  if (is_fault(error)) communicator_.revoke();
   if (communicator_.options().statistics && one->decision)
     one->decision->tally->add(one->execution.request().sent_bytes(), std::chrono::steady_clock::now() - one->begin,
                               one->execution.request().sent_blocks());

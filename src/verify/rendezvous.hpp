@@ -97,7 +97,7 @@ class Rendezvous {
     bool turn(bool) const { return false; }
     int finish_background() const { return 0; }
     void posted() const {}
-    void abandon(int) {}
+    void abandon() {}
   };
 
   /// The payload of one rank: the steps of its program.

@@ -21,6 +21,7 @@ Planned::Planned(Request request, Executor executor, const PlanComm& comm, std::
 }
 
 Planned::~Planned() {
+  handle_.reset();  // calls of MPI below make progress, in which revoke() might come
   int finalised = 0;
   PMPI_Finalized(&finalised);
   executor_.exchange.reset();

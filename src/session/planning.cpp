@@ -26,9 +26,7 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
 /// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place
 /// takes no part on a rank without data, and the next on the communicator hangs; or it sends what it has received. Out of
 /// place it hangs now and then, for it waits for a block of no bytes that nobody sends.
-bool native_hangs(const Request& request) {
-  return !host_is_mpich && of_unequal_blocks(request.collective) && !of_neighbours(request.collective);
-}
+bool native_hangs(const Request& request) { return !host_is_mpich && of_unequal_blocks(request.collective); }
 
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
 /// neighbour.

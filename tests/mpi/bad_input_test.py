@@ -8,13 +8,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 
 from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 
 RANKS = 3
 CASES = ["--only", "int/basic-to-basic"]
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 
 
 def warnings(done: subprocess.CompletedProcess[str]) -> list[str]:

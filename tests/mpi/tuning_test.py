@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from ranks import RANK_VARIABLE
 
 from swapmeet import _core
 from swapmeet.mpi import mpis
 
 CASES = ["--only", "alltoall/int/"]
-RANK_VARIABLE = {"mpich": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}
 
 
 def page(mpi: str, rules: str) -> str:

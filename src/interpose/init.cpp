@@ -1,9 +1,11 @@
 /// MPI_Init and MPI_Init_thread: where what belongs to the process is made, and the one moment that all ranks share
-/// before a call that must not wait for others. Each
-/// goes on to the next of its own name, for a tool that is loaded behind us begins there.
+/// before a call that must not wait for others. MPI_Finalize: where what must be over before the host MPI begins to end is
+/// ended (the rest ends with MPI_COMM_SELF, session/context.cpp). Each goes on to the next of its own name, for a tool that is
+/// loaded behind us begins there.
 #include "api/export.hpp"
 #include "interpose/thread_agreement.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/progress.hpp"
 #include "session/context.hpp"
 
 namespace {
@@ -14,6 +16,14 @@ void begin() {
     return MPI_SUCCESS;
   });
   swapmeet::agree_on_thread();
+}
+
+void end() {
+  swapmeet::guarded([] {
+    swapmeet::end_thread();
+    swapmeet::end_progress();
+    return MPI_SUCCESS;
+  });
 }
 
 }  // namespace
@@ -30,3 +40,13 @@ SWAPMEET_INIT(MPI_Init, (int* argc, char*** argv), argc, argv)
 SWAPMEET_INIT(PMPI_Init, (int* argc, char*** argv), argc, argv)
 SWAPMEET_INIT(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided), argc, argv, required, provided)
 SWAPMEET_INIT(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided), argc, argv, required, provided)
+
+#define SWAPMEET_FINALIZE(name)                                                              \
+  SWAPMEET_EXPORT int name() {                                                               \
+    const auto next = reinterpret_cast<decltype(&name)>(swapmeet::needed_mpi_symbol(#name)); \
+    end();                                                                                   \
+    return next();                                                                           \
+  }
+
+SWAPMEET_FINALIZE(MPI_Finalize)
+SWAPMEET_FINALIZE(PMPI_Finalize)

@@ -7,7 +7,6 @@
 
 #include "interpose/requests.hpp"
 #include "mpi/agreement.hpp"
-#include "mpi/guard.hpp"
 #include "mpi/outcome.hpp"
 #include "session/context.hpp"
 
@@ -63,24 +62,18 @@ class Progressed final : public Persistent {
   std::atomic<bool> closed_{false};
 };
 
-/// At the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF.
-int end_all(MPI_Comm, int, void*, void*) {
-  return guarded([]() -> int {
-    const std::lock_guard lock(all().mutex);
-    for (const auto& one : all().alive) context().under_way->finish(one->planned());
-    unwatch_all();
-    all().alive.clear();
-    for (MPI_Comm& bell : all().bells)
-      if (bell != MPI_COMM_NULL) PMPI_Comm_free(&bell);
-    return MPI_SUCCESS;
-  });
+void end_all() {
+  const std::lock_guard lock(all().mutex);
+  for (const auto& one : all().alive) context().under_way->finish(one->planned());
+  unwatch_all();
+  all().alive.clear();
+  for (MPI_Comm& bell : all().bells)
+    if (bell != MPI_COMM_NULL) PMPI_Comm_free(&bell);
 }
 
 void begin_all() {
   all().tags = most_tag();
-  int keyval = MPI_KEYVAL_INVALID;
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &keyval, nullptr);
-  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  at_end(end_all);
 }
 
 /// For exchanges of `user`. An error is the program's end where one of `user` is.

@@ -25,14 +25,6 @@ ProgressThread& thread_of_process() {
   return *only;
 }
 
-/// Near the end of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF; those set later come before.
-int end_thread(MPI_Comm, int, void*, void*) {
-  return guarded([]() -> int {
-    advance_by_thread(nullptr);
-    return thread_of_process().end(), MPI_SUCCESS;
-  });
-}
-
 /// A communicator of the ranks that want threads, which must be all. Nothing that other ranks do in the meantime is mistaken
 /// for a part of this, unlike of any other collective. The thread reports it if that takes long.
 MPI_Comm meet_in_init() {
@@ -74,9 +66,7 @@ void agree() {
                       !(options.algorithm && options.algorithm->family == Family::native);
   if (job != MPI_COMM_NULL) PMPI_Comm_free(&job);
   if (!agreed) return thread_of_process().end();
-  int keyval = MPI_KEYVAL_INVALID;
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_thread, &keyval, nullptr);
-  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  at_end(end_thread);
   thread_of_process().begin();
   advance_by_thread(&thread_of_process());
 }
@@ -85,6 +75,12 @@ void agree() {
 
 void agree_on_thread() {
   guarded([] { return agree(), MPI_SUCCESS; });
+}
+
+void end_thread() {
+  if (!has_progress_thread()) return;
+  advance_by_thread(nullptr);
+  thread_of_process().end();
 }
 
 }  // namespace swapmeet

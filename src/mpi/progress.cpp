@@ -14,6 +14,7 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
+std::atomic<bool> ended{false};
 
 /// What return_next_error() has replaced; or nothing.
 MPI_Errhandler replaced{};
@@ -156,8 +157,10 @@ void begin_progress(Advance advance) {
     thread->wake(advance);
     if (host_is_mpich) return;  // see progress_is_locked()
   }
-  if (registrar()) register_poll();
+  if (registrar() && !ended) register_poll();
 }
+
+void end_progress() { ended = true; }
 
 void return_next_error() {
   if (replaced_one || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &replaced) != MPI_SUCCESS) return;

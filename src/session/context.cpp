@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <ranges>
 #include <span>
 
 #include "buffers/device.hpp"
@@ -64,10 +65,11 @@ void write_memory(Context& all) {
   warn_of_memory();
 }
 
-/// Runs at the beginning of MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF. Communicators that
-/// are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
+/// Runs in MPI_Finalize, as the delete callback of an attribute of MPI_COMM_SELF: the last one where MPI_Init is ours, which
+/// sets it first. Communicators that are still alive, MPI_COMM_WORLD among them, lose our communicator here: in an order that is the same on all ranks, also
 /// where their threads made them in another.
 int at_finalize(MPI_Comm, int, void*, void*) {
+  for (void (*const ending)() : std::views::reverse(context().endings)) guarded([=] { return ending(), MPI_SUCCESS; });
   context().watchdog.finalizes();
   if (context().used) report(context(), "finalize");
   else guarded([] { return report_statistics(context()), MPI_SUCCESS; });
@@ -306,6 +308,12 @@ void attach_to_mpi() {
   if (all.attached.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(all.mutex);
   if (!all.attached) attach(all);
+}
+
+void at_end(void (*ending)()) {
+  Context& all = context();
+  const std::lock_guard lock(all.mutex);
+  all.endings.push_back(ending);
 }
 
 void begin_to_serve() {

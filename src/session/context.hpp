@@ -95,6 +95,7 @@ struct Context {
   MPI_Comm packing();
 
   std::mutex mutex;                          ///< guards what follows
+  std::vector<void (*)()> endings;           ///< as of at_end()
   int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
   std::vector<Communicator*> communicators;  ///< alive
   MPI_Comm alone = MPI_COMM_NULL;            ///< packing(), once it was asked for
@@ -114,6 +115,10 @@ Context& context();
 /// Makes what belongs to the process, once: reads the options, makes shared memory, and prepares for MPI_Finalize. Local;
 /// requires that MPI is initialised.
 void attach_to_mpi();
+
+/// Has MPI_Finalize call `ending` after the delete callbacks of MPI_COMM_SELF that applications have set, before what we keep
+/// for communicators is deleted; what was added last comes first. Requires attach_to_mpi().
+void at_end(void (*ending)());
 
 /// The same, and an all-to-all is called: warns of options that cannot be used, and begins to record, once. Local.
 void begin_to_serve();

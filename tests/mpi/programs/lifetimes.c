@@ -2,6 +2,7 @@
  *
  *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator,
  *                        and of MPI_COMM_SELF in MPI_Finalize
+ *   lifetimes starts     there, non-blocking ones and a persistent one that was made before
  *   lifetimes session    on communicators of a session, without MPI_Init; some are left when it ends
  *   lifetimes both       the same, while the world model is there too, and after the session is gone
  *   lifetimes again      the same, in two sessions one after the other */
@@ -66,6 +67,52 @@ static void delete_callbacks(void) {
 }
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+static struct {
+  int sent[MOST_RANKS], received[MOST_RANKS];
+  MPI_Request persistent;
+} started;
+
+static void check_started(MPI_Request *request) {
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  for (int peer = 0; peer < ranks; ++peer)
+    if (started.received[peer] != 100 * peer + rank) {
+      fprintf(stderr, "lifetimes: wrong data\n");
+      abort();
+    }
+  ++answers;
+  memset(started.received, -1, sizeof started.received);
+}
+
+static void exchange_started(void) {
+  MPI_Request request;
+  MPI_Ialltoall(started.sent, 1, MPI_INT, started.received, 1, MPI_INT, MPI_COMM_WORLD, &request);
+  check_started(&request);
+  MPI_Start(&started.persistent);
+  check_started(&started.persistent);
+}
+
+static int start_on_delete(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  for (int k = 0; k < CALLS; ++k) exchange_started();
+  MPI_Request_free(&started.persistent);
+  return MPI_SUCCESS;
+}
+
+/* The attribute comes first: the callbacks of those that follow, as the library may set them, are called before this one. */
+static void starts(void) {
+  int key, rank;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, start_on_delete, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int peer = 0; peer < MOST_RANKS; ++peer) started.sent[peer] = 100 * rank + peer;
+  MPI_Alltoall_init(started.sent, 1, MPI_INT, started.received, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
+                    &started.persistent);
+  for (int k = 0; k < CALLS; ++k) exchange_started();
+}
+
 static void session(const char *tag) {
   MPI_Session session;
   MPI_Group group;
@@ -84,6 +131,7 @@ static void session(const char *tag) {
   MPI_Session_finalize(&session);
 }
 #else
+static void starts(void) { ++answers; }
 static void session(const char *tag) { (void)tag; }
 #endif
 
@@ -96,6 +144,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     exchange(MPI_COMM_WORLD);
     if (strcmp(what, "delete") == 0) delete_callbacks();
+    if (strcmp(what, "starts") == 0) starts();
     if (strcmp(what, "both") == 0) session("beside");
     for (int k = 0; k < CALLS; ++k) exchange(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -14,14 +14,14 @@ void say(const std::string& what) {
 
 void warn(const std::string& what) { say("warning: " + what); }
 
-void say_once(const std::string& what) {
+void say_once(const std::string& what, const std::string& more) {
   Said& all = said();
   const std::lock_guard lock(all.mutex);
-  if (all.lines.insert(what).second) say(what);
+  if (all.lines.insert(what).second) say(what + more);
 }
 
-void warn_once(const std::string& what) {
-  if (said().world_rank == 0) say_once("warning: " + what);
+void warn_once(const std::string& what, const std::string& more) {
+  if (said().world_rank == 0) say_once("warning: " + what, more);
 }
 
 int reported(int error, const char* what) noexcept {

@@ -21,10 +21,10 @@ void say(const std::string& what);
 /// "swapmeet: warning: ..."
 void warn(const std::string& what);
 
-/// say(), unless this process has done so before.
-void say_once(const std::string& what);
+/// Says `what` and then `more`, unless this process has said `what` before.
+void say_once(const std::string& what, const std::string& more = "");
 
-/// Warns of `what`, once in the whole job: rank 0 of MPI_COMM_WORLD speaks.
-void warn_once(const std::string& what);
+/// Warns so, once in the whole job: rank 0 of MPI_COMM_WORLD speaks.
+void warn_once(const std::string& what, const std::string& more = "");
 
 }  // namespace swapmeet

@@ -303,20 +303,30 @@ const std::vector<Option>& option_table() {
   return table;
 }
 
+std::vector<Options::Shared> Options::shared() const {
+  std::string wrong;  // what one rank alone has wrong is to be told
+  for (const std::string& problem : problems) wrong += problem + '\n';
+  return {
+      {"", std::move(wrong)},
+      {"SWAPMEET_ALGORITHM", algorithm ? to_text(*algorithm) : "auto"},
+      {"SWAPMEET_NODES", hierarchy ? nodes : "unusable"},
+      {"SWAPMEET_SCRATCH_LIMIT", std::to_string(scratch_limit_bytes)},
+      {"SWAPMEET_SHM_LIMIT", std::to_string(shm_limit_bytes)},
+      {"SWAPMEET_REQUEST_LIMIT", std::to_string(request_limit)},
+      {"SWAPMEET_UNEXPECTED_LIMIT", std::to_string(unexpected_limit_bytes)},
+      {"SWAPMEET_TRIALS", std::to_string(trials_share)},
+      {"SWAPMEET_DEVICE", devices_through_host ? "host" : "native"},
+      {"SWAPMEET_CHECK", check ? "1" : "0"},
+      {"SWAPMEET_RECORD", recording() ? "a file" : "0"},  // this and the next take part of every rank
+      {"SWAPMEET_TRACE", trace.file.empty() ? "0" : "a file, call " + std::to_string(trace.call)},
+      {"SWAPMEET_TUNING_FILE",
+       tuning.rules.empty() ? "none" : "rules of number " + std::to_string(tuning.fingerprint())},
+  };
+}
+
 std::uint64_t Options::fingerprint() const {
   TextHash hash;
-  const auto mix = [&hash](const std::string& text) { hash.add(text + '\xff'); };
-  mix(algorithm ? to_text(*algorithm) : "auto");
-  mix(hierarchy ? nodes : "unusable");
-  mix(std::to_string(scratch_limit_bytes) + ' ' + std::to_string(shm_limit_bytes));
-  mix(std::to_string(request_limit) + ' ' + std::to_string(unexpected_limit_bytes));
-  if (trials_share != Options{}.trials_share) mix("trials " + std::to_string(trials_share));
-  if (devices_through_host) mix("devices through the host");
-  if (check) mix("check");
-  if (recording()) mix("recording");  // this and the next take part of every rank
-  if (!trace.file.empty()) mix("trace " + std::to_string(trace.call));
-  if (!tuning.rules.empty()) mix(std::to_string(tuning.fingerprint()));
-  for (const std::string& problem : problems) mix(problem);  // what one rank alone has wrong is to be told
+  for (const Shared& one : shared()) hash.add(one.text + '\xff');
   return hash.value();
 }
 

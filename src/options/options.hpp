@@ -57,7 +57,14 @@ struct Options {
 
   bool recording() const { return !record_file.empty(); }
 
-  /// A number that is the same on two ranks exactly if their choices will be.
+  /// What two ranks have alike exactly if their choices will be: as many on every rank, in the same order.
+  struct Shared {
+    std::string_view variable;  ///< "": of several
+    std::string text;
+  };
+  std::vector<Shared> shared() const;
+
+  /// A number for all of that.
   std::uint64_t fingerprint() const;
 };
 

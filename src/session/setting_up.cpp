@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/agreement.hpp"
 #include "session/census.hpp"
+#include "session/disagreement.hpp"
 #include "session/context.hpp"
 #include "session/probe.hpp"
 #include "buffers/device.hpp"
@@ -47,19 +47,6 @@ std::string sharing(double ranks_per_core) {
   char text[48] = "";
   if (ranks_per_core > 1) std::snprintf(text, sizeof text, "; %.3g ranks share a core", ranks_per_core);
   return text;
-}
-
-/// Has the first rank that could not use an option or a file say why: rank 0 of the job has spoken for itself. Collective.
-void tell_problems(const Options& options, MPI_Comm user) {
-  constexpr int none = std::numeric_limits<int>::max();
-  int rank = 0;
-  PMPI_Comm_rank(user, &rank);
-  if (options.problems.empty()) rank = none;
-  if (-most_of_any_rank(-std::int64_t{rank}, user) != rank || rank == none) return;
-  const int world_rank = said().world_rank;
-  if (world_rank == 0) return;
-  for (const std::string& problem : options.problems)
-    say_once("warning: rank " + std::to_string(world_rank) + ": " + problem);
 }
 
 }  // namespace
@@ -134,7 +121,8 @@ void Communicator::meet(const FirstCall* first) {
     return;
   }
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-  warn_once(refusal_ + "; using the host MPI. Give every rank the same environment, and the same tuning file.");
+  warn_once(refusal_, disagreement(options_, agreeing()) +
+                          "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
 }
 

@@ -17,12 +17,13 @@
 ///          more for basic and zero-copy; with proxy slots (topology/arrangement.hpp) P' more for each place held,
 ///          P' places in all.                                     [checked by tests/core/counts_test.py]
 ///
-/// Each message has a position, the same at both ends: the digit's value, or between nodes with order=topology the slot
-/// of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
+/// Each message has a position, the same at both ends: the digit's value, or between nodes with order=topology and groups
+/// the slot of the two nodes, which are known by their coordinates: the order of their first ranks (topology/endpoints.hpp).
 #include <algorithm>
 #include <utility>
 
 #include "algorithms/families.hpp"
+#include "algorithms/group_order.hpp"
 #include "algorithms/phase.hpp"
 #include "topology/arrangement.hpp"
 
@@ -71,13 +72,14 @@ struct RanksAround {
 class Bruck {
  public:
   Bruck(const Spec& spec, const Shape& shape, Rank rank)
-      : spec_(spec), shape_(shape), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank),
+      : spec_(spec), rank_(rank), grid_(arrange(spec.dimensions, shape)), flow_(shape, rank),
         digits_(digits_along(spec.radices, grid_.sizes, spec.digits)) {
     for (std::int32_t place = 0; place < grid_.places(); ++place)
       if (grid_.rank_at[static_cast<std::size_t>(place)] == rank) places_.push_back(place);
     std::int32_t stride = 1;
     for (const std::int32_t size : grid_.sizes) strides_.push_back(std::exchange(stride, stride * size));
     irregular_ = grid_.places() != shape.ranks;
+    order_ = slots_of(spec, shape, places_.front() / strides_.back());
     for (const std::int32_t place : places_) around_.push_back({ranks_from(place, 1), ranks_from(place, -1)});
     const std::size_t n = static_cast<std::size_t>(grid_.places());
     offsets_ = {std::vector<std::uint8_t>(n),
@@ -229,7 +231,7 @@ class Bruck {
   const SlotRows* order() const {
     const std::size_t dimension = hops_.size() == 1 ? 0 : hops_[1].digit->dimension;
     const bool outermost = dimension > 0 && dimension + 1 == grid_.sizes.size();
-    return outermost && spec_.order == Order::topology ? shape_.order.get() : nullptr;
+    return outermost ? order_.get() : nullptr;
   }
 
   std::int32_t position_of(std::int32_t hop, std::int32_t from, std::int32_t to, const SlotRows* order,
@@ -314,13 +316,13 @@ class Bruck {
   }
 
   const Spec& spec_;
-  const Shape& shape_;
   Rank rank_;
   Arrangement grid_;
   FlowBuilder flow_;
-  std::vector<std::int32_t> places_;   ///< that we hold: our own first, then those that we are the proxy of
-  std::vector<RanksAround> around_;    ///< of each of these places
-  std::vector<std::int32_t> strides_;  ///< of the dimensions, in places
+  std::shared_ptr<const SlotRows> order_;  ///< of nodes
+  std::vector<std::int32_t> places_;       ///< that we hold: our own first, then those that we are the proxy of
+  std::vector<RanksAround> around_;        ///< of each of these places
+  std::vector<std::int32_t> strides_;      ///< of the dimensions, in places
   std::vector<Digit> digits_;
   std::vector<std::size_t> begins_;  ///< of each class of offsets: the digit that it begins with
   std::vector<Hop> hops_;            ///< of the phase at hand, from 1 on
@@ -340,21 +342,23 @@ std::string too_unequal(const Dimensions& dimensions, const Shape& shape) {
          std::to_string(grid.held);
 }
 
-/// Why nodes cannot exchange in the order of the topology; "" if they can, or are not asked to.
+/// Why nodes cannot exchange in the order of the topology or by groups; "" if they can, or are not asked to.
 std::string no_order(const Spec& spec, const Shape& shape) {
   using Kind = Dimensions::Kind;
-  if (spec.order != Order::topology) return "";
+  if (spec.order == Order::shift) return "";
+  const std::string order = spec.order == Order::topology ? "order=topology" : "order=groups";
   const Dimensions& dimensions = spec.dimensions;
   const std::size_t levels =
       dimensions.kind == Kind::groups ? dimensions.sizes.size() : std::max<std::size_t>(shape.hierarchy.size(), 1);
   if (dimensions.kind != Kind::nodes && dimensions.kind != Kind::groups)
-    return "order=topology is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the "
-           "family direct)";
-  if (spec.paths == Paths::rotated) return "order=topology is for paths=ordered";
-  if (levels != 1) return "order=topology needs nodes in one level, and there are " + std::to_string(levels);
+    return order +
+           " is for exchanges between nodes here: it needs dims=nodes, or groups of one size (or the family "
+           "direct)";
+  if (spec.paths == Paths::rotated) return order + " is for paths=ordered";
+  if (levels != 1) return order + " needs nodes in one level, and there are " + std::to_string(levels);
   if (digits_of(spec.radices, 1, extent(dimensions, shape).sizes.back()).size() > 1)
-    return "order=topology needs a direct exchange between nodes: r2=all";
-  return "";
+    return order + " needs a direct exchange between nodes: r2=all";
+  return too_unequal_groups(spec, shape);
 }
 
 std::string unsuitable_grid(const Spec& spec, const Shape& shape) {

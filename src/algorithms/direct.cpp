@@ -36,27 +36,12 @@ void add_in_slots(const Spec& spec, std::int32_t slots, std::span<const std::int
   add_rounds(flow, spec, slots, spec.completion == Completion::all, outgoing, incoming);
 }
 
-void add_by_groups(const Spec& spec, const Shape& shape, Rank rank, FlowBuilder& flow) {
-  const GroupOrder order(spec, shape);
-  std::vector<std::int32_t> sends(static_cast<std::size_t>(shape.ranks), -1), receives = sends;
-  for (Rank other = 0; other < shape.ranks; ++other) {
-    if (other == rank) continue;
-    sends[static_cast<std::size_t>(other)] = order.slot(rank, other);
-    receives[static_cast<std::size_t>(other)] = order.slot(other, rank);
-  }
-  add_in_slots(spec, static_cast<std::int32_t>(order.slots()), sends, receives, flow);
-}
-
 SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
   FlowBuilder flow(shape, rank);
   flow.reserve(static_cast<std::size_t>(shape.ranks));
   flow.phase(false).move(own_block(rank), end_of(rank));
-  if (spec.order == Order::topology && shape.order) {
-    add_in_slots(spec, shape.order->slots, shape.order->sends_of(rank), shape.order->receives_of(rank), flow);
-    return std::move(flow).finish();
-  }
-  if (spec.order == Order::groups) {
-    add_by_groups(spec, shape, rank, flow);
+  if (const auto order = slots_of(spec, shape, rank)) {
+    add_in_slots(spec, order->slots, order->sends_of(rank), order->receives_of(rank), flow);
     return std::move(flow).finish();
   }
   const Peers peers = peer_order(spec.order, shape, rank, spec.seed);
@@ -69,8 +54,7 @@ SlotFlow direct(const Spec& spec, const Shape& shape, Rank rank) {
 }
 
 std::string unsuitable_order(const Spec& spec, const Shape& shape) {
-  if (spec.order == Order::groups && GroupOrder(spec, shape).slots() > GroupOrder::most_slots(shape.ranks))
-    return "the groups of its order are too unequal";
+  if (spec.order == Order::groups) return too_unequal_groups(spec, shape);
   if (spec.order != Order::exclusive_or || std::has_single_bit(static_cast<std::uint32_t>(shape.ranks))) return "";
   return "order=xor needs a power of two of ranks, not " + std::to_string(shape.ranks);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "topology/endpoints.hpp"
+
 namespace swapmeet {
 
 GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
@@ -12,33 +14,55 @@ GroupOrder::GroupOrder(const Spec& spec, const Shape& shape) {
   };
   std::unordered_map<std::int32_t, std::int32_t> numbers;  // of groups, in the order of their first ranks
   std::vector<std::int32_t> sizes;
-  for (Rank rank = 0; rank < shape.ranks; ++rank) {
+  for (const Rank first : endpoints(spec, shape).first_ranks) {
     const std::int32_t group =
-        numbers.try_emplace(group_at(rank), static_cast<std::int32_t>(numbers.size())).first->second;
+        numbers.try_emplace(group_at(first), static_cast<std::int32_t>(numbers.size())).first->second;
     if (static_cast<std::size_t>(group) == sizes.size()) sizes.push_back(0);
     group_.push_back(group);
-    member_.push_back(sizes[static_cast<std::size_t>(group)]++);
+    place_.push_back(sizes[static_cast<std::size_t>(group)]++);
   }
   groups_ = static_cast<std::int32_t>(sizes.size());
-  members_ = std::ranges::max(sizes);
-  if (slots() > most_slots(shape.ranks)) return;
-  rank_at_.assign(static_cast<std::size_t>(slots()), -1);
-  for (std::size_t rank = 0; rank < group_.size(); ++rank)
-    rank_at_[static_cast<std::size_t>(group_[rank] * members_ + member_[rank])] = static_cast<Rank>(rank);
+  largest_ = std::ranges::max(sizes);
+  if (too_unequal()) return;
+  member_at_.assign(static_cast<std::size_t>(slots()), -1);
+  for (std::size_t member = 0; member < group_.size(); ++member)
+    member_at_[static_cast<std::size_t>(group_[member] * largest_ + place_[member])] =
+        static_cast<std::int32_t>(member);
 }
 
-std::int32_t GroupOrder::slot(Rank from, Rank to) const {
+std::int32_t GroupOrder::slot(std::int32_t from, std::int32_t to) const {
   const auto s = static_cast<std::size_t>(from), d = static_cast<std::size_t>(to);
-  const std::int64_t turned = group_[d] - group_[s] - std::int64_t{stride()} * member_[s] % groups_;
-  const std::int32_t ahead = member_[d] - member_[s];
-  return (ahead < 0 ? ahead + members_ : ahead) * groups_ + static_cast<std::int32_t>((turned + 2 * groups_) % groups_);
+  const std::int64_t turned = group_[d] - group_[s] - std::int64_t{stride()} * place_[s] % groups_;
+  const std::int32_t ahead = place_[d] - place_[s];
+  return (ahead < 0 ? ahead + largest_ : ahead) * groups_ + static_cast<std::int32_t>((turned + 2 * groups_) % groups_);
 }
 
-Rank GroupOrder::receiver(Rank from, std::int32_t slot) const {
+std::int32_t GroupOrder::receiver(std::int32_t from, std::int32_t slot) const {
   const auto s = static_cast<std::size_t>(from);
-  const std::int64_t group = (group_[s] + slot % groups_ + std::int64_t{stride()} * member_[s]) % groups_;
-  const std::int64_t member = (member_[s] + slot / groups_) % members_;
-  return rank_at_[static_cast<std::size_t>(group * members_ + member)];
+  const std::int64_t group = (group_[s] + slot % groups_ + std::int64_t{stride()} * place_[s]) % groups_;
+  const std::int64_t place = (place_[s] + slot / groups_) % largest_;
+  return member_at_[static_cast<std::size_t>(group * largest_ + place)];
+}
+
+SlotRows GroupOrder::rows_of(std::int32_t member) const {
+  const auto members = static_cast<std::int32_t>(group_.size());
+  SlotRows rows{members, static_cast<std::int32_t>(slots()), member, {}, {}};
+  for (std::int32_t other = 0; other < members; ++other) {
+    rows.sends.push_back(other == member ? -1 : slot(member, other));
+    rows.receives.push_back(other == member ? -1 : slot(other, member));
+  }
+  return rows;
+}
+
+std::string too_unequal_groups(const Spec& spec, const Shape& shape) {
+  if (spec.order != Order::groups || !GroupOrder(spec, shape).too_unequal()) return "";
+  return "the groups of its order are too unequal";
+}
+
+std::shared_ptr<const SlotRows> slots_of(const Spec& spec, const Shape& shape, std::int32_t member) {
+  if (spec.order == Order::topology) return shape.order;
+  if (spec.order != Order::groups) return nullptr;
+  return std::make_shared<const SlotRows>(GroupOrder(spec, shape).rows_of(member));
 }
 
 }  // namespace swapmeet

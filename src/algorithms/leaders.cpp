@@ -9,7 +9,7 @@
 ///
 /// The position of a message (algorithms/phase.hpp) is how many members on (gather) or nodes on (exchange) its receiver
 /// is, or its receiver's place in the group (scatter). Between nodes it is the slot of the two nodes with
-/// order=topology.                                               [Proof: docs/proofs.md, "Leaders of nodes"]
+/// order=topology and groups.                                    [Proof: docs/proofs.md, "Leaders of nodes"]
 ///
 /// Source:  fft, section 3; kandalla2009 (several leaders of a node)
 /// Cost:    of a leader on N nodes of Q ranks, with k leaders and so groups of G = Q/k ranks:
@@ -24,6 +24,7 @@
 
 #include "algorithms/by_leaders.hpp"
 #include "algorithms/families.hpp"
+#include "algorithms/group_order.hpp"
 
 namespace swapmeet {
 
@@ -112,7 +113,7 @@ class Leaders : ByLeaders {
 
   void exchange() {
     const std::int32_t nodes = map_.nodes();
-    const SlotRows* const order = spec_.order == Order::topology ? shape_.order.get() : nullptr;
+    const std::shared_ptr<const SlotRows> order = slots_of(spec_, shape_, node_);
     PositionedMessages outgoing, incoming;
     for_each_served([&](Group group, std::int32_t first, std::int32_t size) {
       const std::int32_t position = order ? order->sends_of(node_)[static_cast<std::size_t>(group.node)] + 1
@@ -155,9 +156,10 @@ class Leaders : ByLeaders {
 
 SlotFlow leaders(const Spec& spec, const Shape& shape, Rank rank) { return Leaders(spec, shape, rank).make(); }
 
-/// Why a leader would have more blocks in scratch than can be numbered; "" if it would not.
-std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
+/// Why a leader would have more blocks in scratch than can be numbered, or nodes cannot exchange in this order; "" if neither.
+std::string unsuitable_to_lead(const Spec& spec, const Shape& shape) {
   const std::int64_t ranks = shape.ranks;
+  if (const std::string problem = too_unequal_groups(spec, shape); !problem.empty()) return problem;
   if (4 * ranks * ranks + ranks <= INT32_MAX) return "";
   const LeaderMap map(shape, spec.leaders);
   const std::int64_t most = map.largest_group();
@@ -175,6 +177,6 @@ std::string too_much_to_lead(const Spec& spec, const Shape& shape) {
 
 }  // namespace
 
-extern const Algorithm leaders_family{leaders, too_much_to_lead, nullptr, true};
+extern const Algorithm leaders_family{leaders, unsuitable_to_lead, nullptr, true};
 
 }  // namespace swapmeet

@@ -167,9 +167,10 @@ bool read_order(std::string_view text, Spec& spec) {
   return text == "nodes" || read_number(text, 1, most_size, spec.group_ranks);
 }
 
-/// Of nodes.
+/// Of nodes. With groups:nodes each would be in a group alone, which is the order of shift.
 bool read_node_order(std::string_view text, Spec& spec) {
-  return read_order(text, spec) && (spec.order == Order::shift || spec.order == Order::topology);
+  return read_order(text, spec) && (spec.order == Order::shift || spec.order == Order::topology ||
+                                    (spec.order == Order::groups && spec.group_ranks > 0));
 }
 
 std::string print_order(const Spec& spec) {
@@ -249,7 +250,7 @@ std::vector<Parameter> make_parameters() {
        "group, N consecutive ranks or a node, send to different groups at a time), topology (so that messages do not "
        "share the links of a network: docs/networks.md)",
        direct, true, read_order, print_order},
-      {"order", "", "shift or topology(FILE[,routing=WAY][,place=PLACEMENT])",
+      {"order", "", "shift, groups:N or topology(FILE[,routing=WAY][,place=PLACEMENT])",
        "the order in which a node exchanges with the others, as of direct (bruck: dims=nodes, r2=all)", between_nodes,
        false, read_node_order, print_order},
       {"window", "stride", "all, or 1 to 1048576",

@@ -93,6 +93,37 @@ def test_orders_balanced_by_groups_are_proved(order: str, nodes: str, window: st
         assert _core.verify(spec, ranks, nodes=nodes).findings == [], f"P = {ranks}"
 
 
+NODE_MAPS = ("", "1", "2", "4", "3+5", "5+1+3", "cyclic:3")
+
+
+@pytest.mark.parametrize("family", ["leaders(", "leaders(per-node=2,", "bruck(dims=nodes,radix=2/all,"])
+@pytest.mark.parametrize("nodes", NODE_MAPS)
+@pytest.mark.parametrize(("window", "complete"), [("all", "all"), ("1", "all"), ("3", "all"), ("2", "any")])
+def test_orders_of_nodes_balanced_by_groups_are_proved(family: str, nodes: str, window: str, complete: str) -> None:
+    for members in (1, 3, 4, 8):
+        spec = _core.parse_spec(f"{family}order=groups:{members},window={window},complete={complete})")
+        for ranks in (1, 2, 3, 7, 8, 12, 17, 24):
+            if spec.unsuitable(ranks, nodes):
+                continue
+            assert _core.verify(spec, ranks, nodes=nodes).findings == [], f"{spec}, P = {ranks}"
+
+
+@pytest.mark.parametrize("groups", [2, 4, 8])
+@pytest.mark.parametrize("family", ["leaders(", "bruck(dims=nodes,radix=all/all,"])
+def test_in_a_slot_nodes_send_to_different_groups(family: str, groups: int) -> None:
+    """16 nodes of 2 ranks; in the order of shift all nodes of a group send to one or two groups."""
+    ranks, members = 32, 32 // groups
+    spec = _core.parse_spec(f"{family}order=groups:{members},window=1)")
+    slots = collections.defaultdict(collections.Counter)
+    for rank in range(0, ranks, 2):  # the leader, or one of two that do alike
+        schedule = _core.generate(spec, ranks, rank, "2")
+        sent = [[(rank // members, to // members) for to, _ in s[4] if to // 2 != rank // 2] for s in schedule.steps]
+        for number, pairs in enumerate(sent):
+            slots[number].update(pairs)
+    nodes = members // 2
+    assert max(max(pairs.values(), default=0) for pairs in slots.values()) == -(-nodes // groups)
+
+
 @pytest.mark.parametrize(("groups", "members"), [(4, 8), (8, 8), (8, 4), (3, 6), (9, 3), (6, 18)])
 def test_in_a_slot_members_send_to_different_groups(groups: int, members: int) -> None:
     """Between any two groups at most members / groups messages, rounded up, where either number divides the other."""
@@ -112,3 +143,19 @@ def test_groups_that_differ_too_much_are_refused() -> None:
     spec = _core.parse_spec("direct(order=groups:nodes)")
     assert not spec.unsuitable(16, "4")
     assert "too unequal" in spec.unsuitable(40, "20+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1")
+    for family in ("leaders(", "bruck(dims=nodes,r2=all,"):
+        of_nodes = _core.parse_spec(f"{family}order=groups:20)")
+        assert not of_nodes.unsuitable(400, "20")
+        assert "too unequal" in of_nodes.unsuitable(420, "+".join(["1"] * 20 + ["20"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("bruck(dims=2d,order=groups:2)", "order=groups is for exchanges between nodes here"),
+        ("bruck(dims=nodes,r2=2,order=groups:2)", "order=groups needs a direct exchange between nodes"),
+        ("bruck(dims=nodes,r2=all,paths=rotated,order=groups:2)", "order=groups is for paths=ordered"),
+    ],
+)
+def test_orders_of_nodes_say_what_they_need(text: str, why: str) -> None:
+    assert why in _core.parse_spec(text).unsuitable(16, "2")

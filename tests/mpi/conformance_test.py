@@ -53,6 +53,8 @@ BETWEEN = [
     "two-layer(intra=shm,sizes=ahead,direct=1KiB)",
     "two-layer-staggered(intra=auto,sizes=total,direct=never)",
     "node-leaders(per-node=2)",
+    "node-leaders(per-node=2,order=groups:3,window=1)",
+    "two-layer(order=groups:3,r1=2,r2=all,window=1,sizes=ahead,direct=64)",
     "two-layer(order=topology(torus(dims=3),place=block),r1=all,window=1)",
     "bruck(radix=3,digits=balanced,sizes=ahead,window=2,layout=zero-rotation)",
     "bruck(dims=nodes,radix=2,digits=balanced,paths=rotated,sizes=combined,direct=auto)",

@@ -80,10 +80,14 @@ std::string doing_text(const Seen& post, const Party& party) {
   return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
 }
 
-/// Whether a post of another process is of the communicator of `mine`.
-bool same_communicator(const Seen& mine, const Seen& theirs) {
+/// Whether a post of another process is of the communicator in which the rank waits. One that has no number yet may be of any of
+/// these ranks that its process does not know by another post.
+bool same_communicator(const Stall& stall, const Neighbour& other, const Seen& theirs) {
+  const Seen& mine = stall.post;
   if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
-  return theirs.number == mine.number || theirs.number == Seen::no_number || mine.number == Seen::no_number;
+  if (theirs.number == mine.number) return true;
+  if (mine.number == Seen::no_number) return std::ranges::count(stall.numbers, theirs.number) == 0;
+  return theirs.number == Seen::no_number && std::ranges::count(other.posts, mine.number, &Seen::number) == 0;
 }
 
 /// What a process does elsewhere.
@@ -116,7 +120,7 @@ std::string text_of(const Neighbour& other, const Stall& stall) {
   if (!other.read) return text + "what it does cannot be read";
   const std::int64_t call = stall.post.call();
   const auto here =
-      std::ranges::find_if(other.posts, [&](const Seen& one) { return same_communicator(stall.post, one); });
+      std::ranges::find_if(other.posts, [&](const Seen& one) { return same_communicator(stall, other, one); });
   if (here == other.posts.end())
     return text + "has not come to this communicator; " + elsewhere_text(other, nullptr, stall);
   if (here->does() == Doing::nothing) {
@@ -134,7 +138,7 @@ std::string text_of(const Neighbour& other, const Stall& stall) {
 /// Ranks that are where they should be come last.
 bool is_here(const Neighbour& other, const Stall& stall) {
   return std::ranges::any_of(other.posts, [&](const Seen& one) {
-    return same_communicator(stall.post, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
+    return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
   });
 }
 

@@ -38,6 +38,7 @@ struct Stall {
   Seen post;
   std::string algorithm;  ///< "": not decided
   std::vector<Neighbour> neighbours;
+  std::vector<std::int64_t> numbers;  ///< of all communicators that this process has met on
   /// Of a communicator by its number among all ranks.
   std::function<std::string(std::int64_t)> name_of;
 };

@@ -218,8 +218,12 @@ void Watchdog::report(const Seen& seen, double seconds) {
         if (const std::shared_ptr<const Party> named = party_of(read(post))) return named->name;
     return "";
   };
-  const Stall stall{setting_.rank,         seconds, *party, seen, tally ? tally->algorithm : "",
-                    neighbours_of(*party), name_of};
+  std::vector<std::int64_t> numbers;
+  for (const Post& post : board_->posts)
+    if (Post::get(post.party) != 0) numbers.push_back(Post::get(post.number));
+  std::erase(numbers, Seen::no_number);
+  const Stall stall{setting_.rank,      seconds, *party, seen, tally ? tally->algorithm : "", neighbours_of(*party),
+                    std::move(numbers), name_of};
   const std::string text = text_of(stall);
   tell("watchdog: " + text, "\"event\": \"waits\", " + json_of(stall) + ", \"text\": [" + json_lines(text) + ']');
 }

@@ -183,6 +183,15 @@ def test_the_first_call(hang, wheel: str) -> None:
     assert "in call 1 on MPI_COMM_WORLD (3 ranks); it is setting up the communicator" in waits(reports[0])["text"]
 
 
+@pytest.mark.in_turn
+def test_the_first_call_on_another_communicator_of_the_same_ranks(hang, wheel: str) -> None:
+    reports, _ = hang(wheel, "duplicate", "auto", 2)
+    process = reports[1][0]["process"]
+    for rank in (0, 2):
+        expected = f"rank 1 (process {process}): has not come to this communicator; it is in no all-to-all"
+        assert expected in waits(reports[rank])["text"].splitlines()[1], waits(reports[rank])["text"]
+
+
 def test_the_comparison_of_arguments(hang) -> None:
     reports, _ = hang("openmpi", "skip", "spread-out", 2, env={"SWAPMEET_CHECK": "1"})
     assert [waits(reports[rank])["doing"] for rank in (0, 2)] == ["checking", "checking"]

@@ -1,6 +1,7 @@
 /* Programs that hang: hangs CASE [BYTES]. Two calls on MPI_COMM_WORLD come before it, but in "first". The job is to be
  * ended from outside.
  *   first     rank 1 does not come to the first call
+ *   duplicate rank 1 does not come to the first call on a communicator of the same ranks
  *   skip      rank 1 does not come to the third call
  *   counts    rank 1 expects from rank 0 what that does not send, in MPI_Alltoallv
  *   orders    rank 0 calls on one communicator, the others on another
@@ -53,7 +54,10 @@ int main(int count, char **words) {
     exchange(rank == 0 ? one : other);
     exchange(rank == 0 ? other : one);
   }
-  if (rank == 1 && (!strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started"))) wait_for_ever();
+  if (!strcmp(how, "duplicate") && rank != 1) exchange(one);
+  if (rank == 1 &&
+      (!strcmp(how, "duplicate") || !strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started")))
+    wait_for_ever();
   if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
   if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "busy")) sleep(2);

@@ -121,8 +121,10 @@ int SizedPlan::ended(int error, bool broken) {
   return error;
 }
 
+int SizedPlan::given_up() const { return agreement_error_ ? agreement_error_ : MPI_ERR_OTHER; }
+
 int SizedPlan::run(const Blocks& send, const Blocks& receive, const Invocation& call, bool& sent) {
-  if (broken_) return sent = true, agreement_error_ ? agreement_error_ : MPI_ERR_OTHER;
+  if (broken_) return sent = true, given_up();
   sent = false;
   const auto run = [&](auto&& pass) -> int {
     const int error = pass.engine.advance();
@@ -139,7 +141,7 @@ void SizedPlan::start(const Blocks& send, const Blocks& receive, const Invocatio
 }
 
 int SizedPlan::advance() {
-  if (broken_) return MPI_ERR_OTHER;
+  if (broken_) return given_up();
   const auto& pass = *under_way_->pass;
   const int error = under_way_->pass->engine.advance();
   if (error == unfinished) return error;

@@ -93,6 +93,8 @@ class SizedPlan final : public Exchange {
   /// This rank's part of the agreement, in `mine`; empty: there is none.
   std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine);
   int ended(int error, bool broken);
+  /// The error of an exchange by what is broken.
+  int given_up() const;
 
   SizedState state_;
   Local local_;

@@ -86,6 +86,13 @@ def test_survivors_go_on_beside_threads(compiled, tmp_path: Path, how: str, spec
     check(compiled, tmp_path, spec, "mpi", arguments, SWAPMEET_NONBLOCKING="thread")
 
 
+@pytest.mark.parametrize("spec", ["hybrid", "two-layer", "node-leaders"])
+@pytest.mark.parametrize(("calls", "delay_us"), [(16, 0), (17, 400), (20, 1100), (3, 2500)])
+def test_two_exchanges_are_under_way(compiled, tmp_path: Path, spec: str, calls: int, delay_us: int) -> None:
+    """By `hybrid` ranks agree on a threshold first; what had been a fault there was another error."""
+    check(compiled, tmp_path, spec, "4", ["two", "100000", str(calls), str(delay_us), str(calls % RANKS)])
+
+
 @pytest.mark.parametrize("form", ["blocking", "nonblocking", "persistent"])
 @pytest.mark.parametrize("spec", ["auto", "pairwise", "shared-memory", "node-leaders"])
 def test_who_waits_leaves_a_communicator_that_is_revoked(compiled, tmp_path: Path, spec: str, form: str) -> None:

@@ -1,5 +1,5 @@
-/* One rank kills itself: rank_dies blocking|varying|typed|nonblocking|persistent|neighbours|neighbours-by-host BYTES CALLS MICROSECONDS
- * VICTIM FILE. It does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
+/* One rank kills itself: rank_dies blocking|varying|typed|nonblocking|two|persistent|neighbours|neighbours-by-host BYTES CALLS
+ * MICROSECONDS VICTIM FILE ("two": non-blocking exchanges of unequal blocks are under way). It does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
  * adds "survived: right" to FILE (a launcher may lose what is printed after a death) when its exchange has ended with
  * an error. They revoke the communicator, shrink it and exchange on what is left before. */
 #include <mpi.h>
@@ -19,9 +19,26 @@ static int of_neighbours(void) { return !strcmp(how, "neighbours") || !strcmp(ho
 
 static int wait_for(int error, MPI_Request *request) { return error ? error : MPI_Wait(request, MPI_STATUS_IGNORE); }
 
+static int start_varying(MPI_Comm comm, int ranks, const char *send, char *receive, MPI_Request *request) {
+  static int counts[64], places[64]; /* until both are over */
+  for (int i = 0; i < ranks; ++i) counts[i] = bytes, places[i] = i * bytes;
+  return MPI_Ialltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, comm, request);
+}
+
+static int exchange_two(MPI_Comm comm, int ranks, const char *send, char *receive) {
+  static char *other; /* stays */
+  if (!other) other = malloc((size_t)ranks * (size_t)bytes);
+  MPI_Request first = MPI_REQUEST_NULL, second = MPI_REQUEST_NULL;
+  const int started = start_varying(comm, ranks, send, receive, &first);
+  const int also_started = start_varying(comm, ranks, send, other, &second);
+  const int error = wait_for(started, &first), other_error = wait_for(also_started, &second);
+  return error ? error : other_error;
+}
+
 static int exchange(MPI_Comm comm, const char *send, char *receive) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
+  if (!strcmp(how, "two")) return exchange_two(comm, ranks, send, receive);
   MPI_Request request = MPI_REQUEST_NULL;
   if (!strcmp(how, "nonblocking"))
     return wait_for(MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, &request), &request);

@@ -14,7 +14,7 @@ from swapmeet.mpi import mpis
 from swapmeet.mpi.library import library
 
 RANKS = 4
-HOWS = ["blocking", "varying", "typed", "nonblocking", "persistent", "neighbours"]
+HOWS = ["blocking", "varying", "typed", "nonblocking", "started", "two", "persistent", "neighbours"]
 SPECS = [
     "auto",
     "shared-memory",
@@ -24,6 +24,7 @@ SPECS = [
     "direct(intra=cma)",
     "two-layer",
     "two-phase-bruck(r=2)",
+    "hybrid",
     "node-leaders",
 ]
 #: Neighbours' exchanges by these never end with the host MPI's MPI_ERR_IN_STATUS. By shared-memory they do now and then
@@ -69,8 +70,8 @@ def drawn(seed: int) -> tuple[str, str, list[str]]:
     delay_us = draw.choice([0, draw.randrange(1, 3000)])
     numbers = (size, calls, delay_us, draw.randrange(RANKS))
     spec, nodes = draw.choice(SPECS), draw.choice(NODES)
-    if how == "neighbours" and spec not in SERVES_NEIGHBOURS:
-        how = "neighbours-by-host"
+    if (how == "neighbours" and spec not in SERVES_NEIGHBOURS) or (how == "typed" and spec == "auto"):
+        how += "-by-host"
     return spec, nodes, [how, *map(str, numbers)]
 
 

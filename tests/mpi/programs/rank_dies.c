@@ -1,7 +1,12 @@
-/* One rank kills itself: rank_dies blocking|varying|typed|nonblocking|two|persistent|neighbours|neighbours-by-host BYTES CALLS
- * MICROSECONDS VICTIM FILE ("two": non-blocking exchanges of unequal blocks are under way). It does so before so many calls, or so many microseconds later, which is somewhere in one of the next. Every other rank
- * adds "survived: right" to FILE (a launcher may lose what is printed after a death) when its exchange has ended with
- * an error. They revoke the communicator, shrink it and exchange on what is left before. */
+/* One rank kills itself: rank_dies HOW BYTES CALLS MICROSECONDS VICTIM FILE, before so many calls, or so many microseconds
+ * later, which is somewhere in one of the next. Every other rank adds "survived: right" to FILE (a launcher may lose what is
+ * printed after a death) when its exchange has ended with an error. They revoke the communicator, shrink it and exchange on
+ * what is left before. HOW:
+ *   blocking, varying, typed, neighbours   blocking exchanges
+ *   typed-by-host, neighbours-by-host      the same, of which the host MPI serves some
+ *   nonblocking                            non-blocking ones, the first of all on their communicator
+ *   started, two                           the same, after ranks have met; two: of unequal blocks, two at a time
+ *   persistent                             persistent ones */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <signal.h>
@@ -15,7 +20,9 @@ static const char *how;
 static int bytes;
 static FILE *file;
 
-static int of_neighbours(void) { return !strcmp(how, "neighbours") || !strcmp(how, "neighbours-by-host"); }
+static int is(const char *name) { return !strncmp(how, name, strlen(name)); }
+
+static int of_neighbours(void) { return is("neighbours"); }
 
 static int wait_for(int error, MPI_Request *request) { return error ? error : MPI_Wait(request, MPI_STATUS_IGNORE); }
 
@@ -38,19 +45,32 @@ static int exchange_two(MPI_Comm comm, int ranks, const char *send, char *receiv
 static int exchange(MPI_Comm comm, const char *send, char *receive) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  if (!strcmp(how, "two")) return exchange_two(comm, ranks, send, receive);
+  if (is("two")) return exchange_two(comm, ranks, send, receive);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (!strcmp(how, "nonblocking"))
+  if (is("nonblocking") || is("started"))
     return wait_for(MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, &request), &request);
   if (of_neighbours()) return MPI_Neighbor_alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
-  if (!strcmp(how, "varying") || !strcmp(how, "typed")) {
+  if (is("varying") || is("typed")) {
     int counts[64], places[64];
     MPI_Datatype types[64];
     for (int i = 0; i < ranks; ++i) counts[i] = bytes, places[i] = i * bytes, types[i] = MPI_BYTE;
-    if (!strcmp(how, "typed")) return MPI_Alltoallw(send, counts, places, types, receive, counts, places, types, comm);
+    if (is("typed")) return MPI_Alltoallw(send, counts, places, types, receive, counts, places, types, comm);
     return MPI_Alltoallv(send, counts, places, MPI_BYTE, receive, counts, places, MPI_BYTE, comm);
   }
   return MPI_Alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
+}
+
+/* Non-blocking exchanges, which the host MPI serves until the ranks have met in other calls. */
+static void set_up(MPI_Comm comm) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  char *const send = calloc((size_t)ranks, (size_t)bytes), *const receive = malloc((size_t)ranks * (size_t)bytes);
+  for (int call = 0; call < 8; ++call) {
+    exchange(comm, send, receive);
+    MPI_Barrier(comm);
+  }
+  free(send);
+  free(receive);
 }
 
 static void die(int signal) {
@@ -78,7 +98,7 @@ static int exchange_until_error(MPI_Comm comm, int most, int calls, int delay, i
   const size_t all = (size_t)ranks * (size_t)bytes;
   char *const send = malloc(all), *const receive = malloc(all);
   MPI_Request plan = MPI_REQUEST_NULL;
-  if (!strcmp(how, "persistent"))
+  if (is("persistent"))
     error = MPI_Alltoall_init(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, MPI_INFO_NULL, &plan);
   for (int call = 0; !error && call < most; ++call) {
     memset(send, rank + 1, all);
@@ -113,14 +133,16 @@ int main(int argc, char **argv) {
   comm = with_neighbours(comm);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (is("started") || is("two")) set_up(comm);
   MPI_Barrier(MPI_COMM_WORLD); /* all have it */
   int error = exchange_until_error(comm, 100000000, atoi(argv[3]), atoi(argv[4]), rank == atoi(argv[5]));
   int its_class = MPI_SUCCESS;
   MPI_Error_class(error, &its_class);
   /* the request of a persistent one is a receive, whose error is this */
-  const int cut = !strcmp(how, "persistent") && its_class == MPI_ERR_TRUNCATE;
-  /* Open MPI's own neighbourhood exchange hands on the error of a wait for several; ours returns that of a message */
-  const int of_several = !strcmp(how, "neighbours-by-host") && its_class == MPI_ERR_IN_STATUS;
+  const int cut = is("persistent") && its_class == MPI_ERR_TRUNCATE;
+  /* Open MPI's own exchanges of neighbours and MPI_Alltoallw hand on the error of a wait for several; ours return that of a
+   * message */
+  const int of_several = strstr(how, "-by-host") && its_class == MPI_ERR_IN_STATUS;
   if (its_class != MPI_ERR_PROC_FAILED && its_class != MPI_ERR_REVOKED && !cut && !of_several)
     fprintf(file, "wrong: rank %d, error class %d\n", rank, its_class);
   MPI_Comm left = MPI_COMM_NULL;

@@ -35,7 +35,7 @@ int LargestOfAll::swap(std::size_t count, Rank to, Rank from, int tag, const Inv
   int error = again(PMPI_Irecv, theirs_.data(), number, MPI_INT64_T, from, tag, call.comm, &receive);
   if (!error) error = again(PMPI_Isend, ours_.data(), number, MPI_INT64_T, to, tag, call.comm, &send);
   while (!error) {
-    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here());
+    error = finish(requests, 0, statuses.data(), failure, false, !Coroutine::here(), call.comm);
     if (error != unfinished) break;
     Coroutine::suspend();
     error = MPI_SUCCESS;

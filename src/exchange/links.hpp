@@ -244,7 +244,7 @@ class Links {
 
   int finish_all() {
     const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
-    const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits);
+    const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits, call_->comm);
     if (error) return error;
     slots_.messages.empty() ? watch_.done(std::span<const MPI_Request>(all.first(window_)))
                             : watch_.received(std::span<const MPI_Request>(all.first(window_)), slots_.statuses.data());
@@ -294,13 +294,15 @@ class Links {
       if (background_transfers_ == 0) break;
       if (const int error = local_.neighbours->broken()) return error;
       if (const int error =
-              finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false);
+              finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false, call_->comm);
           error && error != unfinished)
         return error;
       if (!turn(moved)) return unfinished;
     }
     int error = MPI_SUCCESS;
-    do error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits);
+    do
+      error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits,
+                     call_->comm);
     while (error == unfinished && turn(false));
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
@@ -614,7 +616,7 @@ class Links {
       if (alone) settle();
       MPI_Status status;
       int error = alone ? PMPI_Waitany(static_cast<int>(all.size()), all.data(), &index, &status)
-                        : test_any(all, index, &status);
+                        : test_any(all, index, &status, call_->comm);
       if (error) {
         const bool over =
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;

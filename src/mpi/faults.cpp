@@ -43,12 +43,27 @@ void revoke(MPI_Comm ours) {
   if (function && ours != MPI_COMM_NULL && survives_faults) function(ours);
 }
 
-int fault_on(MPI_Comm user) {
+bool is_revoked(MPI_Comm comm) {
   using IsRevoked = int (*)(MPI_Comm, int*);
   static const auto function = reinterpret_cast<IsRevoked>(mpi_symbol("PMPIX_Comm_is_revoked"));
   int flag = 0;
-  if (function) function(user, &flag);
-  if (flag) return revoked;
+  if (function) function(comm, &flag);
+  return flag != 0;
+}
+
+bool lacks_rank(MPI_Comm comm) {
+  using GetFailed = int (*)(MPI_Comm, MPI_Group*);
+  static const auto function = reinterpret_cast<GetFailed>(mpi_symbol("PMPIX_Comm_get_failed"));
+  MPI_Group dead = MPI_GROUP_NULL;
+  int ranks = 0;
+  if (!function || function(comm, &dead) != MPI_SUCCESS) return false;
+  PMPI_Group_size(dead, &ranks);
+  PMPI_Group_free(&dead);
+  return ranks > 0;
+}
+
+int fault_on(MPI_Comm user) {
+  if (is_revoked(user)) return revoked;
   return rank_died();
 }
 

@@ -24,6 +24,12 @@ int rank_died();
 /// Revokes a communicator of ours: whatever a rank waits for on it ends with an error. Any thread; local.
 void revoke(MPI_Comm ours);
 
+/// Whether this rank knows that a communicator is revoked. Local.
+bool is_revoked(MPI_Comm comm);
+
+/// Whether this rank knows that a rank of a communicator has died. Local.
+bool lacks_rank(MPI_Comm comm);
+
 /// The error for who exchanges on `user` after a fault.
 int fault_on(MPI_Comm user);
 

@@ -24,7 +24,7 @@ OTHERS = {
     f"{prefix}{name}"
     for prefix in ("MPI_", "PMPI_")
     for name in (
-        *("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Start", "Startall", "Request_free"),
+        *("Comm_disconnect", "Comm_free", "Init", "Init_thread", "Finalize", "Start", "Startall", "Request_free"),
         *("Wait", "Waitall"),  # of persistent requests
         *("Barrier", "Allreduce", "Allgather"),  # where ranks meet
         *("Alloc_mem", "Free_mem"),

@@ -99,10 +99,10 @@ def test_what_is_no_source(value: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["leaders", "two-layer"])
-def test_nodes_have_the_order_of_shift_or_of_the_topology(name: str) -> None:
+def test_nodes_have_the_order_of_shift_by_groups_or_of_the_topology(name: str) -> None:
     assert "order" not in str(_core.parse_spec(f"{name}(order=shift)"))
-    for value in ("xor", "random", "scatter"):
-        with pytest.raises(ValueError, match="order must be shift or topology"):
+    for value in ("xor", "random", "scatter", "groups:nodes"):
+        with pytest.raises(ValueError, match="order must be shift, groups:N or topology"):
             _core.parse_spec(f"{name}(order={value})")
 
 

@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
-std::atomic<bool> ended{false};
+std::atomic<bool> ended{false};  ///< MPI_Finalize has been called
 
 /// What return_next_error() has replaced; or nothing.
 MPI_Errhandler replaced{};
@@ -83,7 +83,7 @@ int poll(void*) {
 }
 
 void register_poll() {
-  if (!registered.exchange(true) && registrar()(poll, nullptr, no_stream) != MPI_SUCCESS) registered = false;
+  if (!ended && !registered.exchange(true) && registrar()(poll, nullptr, no_stream) != MPI_SUCCESS) registered = false;
 }
 
 /// MPI_Wait calls it in a loop, instead of progress, which takes 0.8 us (MPICH 5).
@@ -157,7 +157,7 @@ void begin_progress(Advance advance) {
     thread->wake(advance);
     if (host_is_mpich) return;  // see progress_is_locked()
   }
-  if (registrar() && !ended) register_poll();
+  if (registrar()) register_poll();
 }
 
 void end_progress() { ended = true; }

@@ -37,8 +37,8 @@ bool has_progress();
 /// local.
 void begin_progress(Advance advance);
 
-/// To be called before MPI_Finalize: from now on the host MPI is not asked to call anybody, which MPICH refuses there by ending
-/// the program. What is started in MPI_Finalize, in delete callbacks of MPI_COMM_SELF, moves on in what waits for it.
+/// To be called before MPI_Finalize: from now on MPICH is not asked to call anybody, which it refuses there by ending the program.
+/// What is started in MPI_Finalize, in delete callbacks of MPI_COMM_SELF, moves on there in what waits for it.
 void end_progress();
 
 /// Whether several threads of this process may call MPI at once.

@@ -2,7 +2,8 @@
  *
  *   lifetimes delete     in the delete callbacks of attributes: of a freed, a disconnected and a leaked communicator,
  *                        and of MPI_COMM_SELF in MPI_Finalize
- *   lifetimes starts     there, non-blocking ones and a persistent one that was made before
+ *   lifetimes starts     there, non-blocking ones and a persistent one that was made before, and started before
+ *   lifetimes first      the same, none of which was started before; one rank is late
  *   lifetimes session    on communicators of a session, without MPI_Init; some are left when it ends
  *   lifetimes both       the same, while the world model is there too, and after the session is gone
  *   lifetimes again      the same, in two sessions one after the other */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_RANKS = 16, CALLS = 12 };
 
@@ -96,13 +98,19 @@ static void exchange_started(void) {
 
 static int start_on_delete(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)value, (void)extra;
-  for (int k = 0; k < CALLS; ++k) exchange_started();
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int k = 0; k < CALLS; ++k) {
+    if (rank == 0) usleep(1000); /* the others are to need progress */
+    exchange_started();
+    exchange(MPI_COMM_WORLD);
+  }
   MPI_Request_free(&started.persistent);
   return MPI_SUCCESS;
 }
 
 /* The attribute comes first: the callbacks of those that follow, as the library may set them, are called before this one. */
-static void starts(void) {
+static void starts(int before) {
   int key, rank;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, start_on_delete, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
@@ -110,7 +118,7 @@ static void starts(void) {
   for (int peer = 0; peer < MOST_RANKS; ++peer) started.sent[peer] = 100 * rank + peer;
   MPI_Alltoall_init(started.sent, 1, MPI_INT, started.received, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
                     &started.persistent);
-  for (int k = 0; k < CALLS; ++k) exchange_started();
+  for (int k = 0; k < before; ++k) exchange_started();
 }
 
 static void session(const char *tag) {
@@ -131,7 +139,7 @@ static void session(const char *tag) {
   MPI_Session_finalize(&session);
 }
 #else
-static void starts(void) { ++answers; }
+static void starts(int before) { answers += before; }
 static void session(const char *tag) { (void)tag; }
 #endif
 
@@ -144,7 +152,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     exchange(MPI_COMM_WORLD);
     if (strcmp(what, "delete") == 0) delete_callbacks();
-    if (strcmp(what, "starts") == 0) starts();
+    if (strcmp(what, "starts") == 0) starts(CALLS);
+    if (strcmp(what, "first") == 0) starts(0);
     if (strcmp(what, "both") == 0) session("beside");
     for (int k = 0; k < CALLS; ++k) exchange(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -19,8 +19,7 @@ int wait(MPI_Request& request, MPI_Status* status, MPI_Comm comm) {
   if (simulated || !(host_is_mpich || survives_faults)) return PMPI_Wait(&request, status);
   for (int polls = 1;; ++polls) {
     int done = 0;
-    const int error = again_unless([&request](int) { return request == MPI_REQUEST_NULL; },
-                                   [&] { return test(request, done, status, comm); });
+    const int error = test_again(request, done, status, comm);
     if (error || done) return error;
     if (polls >= patience) sched_yield();
   }

@@ -45,7 +45,7 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   int done = 1;
   while (requests.first < requests.all.size()) {
     MPI_Request& request = requests.all[requests.first];
-    if (const int error = test_again(request, done)) return error;
+    if (const int error = test_again(request, done, MPI_STATUS_IGNORE, comm_)) return error;
     if (!done) break;
     ++requests.first;
   }

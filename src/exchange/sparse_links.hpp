@@ -46,7 +46,7 @@ class SparseLinks {
   };
 
   static std::size_t index(Channel channel) { return static_cast<std::size_t>(channel); }
-  static int over(Requests& requests, std::size_t& left);
+  int over(Requests& requests, std::size_t& left);
 
   const Blocks& blocks_;
   std::span<const SparseSend> sends_;

@@ -52,6 +52,11 @@ inline int test(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm co
   return PMPI_Test(&request, &done, status);
 }
 
+inline int test_again(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm comm) {
+  return again_unless([&request](int) { return request == MPI_REQUEST_NULL; },
+                      [&] { return test(request, done, status, comm); });
+}
+
 /// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must
 /// stay where it is.
 void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends);

@@ -43,8 +43,8 @@ class LocalCall<int (*)(Parameters...)> {
   CALL(Allgather) CALL(Allreduce) CALL(Bcast) CALL(Comm_call_errhandler) CALL(Comm_create) CALL(Comm_create_group)     \
   CALL(Comm_free) CALL(Comm_idup) CALL(Comm_split) CALL(Gather) CALL(Iallgather) CALL(Iallreduce) CALL(Ibarrier)       \
   CALL(Ibcast) CALL(Igather) CALL(Improbe) CALL(Imrecv) CALL(Iprobe) CALL(Irecv) CALL(Ireduce_scatter_block)           \
-  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Recv) CALL(Request_get_status) CALL(Scatter) CALL(Send) CALL(Sendrecv)   \
-  CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
+  CALL(Iscatter) CALL(Isend) CALL(Issend) CALL(Mprobe) CALL(Pack) CALL(Recv) CALL(Request_get_status) CALL(Scatter)    \
+  CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 #define SWAPMEET_MPI_LOCAL_CALLS(CALL)                                                                                 \
   CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_create_keyval) CALL(Comm_get_attr)                         \

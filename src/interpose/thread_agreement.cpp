@@ -66,7 +66,7 @@ void agree() {
                       !(options.algorithm && options.algorithm->family == Family::native);
   if (job != MPI_COMM_NULL) PMPI_Comm_free(&job);
   if (!agreed) return thread_of_process().end();
-  at_end(end_thread);
+  at_end(end_thread);  // where MPI_Finalize does not come by us
   thread_of_process().begin();
   advance_by_thread(&thread_of_process());
 }

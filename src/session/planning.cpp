@@ -23,10 +23,15 @@ std::uint64_t fingerprint(const std::optional<Options>& options, const std::opti
                2 * (request ? static_cast<std::uint64_t>(request->collective) : 0));
 }
 
-/// Whether the MPI's own non-blocking exchange is not to be had: that of Open MPI 5.0.11 for unequal blocks in place
-/// takes no part on a rank without data, and the next on the communicator hangs; or it sends what it has received. Out of
-/// place it hangs now and then, for it waits for a block of no bytes that nobody sends.
-bool native_hangs(const Request& request) { return !host_is_mpich && of_unequal_blocks(request.collective); }
+/// Why the MPI's own non-blocking exchange is not to be had; nullptr: it is. That of Open MPI 5.0.11 for unequal blocks in
+/// place takes no part on a rank without data, and the next on the communicator hangs; or it sends what it has received.
+/// Out of place it hangs now and then, for it waits for a block of no bytes that nobody sends. Types of each block are
+/// never freed after one that is over when it is started, as on one rank.
+const char* native_fails(const Request& request, Rank ranks) {
+  if (host_is_mpich || !of_unequal_blocks(request.collective)) return nullptr;
+  if (ranks > 1) return "could hang";
+  return request.collective == Collective::alltoallw ? "would keep the types" : nullptr;
+}
 
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
 /// neighbour.
@@ -183,9 +188,10 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
     return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
-  if (executor.spec == Spec{} && !for_request && comm.own && shape_.ranks > 1 && native_hangs(request))
-    executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own could hang"}, request,
-                            comm.handle, exchanges);
+  if (executor.spec == Spec{} && !for_request && comm.own)
+    if (const char* const fails = native_fails(request, shape_.ranks))
+      executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request,
+                              comm.handle, exchanges);
   if (for_request) try_single_step(executor, request, comm.handle);
   double expected = -1;
   if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()))

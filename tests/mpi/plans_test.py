@@ -55,6 +55,13 @@ def test_two_at_a_time(launch, plans, wheel: str, spec: str, ranks: int) -> None
     assert done.returncode == 0 and "plans: right" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "native", "spread-out"])
+def test_no_type_of_a_plan_is_lost(launch, plans, wheel: str, algorithm: str) -> None:
+    """On one rank Open MPI's own MPI_Ialltoallw never gives them back."""
+    done = launch(2, [plans(wheel, "typed_plans")], mpi=wheel, algorithm=algorithm, timeout=60)
+    assert done.stdout.count("typed_plans: right") == 2, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("spec", ["pairwise", "tuna", "padded-bruck"])
 def test_large_blocks(launch, plans, wheel: str, spec: str) -> None:
     done = launch(3, [plans(wheel), spec, "100000", "3"], mpi=wheel, preload=False)

@@ -11,6 +11,7 @@ std::string to_text(const Mistake& mistake) {
     case What::no_array: return "an array of the " + side + " side is NULL";
     case What::negative_count: return side + " count " + block + " is negative";
     case What::no_type: return side + " type " + block + " is MPI_DATATYPE_NULL";
+    case What::no_buffer: return "the " + side + " buffer is NULL";
     case What::same_buffer: return "the buffers are the same; give MPI_IN_PLACE";
   }
   return "";

@@ -200,9 +200,8 @@ bool serve(const Call& call, Communicator& communicator, Passed& passed, int& er
   std::vector<char> arrived;  // while the ranks met for this call, which must not be left for another
   if (communicator.carried()) [[unlikely]]
     arrived = communicator.take_carried();
-  const bool all_with_all = !of_neighbours(call.collective);
-  if (communicator.options().check && all_with_all) [[unlikely]]
-    if (!communicator.suits({call.collective, call.in_place, call.send, call.receive}))
+  if (communicator.options().check) [[unlikely]]
+    if (!communicator.suits({call.collective, call.in_place, call.send, call.receive, call.neighbourhood}))
       return error = MPI_ERR_ARG, true;
   if (communicator.recorded()) [[unlikely]]
     note(call, communicator, passed);

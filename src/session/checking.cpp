@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpi/agreement.hpp"
@@ -74,17 +76,77 @@ std::string of(const Stretch& one) {
   return std::string(one.sent ? "what goes to" : "what comes from") + " rank " + std::to_string(one.peer);
 }
 
+/// The blocks that go from rank to rank, in the order in which both ends know them.
+struct Edges {
+  std::vector<Edge> out, in;
+};
+
+Edges edges_of(const Passing& mine, Rank ranks) {
+  Edges all;
+  if (mine.neighbourhood) {
+    all = {edges_out(*mine.neighbourhood), edges_in(*mine.neighbourhood)};
+    for (std::vector<Edge>* const side : {&all.out, &all.in})
+      std::ranges::sort(*side, {}, [](const Edge& edge) { return std::pair(edge.peer, edge.number); });
+  } else {
+    for (Rank i = 0; i < ranks; ++i) all.out.push_back({i, i, 0});
+    all.in = all.out;
+  }
+  return all;
+}
+
+std::vector<int> edges_by_rank(const std::vector<Edge>& edges, std::size_t ranks) {
+  std::vector<int> counts(ranks);
+  for (const Edge& edge : edges) ++counts[static_cast<std::size_t>(edge.peer)];
+  return counts;
+}
+
+/// Of which neighbours one knows, and the other does not.
+std::string one_sided(int rank, const std::vector<int>& sent, const std::vector<int>& received) {
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    if (sent[i] != received[i])
+      return "rank " + std::to_string(i) + " sends " + std::to_string(sent[i]) + " blocks to rank " +
+             std::to_string(rank) + ", which receives " + std::to_string(received[i]);
+  return "";
+}
+
+/// What the other ends say of the blocks that come to this rank, in the order of `edges.in`. False: MPI failed.
+bool exchange_ends(const std::vector<Sending>& mine, std::vector<Sending>& all, std::vector<int> out,
+                   std::vector<int> in, MPI_Comm comm) {
+  std::vector<int> from(out.size()), to(in.size());
+  for (auto [counts, places] : {std::pair(&out, &from), std::pair(&in, &to)}) {
+    for (int& count : *counts) count *= static_cast<int>(sizeof(Sending));
+    std::exclusive_scan(counts->begin(), counts->end(), places->begin(), 0);
+  }
+  const ErrorsReturn quiet(comm);
+  return native().alltoallv(mine.data(), out.data(), from.data(), MPI_BYTE, all.data(), in.data(), to.data(), MPI_BYTE,
+                            comm) == MPI_SUCCESS;
+}
+
+/// At most 2^63 - 1, of which a program has no memory.
+std::int64_t bytes_of(const Blocks& blocks, int i) {
+  std::int64_t bytes = 0;
+  return __builtin_mul_overflow(blocks.count(i), std::int64_t{blocks.type(i).size}, &bytes) ? INT64_MAX : bytes;
+}
+
+Sending end(const Blocks& blocks, const Edge& edge) {
+  Sending one{bytes_of(blocks, edge.block), ""};
+  name_type(blocks.type(edge.block), one.type);
+  return one;
+}
+
 /// Blocks that are received where others are, as far as they are contiguous.
-std::string overlap(const Passing& mine, int ranks) {
+std::string overlap(const Passing& mine, const Edges& edges) {
   std::vector<Stretch> all;
-  const auto add = [&](const Blocks& blocks, bool sent) {
+  const auto add = [&](const Blocks& blocks, const std::vector<Edge>& side, bool sent) {
     if (!blocks.contiguous()) return;
-    for (int i = 0; i < ranks; ++i)
-      if (const char* const begin = blocks.address(i); blocks.bytes(i) > 0)
-        all.push_back({begin, begin + blocks.bytes(i), i, sent});
+    for (const Edge& edge : side)
+      if (const std::int64_t bytes = bytes_of(blocks, edge.block); bytes > 0 && bytes < INT64_MAX) {
+        const char* const begin = blocks.address(edge.block);
+        all.push_back({begin, begin + bytes, edge.peer, sent});
+      }
   };
-  add(mine.receive, false);
-  if (!mine.in_place) add(mine.send, true);
+  add(mine.receive, edges.in, false);
+  if (!mine.in_place) add(mine.send, edges.out, true);
   std::ranges::sort(all, {}, &Stretch::begin);
   Stretch last_received{}, last{};  // those that reach furthest
   for (const Stretch& one : all) {
@@ -101,28 +163,27 @@ std::string overlap(const Passing& mine, int ranks) {
 std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
-  std::vector<Calling> all;
-  if (gather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, all, comm) != MPI_SUCCESS) return "";
-  if (std::string found = otherwise(all); !found.empty()) return found;
-  const auto ranks = static_cast<int>(all.size());
-  const Blocks& sent = mine.in_place ? mine.receive : mine.send;
-  std::vector<Sending> out(all.size()), in(all.size());
-  for (int i = 0; i < ranks; ++i) {
-    Sending& one = out[static_cast<std::size_t>(i)];
-    one.bytes = sent.bytes(i);
-    name_type(sent.type(i), one.type);
-  }
+  std::vector<Calling> calls;
+  if (gather(Calling{static_cast<std::int64_t>(mine.collective), mine.in_place}, calls, comm) != MPI_SUCCESS) return "";
+  if (std::string found = otherwise(calls); !found.empty()) return found;
+  const auto ranks = static_cast<int>(calls.size());
+  const Edges edges = edges_of(mine, ranks);
+  const std::vector<int> to = edges_by_rank(edges.out, calls.size()), from = edges_by_rank(edges.in, calls.size());
   std::string problem, first;
-  const ErrorsReturn quiet(comm);
-  if (native().alltoall(out.data(), sizeof(Sending), MPI_BYTE, in.data(), sizeof(Sending), MPI_BYTE, comm) ==
-      MPI_SUCCESS)
-    for (int i = 0; i < ranks && problem.empty(); ++i) {
-      Sending expected{mine.receive.bytes(i), ""};
-      name_type(mine.receive.type(i), expected.type);
-      problem = unlike(rank, i, in[static_cast<std::size_t>(i)], expected);
-    }
+  if (mine.neighbourhood) {
+    std::vector<int> sent(calls.size());
+    if (exchange_bytes(to.data(), sizeof(int), sent.data(), ranks, comm) != MPI_SUCCESS) return "";
+    problem = one_sided(rank, sent, from);
+    if (!no_rank_has(problem, first, comm)) return first;
+  }
+  const Blocks& sent = mine.in_place ? mine.receive : mine.send;
+  std::vector<Sending> out, in(edges.in.size());
+  for (const Edge& edge : edges.out) out.push_back(end(sent, edge));
+  if (exchange_ends(out, in, to, from, comm))
+    for (std::size_t i = 0; i < in.size() && problem.empty(); ++i)
+      problem = unlike(rank, edges.in[i].peer, in[i], end(mine.receive, edges.in[i]));
   if (problem.empty())
-    if (const std::string two = overlap(mine, ranks); !two.empty())
+    if (const std::string two = overlap(mine, edges); !two.empty())
       problem = "on rank " + std::to_string(rank) + ", " + two;
   no_rank_has(problem, first, comm);
   return first;

@@ -5,19 +5,22 @@
 
 #include "buffers/blocks.hpp"
 #include "schedule/collective.hpp"
+#include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
 
-/// What a rank passes. `send` is meaningless if `in_place`.
+/// What a rank passes. `send` is meaningless if `in_place`. `neighbourhood`: of an exchange of neighbours.
 struct Passing {
   Collective collective;
   bool in_place;
   const Blocks &send, &receive;
+  const Neighbourhood* neighbourhood;
 };
 
 /// What is wrong: the first mistake that any rank has found, the same on all ranks; "": nothing. Blocks that do not fit,
 /// predefined types that do not match, blocks that overlap; other collectives, or MPI_IN_PLACE on some ranks only.
-/// Collective over `comm`: an MPI_Allgather, an MPI_Alltoall and a small agreement.
+/// Collective over `comm`: an MPI_Allgather, an MPI_Alltoallv and a small agreement; of neighbours also an MPI_Alltoall and
+/// another agreement.
 std::string mistake_of_ranks(const Passing& mine, MPI_Comm comm);
 
 }  // namespace swapmeet

@@ -17,6 +17,10 @@ MISTAKES = {
     "overlap in its memory",
     "aliased": "call 2 of MPI_Alltoall on 3 ranks: on rank 1, what comes from rank 1 and what goes to rank 0 "
     "overlap in its memory",
+    "ring-sizes": "call 1 of MPI_Neighbor_alltoallv on 3 ranks: rank 1 sends 12 B to rank 2, which receives 8 B",
+    "ring-call": "call 1 of MPI_Neighbor_alltoallv on 3 ranks: rank 1 calls MPI_Neighbor_alltoall, rank 0 "
+    "MPI_Neighbor_alltoallv",
+    "ring-edges": "call 1 of MPI_Neighbor_alltoallv on 3 ranks: rank 1 sends 2 blocks to rank 2, which receives 1",
 }
 
 

@@ -91,6 +91,12 @@ def test_blocks_arrive_where_the_standard_says(
         assert any(one.startswith(SERVED) for one in algorithms), algorithms
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_what_is_right_passes_checks(exchange: Exchange, ranks: int) -> None:
+    printed, _ = exchange(ranks, f"forms={BLOCKING}", "rounds=1", SWAPMEET_CHECK="1")
+    assert "error" not in printed
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("ranks", [3, 5, 8])

@@ -18,8 +18,27 @@ static int exchange(void) {
   return error;
 }
 
+/* In a ring in which each rank has an edge to itself, too, each sends its n-th block to its n-th neighbour: first the next
+ * rank. On rank 1 something else: the size of that block, the call, or that it has that edge twice. */
+static int ring(const char *what) {
+  const int me = rank == 1, twice = me && !strcmp(what, "edges");
+  const int to[] = {(rank + 1) % ranks, rank, (rank + 1) % ranks}, from[] = {(rank + ranks - 1) % ranks, rank};
+  int sent[] = {2, 2, 2}, expected[] = {2, 2};
+  const int places[] = {0, 4, 8}, weights[] = {1, 1, 1};
+  MPI_Comm graph;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, weights, 2 + twice, to, weights, MPI_INFO_NULL, 0, &graph);
+  MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+  if (!strcmp(what, "sizes") && me) sent[0] = 3;
+  const int error = !strcmp(what, "call") && me ? MPI_Neighbor_alltoall(send, 2, MPI_INT, receive, 2, MPI_INT, graph)
+                                                : MPI_Neighbor_alltoallv(send, sent, places, MPI_INT, receive, expected,
+                                                                         places, MPI_INT, graph);
+  MPI_Comm_free(&graph);
+  return error;
+}
+
 static int mistake(const char *what) {
   const int me = rank == 1;
+  if (!strncmp(what, "ring-", 5)) return ring(what + 5);
   int sent[MOST], expected[MOST], places[MOST], close[MOST];
   for (int i = 0; i < ranks; ++i) sent[i] = expected[i] = 2, places[i] = 4 * i, close[i] = i;
   if (!strcmp(what, "sizes") && me) sent[2] = 3;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <new>
 #include <utility>
+#include <vector>
 
 namespace swapmeet {
 
@@ -26,12 +29,64 @@ struct Spare {
 std::array<Spare, 4> spares;
 
 /// nullptr: there is no memory.
-char* take_memory() {
+char* map_memory() {
   void* const memory =
       mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   mprotect(memory, page_bytes, PROT_NONE);
   return static_cast<char*>(memory);
+}
+
+/// The stacks of the process: one for each coroutine that there was at a time, as far as there was memory. A body takes the
+/// one that was used last, so that few hold more than addresses, and none is unmapped or emptied: UCX, below MPICH,
+/// remembers each such stretch of addresses until it next registers memory, which may be never.
+class Stacks {
+ public:
+  void expect() {
+    const std::lock_guard guard(mutex_);
+    if (++coroutines_ > stacks_) make();
+  }
+
+  void forget() {
+    const std::lock_guard guard(mutex_);
+    --coroutines_;
+  }
+
+  /// nullptr: there is none.
+  char* take() {
+    const std::lock_guard guard(mutex_);
+    if (unused_.empty()) make();  // there was no memory before
+    if (unused_.empty()) return nullptr;
+    char* const memory = unused_.back();
+    unused_.pop_back();
+    return memory;
+  }
+
+  void give_back(char* memory) {
+    const std::lock_guard guard(mutex_);
+    unused_.push_back(memory);  // there is room
+  }
+
+ private:
+  void make() {
+    try {
+      unused_.reserve(stacks_ + 1);
+    } catch (const std::bad_alloc&) { return; }
+    char* const memory = map_memory();
+    if (!memory) return;
+    unused_.insert(unused_.begin(), memory);  // those that hold memory go first
+    ++stacks_;
+  }
+
+  std::mutex mutex_;
+  std::size_t coroutines_ = 0, stacks_ = 0;
+  std::vector<char*> unused_;  ///< the one that was used last is the last
+};
+
+/// Never destroyed: coroutines may be, after it would be.
+Stacks& stacks() {
+  static Stacks& all = *new Stacks;
+  return all;
 }
 
 char* take_spare() {
@@ -53,15 +108,21 @@ bool give_spare_back(const char* memory) {
 
 }  // namespace
 
-Coroutine::Coroutine() : memory_(take_memory()) {}
+Coroutine::Coroutine() { stacks().expect(); }
 
 Coroutine::~Coroutine() {
+  give_back();
+  stacks().forget();
+}
+
+void Coroutine::give_back() {
   stack_.reset();
-  if (memory_ && !give_spare_back(memory_)) munmap(memory_, all_bytes);
+  if (char* const memory = std::exchange(memory_, nullptr); memory && !give_spare_back(memory))
+    stacks().give_back(memory);
 }
 
 bool Coroutine::begin(std::function<void()> body) {
-  if (!memory_) memory_ = take_memory();
+  memory_ = stacks().take();
   if (!memory_) memory_ = take_spare();
   if (!memory_) return false;
   body_ = std::move(body);
@@ -93,10 +154,8 @@ SWAPMEET_CHANGES_STACKS void Coroutine::enter() {
   stack_->after_resuming();
   current = outer;
   if (!over_) return false;
-  stack_.reset();
+  give_back();
   body_ = nullptr;
-  if (give_spare_back(memory_)) memory_ = nullptr;
-  else madvise(memory_ + page_bytes, stack_bytes, MADV_DONTNEED);  // a communicator is to hold none between bodies
   return true;
 }
 

@@ -13,8 +13,8 @@
 
 namespace swapmeet {
 
-/// One stack for one body after another: a rank without memory for it would keep those waiting that have theirs, so it is
-/// made before a body begins, if it can be, and there are some for who has none.
+/// One body after another. A rank without memory for a stack would keep those waiting that have theirs, so there is one for
+/// each coroutine before a body begins, if there can be, and some for a rank that has none.
 class Coroutine {
  public:
   Coroutine();
@@ -39,9 +39,10 @@ class Coroutine {
 
  private:
   static void enter();
+  void give_back();
 
   std::function<void()> body_;
-  char* memory_;  ///< of the stack, below which nothing can be written; nullptr: there is none yet
+  char* memory_ = nullptr;  ///< of the stack, below which nothing can be written; nullptr: no body is under way
   ucontext_t inside_{}, outside_{};
   bool over_ = false;
   std::optional<StackSwitch> stack_;

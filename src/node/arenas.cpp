@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t parts_at_a_time =
     4;  ///< of the most bytes; parts are smaller once it is known who is on the node
+/// An arena that holds no more memory keeps it for the next parts: UCX, below MPICH, remembers each stretch of addresses that
+/// was given back until it next registers memory, which may be never.
+constexpr std::size_t kept_bytes = std::size_t{16} << 20;
 
 /// As large as a file may be.
 std::size_t most_file_bytes() {
@@ -38,7 +41,7 @@ void Arenas::reclaim() {
     if (part.members == 0) return false;
     const auto* const header = reinterpret_cast<const PartHeader*>(own_.memory() + part.first);
     if (header->closed.load(std::memory_order_acquire) < part.members) return false;
-    own_.discard(part.first, part.bytes);
+    own_.clear(part.first, part.bytes, kept_bytes);
     return true;
   });
 }
@@ -65,7 +68,7 @@ void Arenas::give_back(const ArenaPart& part) {
   const std::lock_guard lock(mutex_);
   std::erase_if(taken_, [&](const Taken& taken) {
     if (part.bytes == 0 || taken.first != part.first) return false;
-    if (taken.members > 0) own_.discard(taken.first, taken.bytes);
+    if (taken.members > 0) own_.clear(taken.first, taken.bytes, kept_bytes);
     return true;
   });
 }

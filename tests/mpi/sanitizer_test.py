@@ -29,11 +29,13 @@ def test_a_mistake_is_noticed(launch, compiled, pytestconfig: pytest.Config, whe
     assert expected in found if sanitizer == reports.name else not found
 
 
-@pytest.mark.sanitized
 def test_changes_between_stacks_are_followed(compiled) -> None:
+    """And no stack is unmapped, or emptied."""
     flags = ("-std=c++20", f"-I{SOURCE}", str(SOURCE / "mpi" / "coroutine.cpp"), "-lstdc++", "-pthread")
     done = subprocess.run([compiled("mpich", "coroutines.cpp", *flags)], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "coroutines: 5300 frames\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "coroutines: 5300 frames; 1000 of them on 1 stacks, 0 emptied\n"), (
+        done.stderr
+    )
 
 
 @pytest.mark.sanitized

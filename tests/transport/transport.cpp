@@ -393,8 +393,12 @@ void check_segments(Segment::Naming naming) {
     Segment later;
     must(!later.open(name, 1 << 16).empty(), "it cannot be opened any more");
     must(opened.memory()[12345] == 77, "but stays");
-    opened.discard(8192, 8192);
-    must(made.memory()[12345] == 0, "it can be given back");
+    for (const std::size_t kept : {0, 1 << 16}) {
+      made.memory()[8191] = made.memory()[20000] = made.memory()[28672] = 77;
+      opened.clear(8192, 20480, kept);
+      must(made.memory()[12345] == 0 && made.memory()[20000] == 0, "pages of it can be cleared");
+      must(made.memory()[8191] == 77 && made.memory()[28672] == 77, "and no others");
+    }
     Segment other;
     must(other.make(4096, naming).empty() && other.name() != name, "each has another name");
     name = other.name();

@@ -1,10 +1,17 @@
 // Changes between stacks that a sanitizer must follow: coroutines within others, resumed by several threads, exceptions on
-// their stacks, and those that do not come to their end.
+// their stacks, and those that do not come to their end. Then many coroutines, whose bodies come one after another: on how
+// many stacks, and how many stretches of memory were unmapped, or emptied, of the process' own code.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "mpi/coroutine.hpp"
 
@@ -12,8 +19,8 @@ using swapmeet::Coroutine;
 
 namespace {
 
-constexpr int rounds = 200;
-int frames = 0;
+constexpr int rounds = 200, many = 1000;
+int frames = 0, taken_away = 0;
 
 [[gnu::noinline]] void use_stack(int depth) {
   char memory[200];
@@ -57,9 +64,35 @@ void one_within_another(bool to_the_end) {
   while (!outer.resume());
 }
 
+/// Where bodies ran, one after another.
+std::size_t stacks_of_many() {
+  std::set<std::uintptr_t> found;
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<Coroutine>> all;
+    for (int i = 0; i < many; ++i) all.push_back(std::make_unique<Coroutine>());
+    for (const auto& one : all) {
+      if (!one->begin([&found] { found.insert(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >> 19); }))
+        return 0;
+      while (!one->resume());
+    }
+  }
+  return found.size();
+}
+
 }  // namespace
+
+extern "C" int munmap(void* memory, std::size_t bytes) {
+  ++taken_away;
+  return static_cast<int>(syscall(SYS_munmap, memory, bytes));
+}
+extern "C" int madvise(void* memory, std::size_t bytes, int advice) {
+  ++taken_away;
+  return static_cast<int>(syscall(SYS_madvise, memory, bytes, advice));
+}
 
 int main() {
   for (int round = 0; round < rounds; ++round) one_within_another(round % 2 == 0);
-  std::printf("coroutines: %d frames\n", frames);
+  taken_away = 0;
+  const std::size_t stacks = stacks_of_many();
+  std::printf("coroutines: %d frames; %d of them on %zu stacks, %d emptied\n", frames, many, stacks, taken_away);
 }

@@ -1,5 +1,7 @@
 #include "api/arguments.hpp"
 
+#include "mpi/type_reader.hpp"
+
 namespace swapmeet {
 
 std::string to_text(const Mistake& mistake) {
@@ -16,5 +18,7 @@ std::string to_text(const Mistake& mistake) {
   }
   return "";
 }
+
+bool refused_at_null(MPI_Datatype type) { return host_is_mpich && is_predefined(type); }
 
 }  // namespace swapmeet

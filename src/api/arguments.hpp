@@ -5,7 +5,6 @@
 #include <string>
 
 #include "mpi/mpi.hpp"
-#include "mpi/type_reader.hpp"
 #include "schedule/schedule.hpp"
 
 namespace swapmeet {
@@ -45,8 +44,11 @@ inline bool refused_as_aliased(const void* send, const void* receive, bool same_
 
 /// Whether MPICH refuses the call because data of `type` are to be at NULL, which is MPI_BOTTOM, too: legal for types that
 /// bring addresses, and for other displacements. Open MPI does not look.
-inline bool refused_as_null(const void* base, MPI_Datatype type) {
-  return !base && host_is_mpich && is_predefined(type);
+bool refused_at_null(MPI_Datatype type);
+
+template <class Count>
+[[gnu::always_inline]] inline bool refused_as_null(const void* base, Count count, MPI_Datatype type) {
+  return !base && count > 0 && refused_at_null(type);
 }
 
 /// Inline: it is on the way of every such call.
@@ -56,11 +58,11 @@ template <class Count>
   if (receive.base == MPI_IN_PLACE) return {What::receive_in_place, true};
   if (receive.count < 0) return {What::negative_count, true};
   if (receive.type == MPI_DATATYPE_NULL) return {What::no_type, true};
-  if (receive.count > 0 && refused_as_null(receive.base, receive.type)) return {What::no_buffer, true};
+  if (refused_as_null(receive.base, receive.count, receive.type)) return {What::no_buffer, true};
   if (send.base == MPI_IN_PLACE) return {};
   if (send.count < 0) return {What::negative_count};
   if (send.type == MPI_DATATYPE_NULL) return {What::no_type};
-  if (send.count > 0 && refused_as_null(send.base, send.type)) return {What::no_buffer};
+  if (refused_as_null(send.base, send.count, send.type)) return {What::no_buffer};
   if (refused_as_aliased(send.base, receive.base, send.count == receive.count && send.count > 0,
                          send.type == receive.type))
     return {What::same_buffer};
@@ -76,7 +78,7 @@ Mistake mistake_in(const UnequalSide<Count, Displacement>& side, bool received, 
   for (Rank i = 0; i < ranks; ++i) {
     if (side.counts[i] < 0) return {What::negative_count, received, i};
     if (each && side.counts[i] > 0 && side.types[i] == MPI_DATATYPE_NULL) return {What::no_type, received, i};
-    if (side.counts[i] > 0 && side.displacements[i] == 0 && refused_as_null(side.base, side.types[each ? i : 0]))
+    if (refused_as_null(side.base, side.counts[i], side.types[each ? i : 0]) && side.displacements[i] == 0)
       return {What::no_buffer, received};
   }
   return {};
@@ -101,8 +103,8 @@ template <class Count>
 bool mistaken_among_neighbours(const EqualSide<Count>& send, const EqualSide<Count>& receive, const Degrees& blocks) {
   return send.base == MPI_IN_PLACE || receive.base == MPI_IN_PLACE || send.count < 0 || receive.count < 0 ||
          send.type == MPI_DATATYPE_NULL || receive.type == MPI_DATATYPE_NULL ||
-         (blocks.out > 0 && send.count > 0 && refused_as_null(send.base, send.type)) ||
-         (blocks.in > 0 && receive.count > 0 && refused_as_null(receive.base, receive.type));
+         (blocks.out > 0 && refused_as_null(send.base, send.count, send.type)) ||
+         (blocks.in > 0 && refused_as_null(receive.base, receive.count, receive.type));
 }
 
 template <class Count, class Displacement>

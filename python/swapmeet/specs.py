@@ -139,11 +139,23 @@ def ranges_text(values: Sequence[int]) -> str:
 
 def runs_text(numbers: Iterable[int], most: int | None = None) -> str:
     """Numbers in a sentence, as in "0-3, 7"; cut after `most` runs, if given."""
-    texts = []
+    runs = []
     for _, group in itertools.groupby(enumerate(sorted(set(numbers))), lambda pair: pair[1] - pair[0]):
         run = [value for _, value in group]
-        texts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
-    return ", ".join(texts[:most]) + (", ..." if most is not None and len(texts) > most else "")
+        runs.append(range(run[0], run[-1] + 1))
+    return text_of_runs(runs, most)
+
+
+def text_of_runs(runs: Sequence[range], most: int | None = None) -> str:
+    """The same of runs that are known."""
+    texts = [f"{run.start}-{run.stop - 1}" if run.stop > run.start + 1 else str(run.start) for run in runs[:most]]
+    return ", ".join(texts) + (", ..." if most is not None and len(runs) > most else "")
+
+
+def gaps(numbers: Iterable[int], end: int) -> list[range]:
+    """The runs of 0 to `end` - 1 that are not among `numbers`: in their time, however large `end` is."""
+    bounds = [-1, *sorted({number for number in numbers if 0 <= number < end}), end]
+    return [range(last + 1, first) for last, first in itertools.pairwise(bounds) if last + 1 < first]
 
 
 def alias_names(sparse: bool = True) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.specs import runs_text
+from swapmeet.specs import gaps, runs_text, text_of_runs
 from swapmeet.structs import Count, reason
 
 SCHEMA = 1
@@ -222,9 +222,9 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
 
 def _problems(ranks: int, files: dict[int, RankFile], unused: int) -> list[str]:
     problems = []
-    missing = [rank for rank in range(ranks) if rank not in files]
-    if missing:
-        what = f"of {ranks} ranks, {len(missing)} left no recording: {runs_text(missing, MOST_RUNS)}"
+    if missing := gaps(files, ranks):
+        count = sum(run.stop - run.start for run in missing)
+        what = f"of {ranks} ranks, {count} left no recording: {text_of_runs(missing, MOST_RUNS)}"
         if unused:
             what += f" ({unused} processes used MPI without an all-to-all)"
         problems.append(what)

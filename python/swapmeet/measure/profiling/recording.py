@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ NS = 1e-9  #: seconds
 MOST_RUNS = 8  #: of ranks that are named
 CALL, EXCHANGE, START, TIME, WEIGHT = range(5)  #: columns of `RankFile.calls`
 
+Cell: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  #: of an array
 Calls = NDArray[np.int64]  #: (calls, 5): call, exchange, start and time in ns, how many calls it stands for
 
 
@@ -65,7 +66,7 @@ class CallsLine(msgspec.Struct, tag="calls"):
     """Single calls, in the columns of `RankFile.calls`."""
 
     communicator: Count
-    calls: list[list[int]]
+    calls: list[list[Cell]]
 
 
 class Total(msgspec.Struct, tag="total"):

@@ -193,10 +193,9 @@ std::vector<Option> make_table() {
        "not tracing", read_trace},
       {"SWAPMEET_CHECK", "0 or 1", "0",
        "Before each blocking all-to-all, also of neighbours, compare the arguments of all ranks: the same call, as "
-       "many "
-       "bytes received as sent, the same predefined types, blocks that do not overlap. A mistake is reported once, "
-       "with "
-       "ranks and numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for debugging.",
+       "many bytes received as sent, the same predefined types, blocks that do not overlap. A mistake is reported "
+       "once, with ranks and numbers, and is an error of the call on all ranks (docs/howto/mistakes.md). Slow: for "
+       "debugging.",
        "not checking", [](std::string_view text, Options& options) { return read_switch(text, options.check); }},
       {"SWAPMEET_WATCHDOG", "seconds, such as 60s, then perhaps a file name, such as 60s,waits-%r.jsonl; 0: off", "0",
        "Report an all-to-all in which nothing moves on a rank for this long, once: what it waits for, and what the "

@@ -1,11 +1,12 @@
 /* typed_plans: makes, uses and frees plans of MPI_Alltoallw with types of their own, on all ranks and on one alone. Prints
- * "typed_plans: right", or how much more of the heap is in use after the second half of them. */
+ * "typed_plans: right", or how much more of the heap is in use after each stretch of them: at least, for an MPI's own
+ * pools grow in one of them. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <swapmeet/swapmeet.h>
 
-enum { MOST_RANKS = 8, PLANS = 400, MORE = 16 << 10 };
+enum { MOST_RANKS = 8, STRETCHES = 5, PLANS = 80, MORE = 4 << 10 };
 
 static int send[MOST_RANKS], receive[MOST_RANKS];
 
@@ -35,21 +36,24 @@ static long heap(void) {
 }
 
 int main(int argc, char **argv) {
-  long before = 0;
+  long least = 0;
   int error = 0, rank;
   MPI_Datatype type;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Type_contiguous(1, MPI_INT, &type);
   MPI_Type_commit(&type);
-  for (int i = 0; i < PLANS && !error; ++i) {
-    if (2 * i == PLANS) before = heap();
-    error = use_plan(MPI_COMM_WORLD, type);
-    if (!error) error = use_plan(MPI_COMM_SELF, type);
+  for (int stretch = 0; stretch < STRETCHES && !error; ++stretch) {
+    const long before = heap();
+    for (int i = 0; i < PLANS && !error; ++i) {
+      error = use_plan(MPI_COMM_WORLD, type);
+      if (!error) error = use_plan(MPI_COMM_SELF, type);
+    }
+    const long grown = heap() - before;
+    if (stretch == 1 || grown < least) least = grown; /* The first makes what is kept. */
   }
-  const long grown = heap() - before;
   if (error) printf("typed_plans: error %d on rank %d\n", error, rank);
-  else if (grown > MORE) printf("typed_plans: %ld B more on rank %d\n", grown, rank);
+  else if (least > MORE) printf("typed_plans: %ld B more on rank %d\n", least, rank);
   else puts("typed_plans: right");
   MPI_Type_free(&type);
   MPI_Finalize();

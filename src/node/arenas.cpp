@@ -54,20 +54,20 @@ ArenaPart Arenas::take() {
   auto before = taken_.begin();
   for (; before != taken_.end() && before->first - first < most_bytes_; ++before) first = before->first + before->bytes;
   if (own_.bytes() - first < most_bytes_) return {};
-  taken_.insert(before, {first, most_bytes_, 0});
-  return {own_.name(), own_.bytes(), first, most_bytes_};
+  taken_.insert(before, {first, most_bytes_, ++parts_, 0});
+  return {own_.name(), own_.bytes(), first, most_bytes_, parts_};
 }
 
 void Arenas::keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(taken_, part.first, &Taken::first);
-  if (found != taken_.end()) *found = {part.first, whole_pages(bytes), members};
+  const auto found = std::ranges::find(taken_, part.number, &Taken::number);
+  if (found != taken_.end()) *found = {part.first, whole_pages(bytes), part.number, members};
 }
 
 void Arenas::give_back(const ArenaPart& part) {
   const std::lock_guard lock(mutex_);
   std::erase_if(taken_, [&](const Taken& taken) {
-    if (part.bytes == 0 || taken.first != part.first) return false;
+    if (taken.number != part.number) return false;
     if (taken.members > 0) own_.clear(taken.first, taken.bytes, kept_bytes);
     return true;
   });

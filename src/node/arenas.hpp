@@ -18,6 +18,7 @@ struct ArenaPart {
   SegmentName arena{};
   std::uint64_t arena_bytes = 0;
   std::uint64_t first = 0, bytes = 0;  ///< whole pages; no bytes: there is none
+  std::uint64_t number = 0;  ///< of this part: what is given back may have been taken again, by another thread
 };
 
 /// What a part begins with: the rest is for who has it.
@@ -38,6 +39,7 @@ class Arenas {
 
   /// So many bytes of it are used, until as many ranks as `members` have counted themselves in PartHeader::closed.
   void keep(const ArenaPart& part, std::size_t bytes, std::uint32_t members);
+  /// No rank uses it. Nothing if it was given back, or left by all its members.
   void give_back(const ArenaPart& part);
 
   /// Where a part is, of whatever process; nullptr: it cannot be mapped, and `problem` says why. For as long as this.
@@ -49,7 +51,7 @@ class Arenas {
 
  private:
   struct Taken {
-    std::uint64_t first, bytes;
+    std::uint64_t first, bytes, number;
     std::uint32_t members;  ///< 0: it is not known yet
   };
 
@@ -59,6 +61,7 @@ class Arenas {
   std::mutex mutex_;
   Segment own_;
   std::size_t most_bytes_ = 0;
+  std::uint64_t parts_ = 0;   ///< that were taken
   bool counted_ = false;      ///< what the kernel has promised
   std::vector<Taken> taken_;  ///< of the own arena, by their places
   std::vector<Segment> others_;

@@ -62,6 +62,12 @@ def test_no_type_of_a_plan_is_lost(launch, plans, wheel: str, algorithm: str) ->
     assert done.stdout.count("typed_plans: right") == 2, done.stdout + done.stderr
 
 
+def test_threads_that_plan_at_a_time_share_no_memory(launch, compiled, wheel: str) -> None:
+    """Three of a rank take more of its arena than there is, so that some of them are refused, and give back."""
+    done = launch(6, [compiled(wheel, "threaded_plans", "-pthread")], mpi=wheel, env={"SWAPMEET_NODES": "2"})
+    assert "threaded_plans: right" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("spec", ["pairwise", "tuna", "padded-bruck"])
 def test_large_blocks(launch, plans, wheel: str, spec: str) -> None:
     done = launch(3, [plans(wheel), spec, "100000", "3"], mpi=wheel, preload=False)

@@ -447,6 +447,16 @@ int check_arenas() {
   must(arenas.take().bytes == 0, "when all is taken, there is none");
   must(here[4999] == 0 && here[0] == 0, "what all have left is zero");
   must(none.take().bytes == 0 && (none.give_back({}), none.take().bytes == 0), "without an arena, there is none");
+
+  Arenas of_threads;
+  of_threads.make(1 << 16);
+  const ArenaPart left = of_threads.take();
+  of_threads.keep(left, 5000, 1);
+  { const NodeMemory one(of_threads.map(left, problem)); }
+  const ArenaPart again = of_threads.take();
+  must(again.first == left.first, "what all have left is taken by another thread");
+  of_threads.give_back(left);
+  must(of_threads.take().first != again.first, "and is not given back by the one that had it before");
   return 0;
 }
 

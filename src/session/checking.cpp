@@ -1,8 +1,7 @@
 #include "session/checking.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -23,8 +22,21 @@ struct Calling {
 /// What a rank sends to another. Sent as it is.
 struct Sending {
   std::int64_t bytes;
-  char type[24];  ///< its name; "": derived, or one that meets any
+  std::int64_t type;  ///< its number among compared_types; any_type: derived, or one that meets others
 };
+
+constexpr std::int64_t any_type = -1;
+
+/// Those of C that meet no others. Not bytes and packed data, nor pairs, which are as structures; those of Fortran have other
+/// names, and so have those that a program has renamed.
+// clang-format off
+constexpr std::string_view compared_types[] = {
+    "MPI_CHAR", "MPI_SIGNED_CHAR", "MPI_UNSIGNED_CHAR", "MPI_SHORT", "MPI_UNSIGNED_SHORT", "MPI_INT", "MPI_UNSIGNED",
+    "MPI_LONG", "MPI_UNSIGNED_LONG", "MPI_LONG_LONG", "MPI_LONG_LONG_INT", "MPI_UNSIGNED_LONG_LONG", "MPI_FLOAT",
+    "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_WCHAR", "MPI_C_BOOL", "MPI_INT8_T", "MPI_INT16_T", "MPI_INT32_T",
+    "MPI_INT64_T", "MPI_UINT8_T", "MPI_UINT16_T", "MPI_UINT32_T", "MPI_UINT64_T", "MPI_C_COMPLEX",
+    "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_C_LONG_DOUBLE_COMPLEX", "MPI_AINT", "MPI_OFFSET", "MPI_COUNT"};
+// clang-format on
 
 std::string name(std::int64_t collective) { return "MPI_" + std::string(name_of(static_cast<Collective>(collective))); }
 
@@ -43,26 +55,23 @@ std::string otherwise(const std::vector<Calling>& all) {
   return "";
 }
 
-/// Bytes meet any type, and those of Fortran have names of their own.
-bool meets_any(std::string_view type) {
-  constexpr std::array those = {"BYTE", "PACKED", "INTEGER", "REAL", "COMPLEX", "PRECISION", "LOGICAL", "CHARACTER"};
-  return std::ranges::any_of(those, [&](std::string_view part) { return type.find(part) != type.npos; });
-}
-
-void name_type(const Datatype& type, char (&to)[sizeof Sending::type]) {
+std::int64_t number_of(const Datatype& type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
-  to[0] = '\0';
-  if (!type.predefined || PMPI_Type_get_name(type.handle, name, &length) != MPI_SUCCESS || meets_any(name)) return;
-  std::snprintf(to, sizeof to, "%s", name);
+  if (!type.predefined || PMPI_Type_get_name(type.handle, name, &length) != MPI_SUCCESS) return any_type;
+  const auto found = std::ranges::find(compared_types, name);
+  return found != std::end(compared_types) ? found - std::begin(compared_types) : any_type;
 }
 
 std::string unlike(int rank, int peer, const Sending& sent, const Sending& expected) {
   const std::string from = "rank " + std::to_string(peer) + " sends ", to = " to rank " + std::to_string(rank);
   if (sent.bytes != expected.bytes)
     return from + std::to_string(sent.bytes) + " B" + to + ", which receives " + std::to_string(expected.bytes) + " B";
-  if (sent.bytes > 0 && sent.type[0] && expected.type[0] && std::string_view(sent.type) != expected.type)
-    return from + sent.type + to + ", which receives " + expected.type;
+  const bool compared = sent.bytes > 0 && sent.type != any_type && expected.type != any_type;
+  if (compared && sent.type != expected.type) {
+    const auto name = [](std::int64_t type) { return std::string(compared_types[type]); };
+    return from + name(sent.type) + to + ", which receives " + name(expected.type);
+  }
   return "";
 }
 
@@ -129,9 +138,7 @@ std::int64_t bytes_of(const Blocks& blocks, int i) {
 }
 
 Sending end(const Blocks& blocks, const Edge& edge) {
-  Sending one{bytes_of(blocks, edge.block), ""};
-  name_type(blocks.type(edge.block), one.type);
-  return one;
+  return {bytes_of(blocks, edge.block), number_of(blocks.type(edge.block))};
 }
 
 /// Blocks that are received where others are, as far as they are contiguous.

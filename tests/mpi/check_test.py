@@ -38,9 +38,10 @@ def test_a_mistake_is_told_once_and_is_an_error_of_all(launch, compiled, wheel: 
     assert told == ["swapmeet: error: " + MISTAKES[case]]
 
 
+@pytest.mark.parametrize("case", ["none", "pairs", "names"])
 @pytest.mark.parametrize("algorithm", ["auto", "bruck"])
-def test_what_is_right_passes(launch, compiled, wheel: str, algorithm: str) -> None:
-    done = run(launch, compiled, wheel, "none", algorithm, "2")
+def test_what_is_right_passes(launch, compiled, wheel: str, algorithm: str, case: str) -> None:
+    done = run(launch, compiled, wheel, case, algorithm, "2")
     assert done.stdout.splitlines() == ["right, right"] * RANKS
     assert done.stderr == ""
 

@@ -45,6 +45,9 @@ static int mistake(const char *what) {
   if (!strcmp(what, "block")) return MPI_Alltoall(send, 2 + me, MPI_INT, receive, 2, MPI_INT, MPI_COMM_WORLD);
   if (!strcmp(what, "types"))
     return MPI_Alltoall(send, 1, me ? MPI_FLOAT : MPI_INT, receive, 1, MPI_INT, MPI_COMM_WORLD);
+  if (!strcmp(what, "pairs")) /* right: MPI_2INT is as two MPI_INT */
+    return MPI_Alltoall(send, me ? 1 : 2, me ? MPI_2INT : MPI_INT, receive, 2, MPI_INT, MPI_COMM_WORLD);
+  if (!strcmp(what, "names") && me) MPI_Type_set_name(MPI_INT, "a number"); /* right, too */
   if (!strcmp(what, "place"))
     return MPI_Alltoall(me ? MPI_IN_PLACE : send, 1, MPI_INT, receive, 1, MPI_INT, MPI_COMM_WORLD);
   if (!strcmp(what, "call") && me) return MPI_Alltoall(send, 2, MPI_INT, receive, 2, MPI_INT, MPI_COMM_WORLD);

@@ -104,9 +104,13 @@ void Communicator::prepare_for_started() {
   finish_started();  // which may be deciding
   finish_setting_up();
   setup_policy_.end();
-  cannot_prepare_ = !refusal_.empty() || starts_on_host_ || !make_ours();
-  for (const Kind& kind : kinds)
-    if (!cannot_prepare_) decide(kind.collective, kind.block_bytes);
+  cannot_prepare_ = !refusal_.empty() || starts_on_host_;
+  if (cannot_prepare_) return;
+  if (const char* const problem = find_ours()) {
+    cannot_prepare_ = std::string_view(problem) != made_meanwhile;  // the next start may be luckier
+    return;
+  }
+  for (const Kind& kind : kinds) decide(kind.collective, kind.block_bytes);
 }
 
 Communicator::~Communicator() { close(); }
@@ -179,6 +183,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   decision->reason = refusal_.empty() ? device_ : refusal_;
   if (decision->reason.empty() && of_neighbours(collective)) {
     decide_for_neighbours(*decision);
+    if (decision->reason == made_meanwhile) return decline(collective, made_meanwhile);
   } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
     const bool awaits = unknown.empty() && awaits_calls(collective);
@@ -207,6 +212,7 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
     const std::string problem = execute_by(choice.spec, collective, *decision);
+    if (problem == made_meanwhile) return withdraw(), decline(collective, problem);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
     if (unknown.empty() && tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
@@ -263,7 +269,7 @@ void Communicator::learn_from_first_calls(Collective collective) {
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {
-  if (spec.order != Order::topology || !make_ours()) return "";  // without a communicator nothing is executed
+  if (spec.order != Order::topology || find_ours()) return "";  // without a communicator nothing is executed
   const MadeOrder& made = *orders_.find(spec, shape_, rank_, ours_, options_.order_seconds);
   if (made.problem.empty() && options_.explain && rank_ == 0)
     say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
@@ -283,7 +289,7 @@ std::string Communicator::execute_by(const Spec& spec, Collective collective, De
   const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
   if (!varies && spec.family == Family::native) return "";
   const bool by_mpi = varies || spec.intra == Transport::mpi || nodes() > 1;
-  if (by_mpi && !make_ours()) return "MPI has no communicator left for us";
+  if (const char* const problem = by_mpi ? find_ours() : nullptr) return problem;
   if (varies) decision.exchange = decision.sized = sized_plan_for(spec);
   else decision.exchange = decision.plan = plan_for(spec);
   return decision.exchange ? "" : no_plan;

@@ -16,6 +16,7 @@
 #include "session/sparse.hpp"
 #include "choose/setup_policy.hpp"
 #include "exchange/plan.hpp"
+#include "mpi/making.hpp"
 #include "session/planned.hpp"
 #include "session/started.hpp"
 #include "observe/record.hpp"
@@ -335,8 +336,14 @@ class Communicator {
 
   int prepare_sparse();
 
-  /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had.
+  /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had. Only in calls that programs know
+  /// to make one.
   bool make_ours();
+  /// The same where the application does not. nullptr, or why there is none: made_meanwhile is worth another call, at which all
+  /// ranks then ask again. Collective.
+  const char* find_ours();
+  /// Another communicator of its ranks. Collective, in a call that waits.
+  MadeComm another() const { return make_same_ranks(user_, hosts_.empty() || threaded_); }
   /// On which the ranks agree. Ours, where they do it while the application goes on; else the application's, on which the
   /// host MPI has made what it needs: the first collective of a new one can take many milliseconds (Open MPI 5.0.11).
   MPI_Comm agreeing() const { return Coroutine::here() && ours_ != MPI_COMM_NULL ? ours_ : user_; }
@@ -421,6 +428,7 @@ class Communicator {
   std::int64_t checked_ = 0;  ///< calls
   bool ended_ = false;        ///< a rank has died
   MPI_Comm ours_;
+  std::uint64_t asked_for_ours_ = 0;  ///< times, in vain
   std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
   std::uint16_t exchanges_ = 0;                         ///< over it so far
   SetupPolicy setup_policy_;

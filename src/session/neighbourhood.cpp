@@ -154,7 +154,7 @@ void Communicator::count_neighbour_work() {
 
 std::string Communicator::execute_for_neighbours(const Spec& spec, Decision& decision) {
   const bool by_mpi = spec.intra == Transport::mpi || nodes() > 1;
-  if (by_mpi && !make_ours()) return "MPI has no communicator left for us";
+  if (const char* const problem = by_mpi ? find_ours() : nullptr) return problem;
   if (forwards(spec)) {
     decision.exchange = decision.sized = find_or_make(neighbour_sized_plans_, spec, [&] {
       return made_everywhere(agreeing(), [&] { return make_sized_plan_for_neighbours(spec, neighbours_.get()); });

@@ -67,7 +67,7 @@ void Communicator::trace_as_told() {
 bool Communicator::suits(const Passing& mine) {
   if (!refusal_.empty()) return true;  // not all ranks may check
   const auto now = doing(Doing::checking);
-  make_ours();
+  find_ours();
   ++checked_;
   const std::string mistake = mistake_of_ranks(mine, agreeing());
   if (!mistake.empty() && rank_ == 0)

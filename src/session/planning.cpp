@@ -183,9 +183,11 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   const bool messages = !for_request || sized || sends_messages(collective, choice.spec);
   PlanComm comm{user_};
   comm.own = messages && !inter_;
-  if (comm.own) comm.handle = same_ranks(user_);
-  if (comm.handle == MPI_COMM_NULL)
-    return error = MPI_ERR_OTHER, problem = "MPI has no communicator left for the plan", nullptr;
+  if (comm.own) {
+    const MadeComm made = for_request ? another() : MadeComm{same_ranks(user_), none_left};
+    comm.handle = made.comm;
+    if (comm.handle == MPI_COMM_NULL) return error = MPI_ERR_OTHER, problem = made.problem, nullptr;
+  }
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
   if (executor.spec == Spec{} && !for_request && comm.own)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <numeric>
 #include <optional>
@@ -159,7 +160,7 @@ void Communicator::leave_devices_alone(std::string_view driver) {
 /// Not where it would be in the way of the host MPI's progress.
 void Communicator::describe_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
-  if (knowledge_.network.complete() || !make_ours()) return;
+  if (knowledge_.network.complete() || find_ours()) return;
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
   const MeasuredNetwork network = probe_network(ours_, user_, rank_, static_cast<Rank>(other - nodes.begin()));
@@ -172,6 +173,14 @@ void Communicator::describe_network() {
 bool Communicator::make_ours() {
   if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
   return ours_ != MPI_COMM_NULL;
+}
+
+const char* Communicator::find_ours() {
+  if (ours_ != MPI_COMM_NULL) return nullptr;
+  if (asked_for_ours_++ > 0 && !std::has_single_bit(asked_for_ours_)) return made_meanwhile;  // it takes messages
+  const MadeComm made = another();
+  ours_ = made.comm;
+  return made.problem;
 }
 
 std::string Communicator::find_nodes() {

@@ -1,0 +1,31 @@
+"""Communicators of our own, made while the application makes none."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+
+def served(file: Path) -> Counter[str]:
+    """Calls by algorithm."""
+    calls: Counter[str] = Counter()
+    for row in json.loads(file.read_text())["calls"]:
+        calls[row["algorithm"]] += row["calls"]
+    return calls
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
+@pytest.mark.parametrize("how", ["idup", "threads"])
+def test_never_waits_for_what_the_application_makes(
+    launch, compiled, tmp_path: Path, wheel: str, how: str, algorithm: str
+) -> None:
+    """Open MPI makes one communicator at a time: where it was ours, these programs hung."""
+    env = {"SWAPMEET_NODES": "1", "SWAPMEET_STATS": str(tmp_path / "%r.json")}
+    argv = [compiled(wheel, "made_meanwhile", "-pthread"), how]
+    done = launch(3, argv, mpi=wheel, env=env, algorithm=algorithm, timeout=60)
+    assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
+    if (how, algorithm) == ("threads", "pairwise"):  # once nothing else is made
+        assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10

@@ -1,0 +1,97 @@
+/* made_meanwhile idup|threads: an all-to-all on a communicator while the application makes others, which waits for a rank that
+ * waits in the all-to-all. Three ranks.
+ *
+ * idup: rank 0 has begun an MPI_Comm_idup, the others begin it after the all-to-all.
+ * threads: rank 0 duplicates `old` in its first thread, for which rank 1 comes after the all-to-all on `pair` with rank 2; and
+ * then, in its second one, `other`, with the second one of rank 2. Afterwards there are more all-to-alls on `pair`.
+ * Prints "made_meanwhile: right" or what is wrong. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 8, AFTERWARDS = 20 };
+
+static MPI_Comm other;
+static useconds_t duplicate_later = 0;
+
+static int exchange(MPI_Comm comm) {
+  int rank, ranks, send[MOST], receive[MOST], wrong = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  for (int i = 0; i < ranks; ++i) send[i] = 100 * rank + i, receive[i] = -1;
+  MPI_Alltoall(send, 1, MPI_INT, receive, 1, MPI_INT, comm);
+  for (int i = 0; i < ranks; ++i) wrong += receive[i] != 100 * i + rank;
+  return wrong;
+}
+
+static int during_idup(int rank) {
+  MPI_Comm comm, duplicate;
+  MPI_Request request;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
+  if (rank == 0) MPI_Comm_idup(MPI_COMM_WORLD, &duplicate, &request);
+  int wrong = exchange(comm);
+  if (rank != 0) MPI_Comm_idup(MPI_COMM_WORLD, &duplicate, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  wrong += exchange(duplicate);
+  MPI_Comm_free(&duplicate);
+  MPI_Comm_free(&comm);
+  return wrong;
+}
+
+static void duplicate(MPI_Comm comm) {
+  MPI_Comm made;
+  MPI_Comm_dup(comm, &made);
+  MPI_Comm_free(&made);
+}
+
+static void *duplicate_other(void *nothing) {
+  usleep(duplicate_later);
+  duplicate(other);
+  return nothing;
+}
+
+static int during_threads(int rank) {
+  const useconds_t while_others_begin = 300000;
+  MPI_Comm old, pair;
+  pthread_t thread;
+  int wrong = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 2, 0, &old);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 1, 0, &other);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &pair);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    duplicate_later = while_others_begin;
+    pthread_create(&thread, NULL, duplicate_other, NULL);
+    duplicate(old);
+  } else if (rank == 1) {
+    usleep(2 * while_others_begin);
+    wrong += exchange(pair);
+    duplicate(old);
+  } else {
+    pthread_create(&thread, NULL, duplicate_other, NULL);
+    usleep(2 * while_others_begin);
+    wrong += exchange(pair);
+  }
+  if (rank != 1) pthread_join(thread, NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0)
+    for (int i = 0; i < AFTERWARDS; ++i) wrong += exchange(pair);
+  MPI_Comm_free(&old), MPI_Comm_free(&other), MPI_Comm_free(&pair);
+  return wrong;
+}
+
+int main(int argc, char **argv) {
+  int given, rank, wrong, all = 0;
+  const int threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &given);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (threads && given < MPI_THREAD_MULTIPLE) return puts("made_meanwhile: no MPI_THREAD_MULTIPLE"), MPI_Finalize();
+  wrong = threads ? during_threads(rank) : during_idup(rank);
+  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0 && all > 0) printf("made_meanwhile: %d blocks wrong\n", all);
+  else if (rank == 0) puts("made_meanwhile: right");
+  MPI_Finalize();
+  return 0;
+}

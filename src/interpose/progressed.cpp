@@ -94,10 +94,14 @@ MPI_Comm bell_of(MPI_Comm user) {
 
 }  // namespace
 
+void end_freed_plans() {
+  const std::lock_guard lock(all().mutex);
+  std::erase_if(all().alive, [](const auto& one) { return one->needless(); });
+}
+
 int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request) {
   const std::lock_guard lock(all().mutex);
   if (all().tags == 0) begin_all();
-  std::erase_if(all().alive, [](const auto& one) { return one->needless(); });
   const int tag = all().made++ % all().tags;
   const MPI_Comm bell = bell_of(user);
   auto made = std::make_unique<Progressed>(std::move(planned), bell, tag);

@@ -222,6 +222,7 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   std::optional<Request> what;
   if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));
+  end_freed_plans();
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
   error = make_persistent(std::move(planned), comm, request);

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 
@@ -123,6 +124,13 @@ bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, s
   if (reduce_once(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
+  return all[0] == ~all[1];
+}
+
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& flags) {
+  std::array all{number, ~number, flags};
+  if (reduce_once(all, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS) return false;
+  flags = all[2];
   return all[0] == ~all[1];
 }
 

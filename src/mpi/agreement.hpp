@@ -87,6 +87,9 @@ inline bool same_everywhere(std::uint64_t number, MPI_Comm comm) {
   return same_everywhere(number, comm, nothing, {});
 }
 
+/// Whether all ranks of `comm` have this number. `flags` becomes what all of them have. Collective.
+bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& flags);
+
 /// The largest `number` of all ranks. Collective.
 std::int64_t most_of_any_rank(std::int64_t number, MPI_Comm comm);
 

@@ -147,6 +147,7 @@ void Communicator::close() {
   if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
   started_.reset();
   if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
+  plan_comms_->close();
   refusal_ = "MPI_Finalize has been called";
   decide_anew();
   for (auto& decisions : decisions_) decisions.clear();

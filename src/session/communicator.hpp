@@ -385,12 +385,15 @@ class Communicator {
   /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
   Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
-  bool agree_to_plan(const std::optional<Request>& request);
+  bool agree_to_plan(const std::optional<Request>& request, std::uint64_t& idle);
 
   /// Makes a plan that executes `choice`. `for_request`: of a persistent request, which is the host MPI's where this would be; its
-  /// starts may be trials. Collective. nullptr on all ranks: there is a problem.
-  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request, std::span<char> buffer,
-                                        std::string& problem, int& error);
+  /// starts may be trials. `idle`: communicators for plans that have none on any rank. Collective. nullptr on all ranks: there
+  /// is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request, std::uint64_t idle,
+                                        std::span<char> buffer, std::string& problem, int& error);
+  /// Gives a plan its communicator. nullptr, or why there is none. Collective.
+  const char* find_comm(PlanComm& comm, bool for_request, std::uint64_t idle);
   /// Has the starts of a plan try single_step(), where it may be faster. Collective over `comm`, that of the plan.
   void try_single_step(Executor& executor, const Request& request, MPI_Comm comm);
 
@@ -429,6 +432,7 @@ class Communicator {
   bool ended_ = false;        ///< a rank has died
   MPI_Comm ours_;
   std::uint64_t asked_for_ours_ = 0;  ///< times, in vain
+  const std::shared_ptr<PlanComms> plan_comms_ = std::make_shared<PlanComms>();
   std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
   std::uint16_t exchanges_ = 0;                         ///< over it so far
   SetupPolicy setup_policy_;

@@ -8,10 +8,10 @@
 
 namespace swapmeet {
 
-Planned::Planned(Request request, Executor executor, const PlanComm& comm, std::uint16_t exchanges,
-                 double expected_seconds, StartedTuning::Ranks ranks)
-    : execution_(std::move(request)), executor_(std::move(executor)), comm_(comm),
-      goes_on_in_progress_(!comm.by_mpi || !progress_is_locked()), exchanges_(exchanges),
+Planned::Planned(Request request, Executor executor, PlanComm comm, std::uint16_t exchanges, double expected_seconds,
+                 StartedTuning::Ranks ranks)
+    : execution_(std::move(request)), executor_(std::move(executor)), comm_(std::move(comm)),
+      goes_on_in_progress_(!comm_.by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   if (executor_.single) {
     tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
@@ -29,7 +29,8 @@ Planned::~Planned() {
   executor_.neighbours.reset();
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
-  if (comm_.own && !finalised) PMPI_Comm_free(&comm_.handle);
+  if (!comm_.own || (comm_.kept && comm_.kept->give_back(comm_.number, sound_)) || finalised) return;
+  PMPI_Comm_free(&comm_.handle);
 }
 
 int Planned::start() {
@@ -67,6 +68,7 @@ void Planned::advance() {
 
 void Planned::over(int error) {
   result_ = error;
+  sound_ = sound_ && !error;
   if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)])
     tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
                execution_.request().sent_blocks());
@@ -75,6 +77,7 @@ void Planned::over(int error) {
 }
 
 void Planned::revoke() {
+  sound_ = false;
   if (comm_.own) swapmeet::revoke(comm_.handle);
   if (executor_.neighbours) executor_.neighbours->end();
 }

@@ -14,6 +14,7 @@
 #include "observe/statistics.hpp"
 #include "mpi/coroutine.hpp"
 #include "session/execution.hpp"
+#include "session/plan_comms.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
 
@@ -34,13 +35,15 @@ struct PlanComm {
   MPI_Comm handle;      ///< of all its ranks; of this rank alone, to pack on, where they need none
   bool own = false;     ///< of the plan, which frees it
   bool by_mpi = false;  ///< some messages are of the host MPI, or all
+  int number = -1;      ///< of `kept`; negative: it is not kept
+  std::shared_ptr<PlanComms> kept{};
 };
 
 class Planned final : public Ongoing {
  public:
   /// `comm`: not of its own, and of several ranks, only with an executor that leaves everything to the host MPI.
   /// `expected_seconds`: negative if nobody knows. `ranks`: those that try.
-  Planned(Request request, Executor executor, const PlanComm& comm, std::uint16_t exchanges, double expected_seconds,
+  Planned(Request request, Executor executor, PlanComm comm, std::uint16_t exchanges, double expected_seconds,
           StartedTuning::Ranks ranks);
   ~Planned() override;
 
@@ -95,6 +98,7 @@ class Planned final : public Ongoing {
   std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
   std::chrono::steady_clock::time_point began_{};       ///< if somebody does
   PlanComm comm_;
+  bool sound_ = true;  ///< no exchange has failed
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;
   double expected_seconds_;

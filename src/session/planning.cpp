@@ -103,7 +103,8 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (problem.empty()) problem = "no memory";
   }
   const bool sound = request && problem.empty();
-  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
+  std::uint64_t idle = plan_comms_->idle();
+  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_, idle);
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
   if (!sound || !agreed) return nullptr;
@@ -118,22 +119,23 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
       return problem = choice.reason, nullptr;
   }
-  return make_planned(*std::move(request), std::move(choice), false, buffer, problem, error);
+  return make_planned(*std::move(request), std::move(choice), false, idle, buffer, problem, error);
 }
 
-/// Whether all ranks plan the same, sound request. Once they have joined, it brings along what those of a node offer for the
-/// plan. Collective.
-bool Communicator::agree_to_plan(const std::optional<Request>& request) {
+/// Whether all ranks plan the same, sound request. `idle` becomes those of the communicators for plans that have none on any
+/// rank. Once they have joined, it brings along what those of a node offer for the plan. Collective.
+bool Communicator::agree_to_plan(const std::optional<Request>& request, std::uint64_t& idle) {
   struct Told {
-    std::uint64_t asked_for;
+    std::uint64_t asked_for, idle;
     JoinOffer offer;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  if (!joined_) return same_everywhere(asked_for, agreeing()) && request;
+  idle = plan_comms_->idle();
+  if (!joined_) return same_everywhere(asked_for, agreeing(), idle) && request;
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
   std::vector<Told> all;
-  const bool heard = gather(Told{asked_for, *offer_}, all, agreeing()) == MPI_SUCCESS;
-  for (const Told& one : all) offers_.push_back(one.offer);
+  const bool heard = gather(Told{asked_for, idle, *offer_}, all, agreeing()) == MPI_SUCCESS;
+  for (const Told& one : all) offers_.push_back(one.offer), idle &= one.idle;
   return heard && request && std::ranges::all_of(all, [&](const Told& one) { return one.asked_for == asked_for; });
 }
 
@@ -144,7 +146,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
     Communicator& communicator;
     ~Offered() { communicator.withdraw(); }
   } offered{*this};
-  if (!agree_to_plan(request)) return nullptr;
+  std::uint64_t idle = 0;
+  if (!agree_to_plan(request, idle)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, options_);
   const auto host = [&](const std::string& reason) {
@@ -158,7 +161,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
     return host("with MPI_THREAD_MULTIPLE the progress of the host MPI is locked");
   std::string problem;
   int error = MPI_SUCCESS;
-  std::unique_ptr<Planned> planned = make_planned(*std::move(request), std::move(choice), true, {}, problem, error);
+  std::unique_ptr<Planned> planned =
+      make_planned(*std::move(request), std::move(choice), true, idle, {}, problem, error);
   if (!planned) return host(problem);
   explain_plan(collective, *this, planned->spec(), planned->reason() + advanced_by());
   if (options_.statistics)
@@ -175,19 +179,29 @@ void Communicator::try_single_step(Executor& executor, const Request& request, M
   executor.single = made_everywhere(comm, [&] { return make_plan(single_step(), nullptr); });
 }
 
+/// One that no plan has, or a new one.
+const char* Communicator::find_comm(PlanComm& comm, bool for_request, std::uint64_t idle) {
+  comm.kept = plan_comms_;
+  comm.handle = comm.kept->take(idle, comm.number);
+  if (comm.number >= 0) return nullptr;
+  const MadeComm made = for_request ? another() : MadeComm{same_ranks(user_), none_left};
+  comm.handle = made.comm;
+  if (comm.handle == MPI_COMM_NULL) return made.problem;
+  comm.number = comm.kept->add(comm.handle);
+  return nullptr;
+}
+
 std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool for_request,
-                                                    std::span<char> buffer, std::string& problem, int& error) {
+                                                    std::uint64_t idle, std::span<char> buffer, std::string& problem,
+                                                    int& error) {
   const Collective collective = request.collective;
   const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
   // what is measured of the network, too, are messages, which receives of the application for any source would take
   const bool messages = !for_request || sized || sends_messages(collective, choice.spec);
   PlanComm comm{user_};
   comm.own = messages && !inter_;
-  if (comm.own) {
-    const MadeComm made = for_request ? another() : MadeComm{same_ranks(user_), none_left};
-    comm.handle = made.comm;
-    if (comm.handle == MPI_COMM_NULL) return error = MPI_ERR_OTHER, problem = made.problem, nullptr;
-  }
+  if (const char* const none = comm.own ? find_comm(comm, for_request, idle) : nullptr)
+    return error = MPI_ERR_OTHER, problem = none, nullptr;
   std::uint16_t exchanges = 0;
   Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
   if (executor.spec == Spec{} && !for_request && comm.own)
@@ -205,8 +219,8 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   try {
     StartedTuning::Ranks ranks = those_that_try(comm.handle, name);
     if (!comm.own && !inter_) comm.handle = context().packing();
-    planned =
-        std::make_unique<Planned>(std::move(request), std::move(executor), comm, exchanges, expected, std::move(ranks));
+    planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(comm), exchanges, expected,
+                                        std::move(ranks));
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };
   std::int64_t most = !planned ? no_memory : for_request && planned->on_host() ? on_host : there;

@@ -1,8 +1,9 @@
-"""Communicators of our own, made while the application makes none."""
+"""Communicators of our own: made while the application makes none, and few of them."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -29,3 +30,17 @@ def test_never_waits_for_what_the_application_makes(
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
     if (how, algorithm) == ("threads", "pairwise"):  # once nothing else is made
         assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10
+
+
+@pytest.mark.parametrize(("spec", "ranks", "most"), [("pairwise", 3, 6), ("two-layer", 4, 6), ("tuna", 5, 6)])
+def test_plans_use_the_communicators_of_those_that_are_freed(
+    launch, compiled, preloaded, wheel: str, spec: str, ranks: int, most: int
+) -> None:
+    """120 plans, of which six are there at a time."""
+    counter = compiled(wheel, "counts_made", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", compiled(wheel, "plans_anew")]
+    env = {"SWAPMEET_NODES": "2", "SWAPMEET_ALGORITHM": spec}
+    done = launch(ranks, argv, mpi=wheel, preload=False, env=env, timeout=60)
+    assert "plans_anew: right" in done.stdout, done.stdout + done.stderr
+    made = re.search(r"counts_made: (\d+)", done.stdout)
+    assert made and 0 < int(made[1]) <= most

@@ -5,7 +5,6 @@
 #include "api/export.hpp"
 #include "interpose/thread_agreement.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/making.hpp"
 #include "mpi/progress.hpp"
 #include "session/context.hpp"
 
@@ -13,7 +12,7 @@ namespace {
 
 void begin() {
   swapmeet::guarded([] {
-    if (swapmeet::mpi_suits()) swapmeet::see_what_is_made(), swapmeet::attach_to_mpi();
+    if (swapmeet::mpi_suits()) swapmeet::attach_to_mpi();
     return MPI_SUCCESS;
   });
   swapmeet::agree_on_thread();

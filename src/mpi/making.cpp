@@ -19,7 +19,7 @@ std::shared_mutex& makers() {
   return *only;
 }
 
-std::atomic<bool> in_background{false}, sees_all{false};
+std::atomic<bool> in_background{false};
 
 }  // namespace
 
@@ -27,7 +27,6 @@ ApplicationMakes::ApplicationMakes() { makers().lock_shared(); }
 ApplicationMakes::~ApplicationMakes() { makers().unlock_shared(); }
 
 void makes_in_background() { in_background = true; }
-void see_what_is_made() { sees_all = true; }
 
 MadeComm make_same_ranks(MPI_Comm user, bool several_threads) {
   enum : std::int64_t { now, later, never };
@@ -39,7 +38,7 @@ MadeComm make_same_ranks(MPI_Comm user, bool several_threads) {
       // Whoever holds the lock waits for ranks which are there already, and wait for nothing else.
       if (several_threads) most_of_any_rank(now, user);
       const bool free = alone.try_lock();
-      answer = most_of_any_rank(in_background || (several_threads && !sees_all) ? never : free ? now : later, user);
+      answer = most_of_any_rank(in_background ? never : free ? now : later, user);
     }
     if (answer == now) {
       const MPI_Comm comm = same_ranks(user);

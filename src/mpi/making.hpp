@@ -4,7 +4,8 @@
 /// made there waits, also while a rank of the first is late. If we made one in an exchange like that, its ranks would wait for
 /// what another thread makes, or for an MPI_Comm_idup, and that perhaps for a rank that waits in the exchange: a circle which
 /// the program has not without us. So there, ours is made only if nothing else is under way in any of its processes, and what
-/// their other threads make meanwhile waits until it is there, which nothing can delay.
+/// their other threads make meanwhile waits until it is there, which nothing can delay. What the application makes must come by
+/// here, which it does not where the library is a component of Open MPI, or is loaded late.
 #pragma once
 
 #include "mpi/mpi.hpp"
@@ -22,9 +23,6 @@ class ApplicationMakes {
 
 /// The application has begun to make a communicator, and goes on; we do not learn when it is there.
 void makes_in_background();
-
-/// What the application makes comes by here.
-void see_what_is_made();
 
 /// Why there is no communicator.
 inline constexpr const char* made_meanwhile = "Open MPI makes another communicator in a process of these ranks";

@@ -1,4 +1,4 @@
-/* Threads that exchange at the same time, each on a communicator of its own. */
+/* Threads that exchange at the same time, each on a communicator of its own, which it makes anew now and then. */
 #include <pthread.h>
 
 #include "fuzz.h"
@@ -13,12 +13,23 @@ typedef struct {
   int round, number;
 } Thread;
 
+static void make_anew(Program *program) {
+  MPI_Comm *const comm = &program->slots[0].comm;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm_dup(*comm, &made);
+  MPI_Comm_free(comm);
+  *comm = made;
+}
+
 static void *exchange(void *argument) {
   Thread *thread = argument;
+  Program *const program = &thread->program;
   for (int k = 0; k < EXCHANGES; ++k) {
     suite_begin(&thread->suite, "seed=%llu/round=%d/thread=%d/exchange=%d/", (unsigned long long)thread->seed,
                 thread->round, thread->number, k);
-    exchange_one(&thread->program);
+    if (draw_below(&program->random, 3) == 0) make_anew(program);
+    if (draw_below(&program->random, 2) == 0) exchange_several(program);
+    else exchange_one(program);
     suite_end(&thread->suite);
   }
   return NULL;

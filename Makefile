@@ -106,7 +106,8 @@ counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 
 # The library and the tests' programs, compiled for it in build/sanitized; what a test of MPI then does wrong fails it.
 SANITIZED := $(addprefix tests/mpi/,$(addsuffix _test.py,check conformance duplicates errors failing_calls fuzz grids \
-	in_place memory neighbour_calls node nonblocking plans progress sanitizer sparse_calls typemaps types varying)) tests/transport
+	in_place made_meanwhile memory neighbour_calls node nonblocking plans progress sanitizer sparse_calls typemaps types \
+	varying)) tests/transport
 sanitize: build $(VENV)/.extra-test  ## Run tests of MPI and the core by AddressSanitizer, and MPI's by two others
 	@status=0; $(BIN)/python tests/sanitizing_core.py $(PYTEST) $(ON_EACH_CORE) --timeout 6000 tests/core || status=$$?; \
 	for sanitizer in address thread; do $(BIN)/python tests/sanitizing.py $$sanitizer && \

@@ -114,6 +114,15 @@ void load_code() {
   if (!simulated) dl_iterate_phdr(load, reinterpret_cast<void*>(&load_code));
 }
 
+/// Has exceptions of the application pass through our functions, out of its error handlers and attribute callbacks: what unwinds
+/// them is libgcc's, but our frames ask the part of it that is in this library, which makes its tables at the first exception
+/// of ours, and before ends the program (GCC 12).
+void prepare_for_exceptions() {
+  try {
+    throw std::bad_alloc();
+  } catch (const std::bad_alloc&) {}
+}
+
 /// Does what the first call of the process will do, for all tables and pages that are made when they are first touched.
 void rehearse(Context& all) {
   const Shape two{2};
@@ -159,6 +168,7 @@ void attach(Context& all) {
   all.memory.begin(all.options, all.mpi, SWAPMEET_VERSION, !simulated);
   find_fault_tolerance();
   load_code();
+  prepare_for_exceptions();
   rehearse(all);
   if (!simulated && all.world_ranks > 1) all.arenas.make(static_cast<std::size_t>(all.options.shm_limit_bytes));
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &all.keyval, nullptr);

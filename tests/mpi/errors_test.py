@@ -52,3 +52,20 @@ def test_errors_of_persistent_exchanges_are_fatal_where_others_are(
         assert done.returncode == 0 and "rank 0 goes on with an error" in done.stdout, done.stdout + done.stderr
     else:
         assert done.returncode != 0 and "rank 0 goes on" not in done.stdout, done.stdout + done.stderr
+
+
+THROWING = (
+    *("Comm_dup", "Comm_split", "Comm_idup", "Comm_free", "Comm_disconnect", "Barrier", "Allreduce", "Allgather"),
+    *("Alltoall", "Alltoallv", "Ialltoall", "Alltoall_init", "Start", "Startall", "Request_free", "Wait", "Waitall"),
+    *("copy", "delete"),
+)
+
+
+@pytest.mark.parametrize("name", THROWING)
+def test_exceptions_pass_through_as_without_us(launch, compiled, wheel: str, name: str) -> None:
+    """Of the application's handlers and callbacks: the program was ended in those that have something to undo."""
+    argv = [compiled(wheel, "throws.cpp", "-lstdc++"), name]
+    raw = launch(1, argv, mpi=wheel, preload=False, timeout=20).stdout.count("throws: ")
+    if raw == 0:
+        pytest.skip("throws nothing")
+    assert launch(1, argv, mpi=wheel, timeout=20).stdout.count("throws: ") == raw

@@ -58,7 +58,7 @@ int swapmeet_phases_end(MPI_Comm comm, double seconds[SWAPMEET_PHASES]);
 /** Trace the next all-to-all on `comm`: rank 0 of `comm` writes what each rank did when, and all messages, in the
  *  Chrome trace format (docs/traces.md). That call takes longer, for after its exchange all ranks bring their records
  *  together; the records take up to 6 MiB a rank from here until then. Collective over `comm`. Not while another thread
- *  uses `comm`.
+ *  uses `comm`. It may make a communicator, as MPI_Comm_dup does, and waits where that would.
  *  @param file  the name of the file, on rank 0; elsewhere anything. It is emptied now, and stays so if no call
  *               follows.
  *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if `file` is NULL on rank 0, MPI_ERR_FILE if it cannot be written
@@ -122,7 +122,8 @@ typedef struct swapmeet_sparse_messages {
  *  empty. Collective over `comm`: ranks without messages call it with 0. Not while another thread uses `comm`.
  *
  *  How they travel is chosen by the number of ranks, or by `sparse=` in the spec of SWAPMEET_ALGORITHM or
- *  swapmeet_set_algorithm(), such as "nbx", "census" or "sparse-bruck(r=4)".
+ *  swapmeet_set_algorithm(), such as "nbx", "census" or "sparse-bruck(r=4)". The first call on `comm` may make a
+ *  communicator, as MPI_Comm_dup does, and waits where that would: on Open MPI for an MPI_Comm_idup that is under way.
  *  @param sendbuf       where displacements count from, or MPI_BOTTOM; unchanged until the call returns
  *  @param messages      how many this rank sends
  *  @param destinations  of each, a rank of `comm`

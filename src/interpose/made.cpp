@@ -35,9 +35,10 @@ using swapmeet::Handle;
   }
 #define SWAPMEET_MAKES(Name, number) SWAPMEET_MAKES_BY(MPI_##Name, number) SWAPMEET_MAKES_BY(PMPI_##Name, number)
 
-// Begun; the rest is made in whatever call completes the request.
+// Begun, while we make none; the rest is made in whatever call completes the request.
 #define SWAPMEET_BEGINS_BY(name, number)                       \
   SWAPMEET_NAMED(name, (SWAPMEET_TAKEN_##number)) {            \
+    const swapmeet::ApplicationMakes makes;                    \
     swapmeet::makes_in_background();                           \
     return swapmeet::pass_on(#name, SWAPMEET_PASSED_##number); \
   }

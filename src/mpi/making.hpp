@@ -21,7 +21,7 @@ class ApplicationMakes {
   ApplicationMakes& operator=(const ApplicationMakes&) = delete;
 };
 
-/// The application has begun to make a communicator, and goes on; we do not learn when it is there.
+/// The application begins to make a communicator, and goes on; we do not learn when it is there. While an ApplicationMakes lives.
 void makes_in_background();
 
 /// Why there is no communicator.

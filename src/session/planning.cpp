@@ -184,9 +184,15 @@ const char* Communicator::find_comm(PlanComm& comm, bool for_request, std::uint6
   comm.kept = plan_comms_;
   comm.handle = comm.kept->take(idle, comm.number);
   if (comm.number >= 0) return nullptr;
-  const MadeComm made = for_request ? another() : MadeComm{same_ranks(user_), none_left};
-  comm.handle = made.comm;
-  if (comm.handle == MPI_COMM_NULL) return made.problem;
+  if (for_request) {
+    const MadeComm made = another();
+    comm.handle = made.comm;
+    if (made.problem) return made.problem;
+  } else {
+    const ApplicationMakes makes;
+    comm.handle = same_ranks(user_);
+    if (comm.handle == MPI_COMM_NULL) return none_left;
+  }
   comm.number = comm.kept->add(comm.handle);
   return nullptr;
 }

@@ -171,6 +171,7 @@ void Communicator::describe_network() {
 }
 
 bool Communicator::make_ours() {
+  const ApplicationMakes makes;
   if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
   return ours_ != MPI_COMM_NULL;
 }

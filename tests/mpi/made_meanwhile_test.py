@@ -19,13 +19,13 @@ def served(file: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "pairwise"])
-@pytest.mark.parametrize("how", ["idup", "threads"])
+@pytest.mark.parametrize("how", ["idup", "threads", "race 200", "race 1200", "race 2000"])
 def test_never_waits_for_what_the_application_makes(
     launch, compiled, tmp_path: Path, wheel: str, how: str, algorithm: str
 ) -> None:
     """Open MPI makes one communicator at a time: where it was ours, these programs hung."""
     env = {"SWAPMEET_NODES": "1", "SWAPMEET_STATS": str(tmp_path / "%r.json")}
-    argv = [compiled(wheel, "made_meanwhile", "-pthread"), how]
+    argv = [compiled(wheel, "made_meanwhile", "-pthread"), *how.split()]
     done = launch(3, argv, mpi=wheel, env=env, algorithm=algorithm, timeout=60)
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
     if (how, algorithm) == ("threads", "pairwise"):  # once nothing else is made

@@ -1,13 +1,15 @@
-/* made_meanwhile idup|threads: an all-to-all on a communicator while the application makes others, which waits for a rank that
+/* made_meanwhile idup|threads|race [US]: an all-to-all on a communicator while the application makes others, which waits for a rank that
  * waits in the all-to-all. Three ranks.
  *
  * idup: rank 0 has begun an MPI_Comm_idup, the others begin it after the all-to-all.
+ * race: the same, but rank 0 begins it in another thread, US microseconds after the all-to-all.
  * threads: rank 0 duplicates `old` in its first thread, for which rank 1 comes after the all-to-all on `pair` with rank 2; and
  * then, in its second one, `other`, with the second one of rank 2. Afterwards there are more all-to-alls on `pair`.
  * Prints "made_meanwhile: right" or what is wrong. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,6 +38,37 @@ static int during_idup(int rank) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   wrong += exchange(duplicate);
   MPI_Comm_free(&duplicate);
+  MPI_Comm_free(&comm);
+  return wrong;
+}
+
+typedef struct {
+  useconds_t later;
+  MPI_Comm made;
+} Begun;
+
+static void *begin_idup(void *argument) {
+  Begun *const begun = argument;
+  MPI_Request request;
+  const double begin = MPI_Wtime();
+  while (1e6 * (MPI_Wtime() - begin) < begun->later) continue;
+  MPI_Comm_idup(MPI_COMM_WORLD, &begun->made, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+static int during_race(int rank, useconds_t later) {
+  Begun begun = {rank == 0 ? later : 0, MPI_COMM_NULL};
+  pthread_t thread;
+  MPI_Comm comm;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) pthread_create(&thread, NULL, begin_idup, &begun);
+  int wrong = exchange(comm);
+  if (rank == 0) pthread_join(thread, NULL);
+  else begin_idup(&begun);
+  wrong += exchange(begun.made);
+  MPI_Comm_free(&begun.made);
   MPI_Comm_free(&comm);
   return wrong;
 }
@@ -84,11 +117,13 @@ static int during_threads(int rank) {
 
 int main(int argc, char **argv) {
   int given, rank, wrong, all = 0;
-  const int threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+  const char *const how = argc > 1 ? argv[1] : "idup";
+  const int race = strcmp(how, "race") == 0, threads = race || strcmp(how, "threads") == 0;
+  const useconds_t later = argc > 2 ? (useconds_t)atoi(argv[2]) : 0;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (threads && given < MPI_THREAD_MULTIPLE) return puts("made_meanwhile: no MPI_THREAD_MULTIPLE"), MPI_Finalize();
-  wrong = threads ? during_threads(rank) : during_idup(rank);
+  wrong = race ? during_race(rank, later) : threads ? during_threads(rank) : during_idup(rank);
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0 && all > 0) printf("made_meanwhile: %d blocks wrong\n", all);
   else if (rank == 0) puts("made_meanwhile: right");

@@ -61,7 +61,10 @@ int Communicator::trace(const char* name) {
 void Communicator::trace_as_told() {
   int ours = said().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
-  if (ours) trace(options_.trace.file.c_str());
+  if (!ours) return;
+  const char* const problem = shape_.ranks > 1 ? find_ours() : nullptr;  // the application does not know of this
+  if (!problem) trace(options_.trace.file.c_str());
+  else if (rank_ == 0) say_once("warning: the call is not traced: " + std::string(problem));
 }
 
 bool Communicator::suits(const Passing& mine) {

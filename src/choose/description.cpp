@@ -1,7 +1,8 @@
 #include "choose/description.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -23,19 +24,13 @@ Machine described_by(const MeasuredNetwork& network, Machine machine) {
 }
 
 std::string to_text(const MeasuredNetwork& network) {
-  char text[100];
-  std::string all;
-  const auto add = [&](const char* format, double number) {
-    std::snprintf(text, sizeof text, format, number);
-    all += text;
-  };
-  add("%.3g us a message", network.start_us);
-  if (network.message_us >= 0) add(", %.3g us one of several", network.message_us);
-  if (network.byte_ns >= 0) add(", %.3g ns a byte", network.byte_ns);
-  if (network.piece_us >= 0) add("; %.3g us a copied piece", network.piece_us);
-  if (network.copy_ns >= 0) add(", %.3g ns a byte", network.copy_ns);
-  add("; measured in %.3g ms", network.took_us / 1e3);
-  return all;
+  const auto figures = [](double number) { return short_text(number, 3); };
+  std::string all = figures(network.start_us) + " us a message";
+  if (network.message_us >= 0) all += ", " + figures(network.message_us) + " us one of several";
+  if (network.byte_ns >= 0) all += ", " + figures(network.byte_ns) + " ns a byte";
+  if (network.piece_us >= 0) all += "; " + figures(network.piece_us) + " us a copied piece";
+  if (network.copy_ns >= 0) all += ", " + figures(network.copy_ns) + " ns a byte";
+  return all + "; measured in " + figures(network.took_us / 1e3) + " ms";
 }
 
 }  // namespace swapmeet

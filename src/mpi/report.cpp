@@ -4,11 +4,13 @@
 #include <exception>
 
 #include "mpi/guard.hpp"
+#include "schedule/output_file.hpp"
 
 namespace swapmeet {
 
 void say(const std::string& what) {
   const std::string line = "swapmeet: " + what + '\n';  // one write, so that ranks do not mix their lines
+  const WritesWithoutSignals held;
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 
 #include "observe/json.hpp"
+#include "schedule/names.hpp"
 #include "schedule/output_file.hpp"
 
 namespace swapmeet {
@@ -66,11 +65,12 @@ std::string job_members(const std::string& version, const std::string& mpi, doub
   std::tm utc{};
   gmtime_r(&now, &utc);
   std::array<char, 128> times{};
-  std::snprintf(times.data(), times.size(), ", \"ended\": \"%04d-%02d-%02dT%02d:%02d:%02dZ\", \"seconds\": %.3f",
-                utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, seconds);
-  return times.data() + (", \"user\": " + std::to_string(geteuid())) + ", \"job\": " + json_text(number_of_job()) +
-         ", \"host\": " + json_text(host()) + ", \"program\": " + json_text(program()) +
-         ", \"version\": " + json_text(version) + ", \"mpi\": " + json_text(mpi);
+  std::snprintf(times.data(), times.size(), ", \"ended\": \"%04d-%02d-%02dT%02d:%02d:%02dZ\"", utc.tm_year + 1900,
+                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return times.data() + (", \"seconds\": " + fixed_text(seconds, 3)) + ", \"user\": " + std::to_string(geteuid()) +
+         ", \"job\": " + json_text(number_of_job()) + ", \"host\": " + json_text(host()) +
+         ", \"program\": " + json_text(program()) + ", \"version\": " + json_text(version) +
+         ", \"mpi\": " + json_text(mpi);
 }
 
 std::string append_to_job_log(const std::string& file, std::string record) {
@@ -78,11 +78,7 @@ std::string append_to_job_log(const std::string& file, std::string record) {
   record += '\n';
   const Result<int> opened = open_log(file);
   if (!opened) return opened.problem().text();
-  errno = 0;
-  const ssize_t written = write(*opened, record.data(), record.size());
-  std::string problem = written == static_cast<ssize_t>(record.size()) ? ""
-                        : written < 0                                  ? std::strerror(errno)
-                                                                       : "only a part of the line was written";
+  std::string problem = write_all(*opened, record);
   close(*opened);
   return problem;
 }

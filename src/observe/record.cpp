@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "mpi/agreement.hpp"
@@ -66,15 +64,6 @@ std::string file_name(std::string pattern, const std::string& rank) {
   if (mark == pattern.npos) return pattern + '.' + rank;
   for (; mark != pattern.npos; mark = pattern.find("%r", mark + rank.size())) pattern.replace(mark, 2, rank);
   return pattern;
-}
-
-bool write_all(int file, const std::string& text) {
-  for (std::size_t written = 0; written < text.size();) {
-    const ssize_t bytes = ::write(file, text.data() + written, text.size() - written);
-    if (bytes < 0 && errno != EINTR) return false;
-    if (bytes > 0) written += static_cast<std::size_t>(bytes);
-  }
-  return true;
 }
 
 /// The beginning of a file of /proc. (Streams would bring a megabyte of locales into the library.)
@@ -328,8 +317,9 @@ void Recorder::checkpoint(Clock::time_point now) {
 
 void Recorder::write() {
   end_samples();
-  if (file_ >= 0 && getpid() == process_ && !write_all(file_, text_)) {
-    warn("SWAPMEET_RECORD: cannot write " + name_ + ": " + std::strerror(errno) + "; what follows is not recorded");
+  const std::string problem = file_ >= 0 && getpid() == process_ ? write_all(file_, text_) : "";
+  if (!problem.empty()) {
+    warn("SWAPMEET_RECORD: cannot write " + name_ + ": " + problem + "; what follows is not recorded");
     ::close(file_);
     file_ = -1;
   }

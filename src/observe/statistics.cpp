@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "observe/json.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -39,8 +40,8 @@ std::string traffic(const Tally& tally) {
 /// The part of an entry that only an online choice has.
 std::string evidence(const Tally& tally) {
   if (tally.trials == 0) return "";
-  return formatted(", \"trials\": %d, \"trial_seconds\": %.9g, \"host_trial_seconds\": %.9g", tally.trials.load(),
-                   tally.trial_s.load(), tally.host_trial_s.load());
+  return ", \"trials\": " + std::to_string(tally.trials) + ", \"trial_seconds\": " + short_text(tally.trial_s, 9) +
+         ", \"host_trial_seconds\": " + short_text(tally.host_trial_s, 9);
 }
 
 /// The part of an entry that is there only where phases were measured.
@@ -98,9 +99,9 @@ std::string Statistics::table() const {
                                "seconds", "algorithm (reason)");
   for (const auto& t : tallies_) {
     if (t->calls == 0) continue;
-    text += formatted("%-18s %6d %10llu %14llu %10.6f  ", std::string(name_of(t->collective)).c_str(), t->ranks,
+    text += formatted("%-18s %6d %10llu %14llu %10s  ", std::string(name_of(t->collective)).c_str(), t->ranks,
                       static_cast<unsigned long long>(t->calls), static_cast<unsigned long long>(t->bytes),
-                      1e-9 * static_cast<double>(t->nanoseconds));
+                      fixed_text(1e-9 * static_cast<double>(t->nanoseconds), 6).c_str());
     text += t->algorithm + " (" + t->reason + ")\n    calls by mean block:";
     for (std::size_t k = 0; k < Tally::classes; ++k)
       if (t->histogram[k] != 0) text += "  " + class_name(k) + ": " + std::to_string(t->histogram[k]);
@@ -108,8 +109,8 @@ std::string Statistics::table() const {
     const char* before = "    seconds by phase:";
     for (std::size_t phase = 0; phase < phase_names.size(); ++phase)
       if (const std::uint64_t time = t->phase_nanoseconds[phase])
-        text += formatted("%s  %s: %.6f", std::exchange(before, ""), std::string(phase_names[phase]).c_str(),
-                          1e-9 * static_cast<double>(time));
+        text += std::exchange(before, "") + ("  " + std::string(phase_names[phase])) + ": " +
+                fixed_text(1e-9 * static_cast<double>(time), 6);
     if (!*before) text += '\n';
   }
   return text;

@@ -315,7 +315,7 @@ std::vector<Options::Shared> Options::shared() const {
       {"SWAPMEET_SHM_LIMIT", std::to_string(shm_limit_bytes)},
       {"SWAPMEET_REQUEST_LIMIT", std::to_string(request_limit)},
       {"SWAPMEET_UNEXPECTED_LIMIT", std::to_string(unexpected_limit_bytes)},
-      {"SWAPMEET_TRIALS", std::to_string(100 * trials_share)},
+      {"SWAPMEET_TRIALS", short_text(100 * trials_share, 6)},
       {"SWAPMEET_DEVICE", devices_through_host ? "host" : "native"},
       {"SWAPMEET_CHECK", check ? "1" : "0"},
       {"SWAPMEET_RECORD", recording() ? "a file" : "0"},  // this and the next take part of every rank

@@ -25,6 +25,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// What is neither a digit nor a sign nor a letter is the decimal mark of a locale, perhaps of several bytes.
+std::string with_point(const char* format, int digits, double value) {
+  char text[512];
+  std::snprintf(text, sizeof text, format, digits, value);
+  std::string number;
+  for (const char* c = text; *c; ++c) {
+    const bool of_number = std::string_view("0123456789+-einfa").find(*c) != std::string_view::npos;
+    if (of_number) number += *c;
+    else if (!number.ends_with('.')) number += '.';
+  }
+  return number;
+}
+
 }  // namespace
 
 bool read_decimal(std::string_view text, double& value) {
@@ -47,11 +60,10 @@ std::string in_quotes(std::string_view text, std::size_t most) {
   return '"' + safe + '"';
 }
 
-std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f us", seconds < 1e-4 ? 1 : 0, 1e6 * seconds);
-  return text;
-}
+std::string fixed_text(double value, int decimals) { return with_point("%.*f", decimals, value); }
+std::string short_text(double value, int digits) { return with_point("%.*g", digits, value); }
+
+std::string microseconds(double seconds) { return fixed_text(1e6 * seconds, seconds < 1e-4 ? 1 : 0) + " us"; }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;

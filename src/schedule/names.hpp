@@ -47,6 +47,10 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
 /// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.
 std::string in_quotes(std::string_view text, std::size_t most = 80);
 
+/// `value` with so many decimals, or significant digits, and a decimal point in any locale: what programs read, and messages.
+std::string fixed_text(double value, int decimals);
+std::string short_text(double value, int digits);
+
 /// A time for a message, as in "12.3 us".
 std::string microseconds(double seconds);
 

@@ -1,10 +1,12 @@
 #include "schedule/output_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace swapmeet {
@@ -28,9 +30,53 @@ class Folder {
   bool there_;
 };
 
+int file_of(void* cookie) { return static_cast<int>(reinterpret_cast<std::uintptr_t>(cookie)); }
+
+constexpr cookie_io_functions_t of_stream{
+    .read = nullptr,
+    .write = [](void* cookie, const char* text, std::size_t bytes) -> ssize_t {
+      return write_all(file_of(cookie), {text, bytes}).empty() ? static_cast<ssize_t>(bytes) : 0;  // 0: an error
+    },
+    .seek = nullptr,
+    .close = [](void* cookie) { return close(file_of(cookie)); },
+};
+
 Problem refused(const char* what) { return {std::string(what) + ", in a folder where everybody may write"}; }
 
 }  // namespace
+
+WritesWithoutSignals::WritesWithoutSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : signals) sigaddset(&held, signal);
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+  sigpending(&pending_);
+}
+
+WritesWithoutSignals::~WritesWithoutSignals() {
+  const int error = errno;
+  constexpr timespec at_once{};
+  for (const int signal : signals) {
+    if (sigismember(&pending_, signal)) continue;  // the application's
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, signal);
+    sigtimedwait(&ours, nullptr, &at_once);
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error;
+}
+
+std::string write_all(int file, std::string_view text) {
+  const WritesWithoutSignals held;
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return std::strerror(written < 0 ? errno : ENOSPC);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return "";
+}
 
 Result<int> open_output(const std::string& file, int how) {
   const Folder folder(file);
@@ -61,7 +107,8 @@ Result<int> open_output(const std::string& file, int how) {
 Result<std::FILE*> open_output_stream(const std::string& file) {
   const Result<int> opened = open_output(file, O_TRUNC);
   if (!opened) return opened.problem();
-  if (std::FILE* const stream = fdopen(*opened, "w")) return stream;
+  const auto number = static_cast<std::uintptr_t>(*opened);
+  if (std::FILE* const stream = fopencookie(reinterpret_cast<void*>(number), "w", of_stream)) return stream;
   Problem problem{std::strerror(errno)};
   close(*opened);
   return problem;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,24 +80,6 @@ Result<std::string> read_at(const Place& place, std::size_t most_bytes, Owner ow
   return text;
 }
 
-/// Where a process may not write so much, it would be ended by a signal.
-bool may_write(std::size_t bytes) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
-
-std::string write_to(Descriptor& file, const std::string& text) {
-  if (!may_write(text.size())) return std::strerror(EFBIG);
-  std::size_t length = 0;
-  while (length < text.size()) {
-    const ssize_t written = write(file.number(), text.data() + length, text.size() - length);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return std::strerror(written < 0 ? errno : ENOSPC);
-    length += static_cast<std::size_t>(written);
-  }
-  return "";
-}
-
 /// Takes away what somebody left who was killed meanwhile.
 void remove_abandoned(const Place& place, const std::string& name) {
   struct stat status{};
@@ -151,7 +132,7 @@ std::string replace_owned(const std::string& file, std::size_t most_bytes,
     if (!present && present.problem().line >= 0) return present.problem().what;
     const Result<std::string> wanted = change(present ? *present : "");
     if (!wanted) return wanted.problem().text();
-    if (std::string problem = write_to(made, *wanted); !problem.empty()) return problem;
+    if (std::string problem = write_all(made.number(), *wanted); !problem.empty()) return problem;
     if (!made.close()) return std::strerror(errno);
     if (!known || !is_still(place, next, status)) return std::strerror(EBUSY);
     const int folder = place.folder.number();

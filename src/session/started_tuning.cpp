@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <new>
 
 #include "mpi/agreement.hpp"
 #include "mpi/report.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -99,9 +99,7 @@ void StartedTuning::judge() {
 void StartedTuning::report(double usual_s, double single_s) const {
   if (ranks_.calls.empty()) return;
   const auto takes = [](double time_s, const Spec& spec) {
-    char words[64];
-    std::snprintf(words, sizeof words, "%.0f us by ", 1e6 * time_s);
-    return words + to_text(spec);
+    return fixed_text(1e6 * time_s, 0) + " us by " + to_text(spec);
   };
   try {
     say_once(ranks_.calls + ": from one to the next the program takes " + takes(usual_s, usual_) + ", " +

@@ -1,5 +1,6 @@
 #include "mpi/world_ranks.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace swapmeet {
@@ -25,6 +26,19 @@ std::vector<int> world_ranks_of(MPI_Comm comm) {
   PMPI_Comm_size(comm, &ranks);
   world_ranks.resize(static_cast<std::size_t>(ranks));  // of a grid of some ranks MPICH 5.0.2 gives the group of all
   return world_ranks;
+}
+
+std::vector<int> world_ranks_of_both_groups(MPI_Comm comm) {
+  std::vector<int> all;
+  for (const auto group_of : {PMPI_Comm_group, PMPI_Comm_remote_group}) {
+    MPI_Group group = MPI_GROUP_NULL;
+    group_of(comm, &group);
+    const std::vector<int> own = world_ranks_of_group(group);
+    all.insert(all.end(), own.begin(), own.end());
+    PMPI_Group_free(&group);
+  }
+  std::ranges::sort(all);
+  return all;
 }
 
 }  // namespace swapmeet

@@ -12,4 +12,7 @@ namespace swapmeet {
 std::vector<int> world_ranks_of_group(MPI_Group group);
 std::vector<int> world_ranks_of(MPI_Comm comm);
 
+/// Of the ranks of both groups of an intercommunicator, in the order of MPI_COMM_WORLD: the same in both. Local.
+std::vector<int> world_ranks_of_both_groups(MPI_Comm comm);
+
 }  // namespace swapmeet

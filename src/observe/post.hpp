@@ -27,7 +27,7 @@ struct PostWords {
 
   Word party;                     ///< which communicator of this process; 0: the post is free
   Word number;                    ///< by which all ranks know the communicator; no_number: they have not met
-  Word members;                   ///< a hash of the ranks in MPI_COMM_WORLD of its members
+  Word members, name;             ///< hashes of its members' ranks in MPI_COMM_WORLD, and of its name; 0: it has none
   Word entered, left;             ///< calls begun and ended
   Word moves;                     ///< rises whenever anything happens
   Word doing, collective, bytes;  ///< bytes: that the rank sends
@@ -59,18 +59,19 @@ struct Seen : PostWords<Plain> {
 class Post : public PostWords<std::atomic> {
  public:
   void call_begins(Collective what) {
-    forget_messages();
-    set(tally, 0);
-    set(bytes, 0);
+    forget();
     set(collective, static_cast<std::int64_t>(what));
     set(entered, get(entered) + 1);
     does(Doing::agreeing);
   }
   void call_ends() {
     set(left, get(entered));
-    forget_messages();
+    forget();
     does(Doing::nothing);
   }
+
+  /// The ranks compare their arguments before the call begins.
+  void checks(Collective what) { set(collective, static_cast<std::int64_t>(what)); }
 
   /// Returns what it was doing.
   Doing does(Doing now) {
@@ -115,7 +116,10 @@ class Post : public PostWords<std::atomic> {
         std::ranges::find_if(messages, [&](const Message& one) { return get(one.key) == key_of(message); });
     return place == std::end(messages) ? nullptr : place;
   }
-  void forget_messages() {
+  /// What was known of a call.
+  void forget() {
+    set(tally, 0);
+    set(bytes, 0);
     for (Message& message : messages) set(message.key, 0);
     set(untold, 0);
     set(step, Seen::no_step);

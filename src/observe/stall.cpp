@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
+#include "mpi/neighbourhood.hpp"
 #include "mpi/world_ranks.hpp"
 #include "observe/json.hpp"
+#include "schedule/names.hpp"
 
 namespace swapmeet {
 
@@ -33,12 +36,6 @@ std::string words(Doing doing) {
   return "between calls";
 }
 
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", seconds);
-  return text;
-}
-
 bool is_world(const Party& party) {
   for (std::size_t rank = 0; rank < party.world_ranks.size(); ++rank)
     if (party.world_ranks[rank] != static_cast<int>(rank)) return false;
@@ -48,6 +45,8 @@ bool is_world(const Party& party) {
 std::string rank_text(const Party& party, std::int64_t rank) {
   const std::string text = "rank " + number(rank);
   const auto index = static_cast<std::size_t>(rank);
+  if (party.inter && index < party.world_ranks.size())
+    return "rank " + number(party.world_ranks[index]) + " of MPI_COMM_WORLD";
   if (is_world(party) || index >= party.world_ranks.size() || party.world_ranks[index] < 0) return text;
   return text + " (of MPI_COMM_WORLD " + number(party.world_ranks[index]) + ')';
 }
@@ -80,11 +79,16 @@ std::string doing_text(const Seen& post, const Party& party) {
   return words(post.does()) + (post.does() == Doing::exchanging ? messages_text(post, party) : "");
 }
 
+bool without_number(const Seen& one, const Seen& other) {
+  return one.number == Seen::no_number || other.number == Seen::no_number;
+}
+
 /// Whether a post of another process is of the communicator in which the rank waits. One that has no number yet may be of any of
-/// these ranks that its process does not know by another post.
+/// these ranks that has no other name, and that its process does not know by another post.
 bool same_communicator(const Stall& stall, const Neighbour& other, const Seen& theirs) {
   const Seen& mine = stall.post;
   if (theirs.party == 0 || theirs.members != mine.members || theirs.background != mine.background) return false;
+  if (without_number(theirs, mine) && theirs.name != mine.name && theirs.name != 0 && mine.name != 0) return false;
   if (theirs.number == mine.number) return true;
   if (mine.number == Seen::no_number) return std::ranges::count(stall.numbers, theirs.number) == 0;
   return theirs.number == Seen::no_number && std::ranges::count(other.posts, mine.number, &Seen::number) == 0;
@@ -129,7 +133,8 @@ std::string text_of(const Neighbour& other, const Stall& stall) {
            "; " + elsewhere_text(other, &*here, stall);
   }
   const std::int64_t there = here->call();
-  text += there == call  ? "in this call"
+  const bool sure = !without_number(*here, stall.post) || (here->name == stall.post.name && here->name != 0);
+  text += there == call  ? sure ? "in this call" : "in this call, or on another communicator of these ranks"
           : there > call ? "has ended this call, and is in call " + number(there)
                          : "in an earlier call, " + number(there);
   return text + ": " + doing_text(*here, stall.party);
@@ -140,6 +145,19 @@ bool is_here(const Neighbour& other, const Stall& stall) {
   return std::ranges::any_of(other.posts, [&](const Seen& one) {
     return same_communicator(stall, other, one) && one.does() != Doing::nothing && one.call() == stall.post.call();
   });
+}
+
+std::string listed(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int one : numbers) text += (text.empty() ? "" : ", ") + number(one);
+  return text;
+}
+
+/// "": not known yet.
+std::string collective_of(const Stall& stall) {
+  const auto collective = static_cast<Collective>(stall.post.collective);
+  if (!stall.post.in_call() && stall.post.does() != Doing::checking) return "";
+  return "MPI_" + (stall.party.background ? name_of_start(collective) : std::string(name_of(collective)));
 }
 
 std::string messages_json(const Stall& stall) {
@@ -158,13 +176,12 @@ std::string messages_json(const Stall& stall) {
 
 std::string text_of(const Stall& stall) {
   const Seen& post = stall.post;
-  const bool in_call = post.in_call();
-  const std::string collective = "MPI_" + std::string(name_of(static_cast<Collective>(post.collective)));
-  std::string text = "rank " + number(stall.world_rank) + " has waited for " + seconds_text(stall.seconds) +
+  const std::string collective = collective_of(stall);
+  std::string text = "rank " + number(stall.world_rank) + " has waited for " + fixed_text(stall.seconds, 1) + " s" +
                      (stall.party.background ? " in non-blocking call " : " in call ") + number(post.call()) + " on " +
                      name_text(stall.party);
-  if (!is_world(stall.party)) text += ", where it is rank " + number(stall.party.rank);
-  if (in_call) text += ": " + collective;
+  if (!stall.party.inter && !is_world(stall.party)) text += ", where it is rank " + number(stall.party.rank);
+  if (!collective.empty()) text += ": " + collective;
   if (post.bytes > 0) text += ", sends " + number(post.bytes) + " B";
   if (!stall.algorithm.empty()) text += ", by " + stall.algorithm;
   text += "; it is " + doing_text(post, stall.party);
@@ -181,32 +198,38 @@ std::string text_of(const Stall& stall) {
 }
 
 Party party_of(MPI_Comm comm, bool background) {
-  Party party{background, {}, {}};
+  Party party;
+  party.background = background;
   int inter = 0, length = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &party.rank);
-  inter ? PMPI_Comm_remote_size(comm, &party.ranks) : PMPI_Comm_size(comm, &party.ranks);
+  party.inter = inter != 0;
   char name[MPI_MAX_OBJECT_NAME + 1] = "";
   if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) party.name = name;
-  if (!inter) party.world_ranks = world_ranks_of(comm);
+  std::ranges::replace_if(party.name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
+  party.world_ranks = inter ? world_ranks_of_both_groups(comm) : world_ranks_of(comm);
+  party.ranks = static_cast<Rank>(party.world_ranks.size());
+  const std::optional<Neighbourhood> found = inter ? std::nullopt : neighbourhood_of(comm, party.ranks, party.rank);
+  if (found)
+    for (const auto* const list : {&found->to, &found->from})
+      std::ranges::copy_if(*list, std::back_inserter(party.neighbours), [](Rank rank) { return rank >= 0; });
   return party;
 }
 
 std::string json_of(const Party& party) {
-  std::string members;
-  for (const int rank : party.world_ranks) members += (members.empty() ? "" : ", ") + number(rank);
   return std::string("\"background\": ") + (party.background ? "true" : "false") +
-         ", \"name\": " + json_text(party.name) + ", \"members\": [" + members +
-         "], \"own_rank\": " + number(party.rank) + ", \"ranks\": " + number(party.ranks);
+         ", \"name\": " + json_text(party.name) + ", \"members\": [" + listed(party.world_ranks) +
+         "], \"neighbours\": [" + listed(party.neighbours) + "], \"own_rank\": " + number(party.rank) +
+         ", \"ranks\": " + number(party.ranks);
 }
 
 std::string json_of(const Stall& stall) {
   const Seen& post = stall.post;
-  std::string json = "\"seconds\": " + seconds_text(stall.seconds);
-  json.erase(json.size() - 2);
+  std::string json = "\"seconds\": " + fixed_text(stall.seconds, 1);
   json += ", \"communicator\": " + number(post.number) + ", " + json_of(stall.party) +
           ", \"call\": " + number(post.call()) + ", \"collective\": ";
-  json += post.in_call() ? json_text("MPI_" + std::string(name_of(static_cast<Collective>(post.collective)))) : "null";
+  const std::string collective = collective_of(stall);
+  json += collective.empty() ? "null" : json_text(collective);
   json += ", \"bytes\": " + number(post.bytes) + ", \"algorithm\": " + json_text(stall.algorithm) +
           ", \"doing\": " + json_text(doing_names[static_cast<std::size_t>(post.doing)]) +
           ", \"step\": " + number(post.step) + ", \"messages\": " + messages_json(stall) +

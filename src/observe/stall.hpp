@@ -13,9 +13,11 @@ namespace swapmeet {
 /// A communicator that is watched.
 struct Party {
   bool background = false;       ///< its non-blocking exchanges
+  bool inter = false;            ///< of two groups; members are those of both, as they are in MPI_COMM_WORLD
   std::string name;              ///< as the application has set it; "": it has none
-  std::vector<int> world_ranks;  ///< of its members, negative if they have none; none: not known
+  std::vector<int> world_ranks;  ///< of its members, negative if they have none
   Rank rank = 0, ranks = 1;
+  std::vector<Rank> neighbours{};  ///< of the rank in its virtual topology, if it has one
 };
 
 /// `comm`, as its group says. Local.

@@ -1,10 +1,10 @@
 #include "observe/watchdog.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -12,6 +12,7 @@
 #include "mpi/thread.hpp"
 #include "observe/json.hpp"
 #include "observe/statistics.hpp"
+#include "schedule/names.hpp"
 #include "schedule/output_file.hpp"
 #include "schedule/text_hash.hpp"
 
@@ -74,6 +75,18 @@ std::int64_t hash_of(const Party& party) {
   return static_cast<std::int64_t>(hash.value() >> 1);
 }
 
+std::int64_t hash_of(const std::string& name) {
+  TextHash hash;
+  hash.add(name);
+  return name.empty() ? 0 : static_cast<std::int64_t>(hash.value() >> 1);
+}
+
+/// Of its processes' numbers, as the kernel names it; 0: not known.
+std::uint64_t process_namespace() {
+  struct stat of{};
+  return stat("/proc/self/ns/pid", &of) == 0 ? of.st_ino : 0;
+}
+
 }  // namespace
 
 std::string Watchdog::start(Setting setting) {
@@ -115,6 +128,7 @@ Post* Watchdog::take(Party party) {
     if (Post::get(post.party) != 0) continue;
     Post::set(post.number, Seen::no_number);
     Post::set(post.members, members);
+    Post::set(post.name, hash_of(party.name));
     Post::set(post.entered, 0);
     Post::set(post.left, 0);
     Post::set(post.background, party.background);
@@ -147,7 +161,8 @@ void Watchdog::watch() {
   const std::chrono::duration<double> wanted{setting_.seconds / looks_each_limit};
   const auto interval = std::clamp(wanted, least_pause, longest_pause);
   write("\"event\": \"watches\", \"ranks\": " + std::to_string(setting_.ranks) +
-        ", \"host\": " + json_text(host_name()) + ", \"seconds\": " + std::to_string(setting_.seconds));
+        ", \"host\": " + json_text(host_name()) + ", \"process_namespace\": " + std::to_string(process_namespace()) +
+        ", \"seconds\": " + short_text(setting_.seconds, 6));
   Clock::time_point last = Clock::now();
   std::unique_lock lock(mutex_);
   while (!wakes_.wait_for(lock, interval, [this] { return ends_; })) {
@@ -257,7 +272,7 @@ void Watchdog::report_no_call() {
            ", \"calls\": " + std::to_string(seen.left) + '}';
   }
   const bool finalizes = board_->finalizes.load(std::memory_order_relaxed) != 0;
-  write("\"event\": \"no call\", \"seconds\": " + std::to_string(no_call_.count()) +
+  write("\"event\": \"no call\", \"seconds\": " + fixed_text(no_call_.count(), 1) +
         ", \"finalizes\": " + (finalizes ? "true" : "false") + ", \"communicators\": [" + all + ']');
 }
 
@@ -268,10 +283,9 @@ void Watchdog::write(const std::string& record) {
   const std::string line = "{\"swapmeet_watchdog\": 1, \"rank\": " + std::to_string(setting_.rank) +
                            ", \"process\": " + std::to_string(process_) + ", " + record + "}\n";
   const Result<int> file = open_output(file_, O_APPEND);
-  const ssize_t written = file ? ::write(*file, line.data(), line.size()) : -1;
-  file_failed_ = written != static_cast<ssize_t>(line.size());
-  if (file_failed_)
-    warn("SWAPMEET_WATCHDOG: cannot write " + file_ + ": " + (file ? std::strerror(errno) : file.problem().text()));
+  const std::string problem = file ? write_all(*file, line) : file.problem().text();
+  file_failed_ = !problem.empty();
+  if (file_failed_) warn("SWAPMEET_WATCHDOG: cannot write " + file_ + ": " + problem);
   if (file) close(*file);
 }
 

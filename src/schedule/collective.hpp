@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace swapmeet {
@@ -22,6 +23,13 @@ inline constexpr std::size_t alltoalls = 3;
 
 constexpr std::string_view name_of(Collective collective) {
   return collective_names[static_cast<std::size_t>(collective)];
+}
+
+/// Of the call that does not block, as in "Ialltoall".
+inline std::string name_of_start(Collective collective) {
+  std::string name = "I" + std::string(name_of(collective));
+  name[1] = static_cast<char>(name[1] - 'A' + 'a');
+  return name;
 }
 
 constexpr bool of_neighbours(Collective collective) { return static_cast<std::size_t>(collective) >= alltoalls; }

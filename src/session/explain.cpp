@@ -49,10 +49,4 @@ void explain_plan(Collective collective, const Communicator& communicator, const
 
 std::string name_of_plan(Collective collective) { return std::string(name_of(collective)) + "_init"; }
 
-std::string name_of_start(Collective collective) {
-  std::string name = "I" + std::string(name_of(collective));
-  name[1] = static_cast<char>(name[1] - 'A' + 'a');
-  return name;
-}
-
 }  // namespace swapmeet

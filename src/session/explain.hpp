@@ -18,8 +18,6 @@ void explain(std::string_view name, Collective collective, const Communicator& c
 void explain_plan(Collective collective, const Communicator& communicator, const std::string& spec,
                   const std::string& reason);
 
-/// "Ialltoall"
-std::string name_of_start(Collective collective);
 /// "Alltoall_init"
 std::string name_of_plan(Collective collective);
 

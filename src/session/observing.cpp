@@ -69,6 +69,7 @@ void Communicator::trace_as_told() {
 
 bool Communicator::suits(const Passing& mine) {
   if (!refusal_.empty()) return true;  // not all ranks may check
+  if (Post* const to = post()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
   find_ours();
   ++checked_;

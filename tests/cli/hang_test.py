@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -45,13 +46,16 @@ def waits(rank: int, ranks: int, receives: list[int] | None = None, **more: Any)
     }
 
 
+def past_calls(ranks: int, calls: int, **more: Any) -> Record:
+    return {"communicator": 0, "background": False, "members": list(range(ranks)), "calls": calls, **more}
+
+
 def no_call(rank: int, ranks: int, calls: int, **more: Any) -> Record:
-    here = {"communicator": 0, "background": False, "members": list(range(ranks)), "calls": calls}
     return {
         "rank": rank,
         "process": os.getpid(),
         "event": "no call",
-        "communicators": [here],
+        "communicators": [past_calls(ranks, calls)],
         "finalizes": False,
         **more,
     }
@@ -124,6 +128,20 @@ def test_a_rank_that_is_gone(tmp_path: Path) -> None:
     assert "stack" not in text
 
 
+def test_processes_of_another_namespace_are_not_looked_at(tmp_path: Path) -> None:
+    """Though the host is the same: by their numbers, they are others here, or none."""
+    here = os.stat("/proc/self/ns/pid").st_ino
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for namespace, state in ((here, "X"), (here + 1, "?"), (0, "X")):
+        (folder := tmp_path / str(namespace)).mkdir()
+        dead = watches(0, 1, process=ended.pid, host=socket.gethostname(), process_namespace=namespace)
+        assert read(folder, dead)[0].state == state
+    there = all_watch(2, host=socket.gethostname(), process_namespace=here + 1)
+    text = page(tmp_path, *there, waits(0, 2, [1]), no_call(1, 2, 2))
+    assert "  rank 1 has not come: it is in no all-to-all; rank 0 waits for it\n\nRanks:" in text
+
+
 def test_counts_that_differ(tmp_path: Path) -> None:
     """Not a circle, though rank 0 waits for rank 1 in the next call."""
     text = page(tmp_path, *all_watch(2), waits(0, 2, [1], call=4), waits(1, 2, [0], call=3))
@@ -148,6 +166,79 @@ def test_the_shortest_circle(tmp_path: Path) -> None:
     assert circle[1].endswith("waits to receive 8 B from rank 3")
 
 
+def first(rank: int, ranks: int, name: str, **more: Any) -> Record:
+    """In its first call on a communicator of all ranks, which have not met."""
+    return waits(rank, ranks, communicator=-1, name=name, call=1, collective=None, bytes=0, algorithm="", **more)
+
+
+def test_first_calls_on_two_communicators_of_the_same_ranks(tmp_path: Path) -> None:
+    rows = [first(0, 3, "alpha"), first(1, 3, "beta"), first(2, 3, "alpha")]
+    text = page(tmp_path, *all_watch(3), *rows)
+    assert "  ranks wait for one another:\n    rank 0, in call 1 on alpha, waits for rank 1\n" in text
+    assert "    rank 1, in call 1 on beta, waits for rank 0\n" in text
+
+
+@pytest.mark.parametrize(
+    "past",
+    [past_calls(3, 5, communicator=-1, name="beta"), past_calls(3, 5, name="beta")],
+    ids=["not met", "met"],
+)
+def test_past_calls_on_another_communicator_of_the_same_ranks(tmp_path: Path, past: Record) -> None:
+    rows = [first(0, 3, "alpha"), no_call(1, 3, 0, communicators=[past]), first(2, 3, "alpha")]
+    text = page(tmp_path, *all_watch(3), *rows)
+    assert "  rank 1 has not come: it is in no all-to-all; ranks 0, 2 wait for it\n" in text
+
+
+def test_an_intercommunicator(tmp_path: Path) -> None:
+    """Of all ranks, which never meet on it; they have met on MPI_COMM_WORLD."""
+    rows = [first(rank, 4, "", doing="host") for rank in range(3)]
+    world = past_calls(4, 2, name="MPI_COMM_WORLD")
+    text = page(tmp_path, *all_watch(4), *rows, no_call(3, 4, 2, communicators=[world]))
+    assert "  rank 3 has not come: it is in no all-to-all; ranks 0-2 wait for it\n" in text
+    (tmp_path / "next").mkdir()
+    here = past_calls(4, 1, communicator=-1, name="")
+    rows = [{**row, "call": 2} for row in rows]
+    text = page(tmp_path / "next", *all_watch(4), *rows, no_call(3, 4, 2, communicators=[world, here]))
+    assert "  rank 3 has not come: it is in no all-to-all; ranks 0-2 wait for it\n" in text
+    (tmp_path / "over").mkdir()
+    here["calls"] = 2
+    text = page(tmp_path / "over", *all_watch(4), *rows, no_call(3, 4, 2, communicators=[world, here]))
+    assert "which rank 3 has ended: the counts of the two differ" in text
+
+
+def test_a_rank_in_a_call_on_another_communicator_than_an_intercommunicator(tmp_path: Path) -> None:
+    rows = [first(0, 2, "", doing="host"), waits(1, 2)]
+    text = page(tmp_path, *all_watch(2), *rows)
+    assert "    rank 1, in call 3 on MPI_COMM_WORLD (MPI_Alltoall, sends 24 B, direct), waits for rank 0\n" in text
+    assert "has ended" not in text
+
+
+@pytest.mark.parametrize("collective", ["MPI_Neighbor_alltoall", "MPI_Ineighbor_alltoallw"])
+def test_an_exchange_of_neighbours_waits_for_neighbours(tmp_path: Path, collective: str) -> None:
+    """In the host MPI; a rank may be listed twice, and the rank itself."""
+    ring = {"doing": "host", "collective": collective, "members": [3, 2, 1, 0]}
+    row = waits(3, 4, neighbours=[1, 0, 1], **ring)
+    text = page(tmp_path, *all_watch(4), row, *(no_call(rank, 4, 2) for rank in range(3)))
+    assert "rank 2 has not come" in text
+    assert "rank 1 has not come" not in text
+    assert "rank 0 has not come" not in text
+    (tmp_path / "setting up").mkdir()
+    row["doing"] = "meeting"
+    text = page(tmp_path / "setting up", *all_watch(4), row, *(no_call(rank, 4, 2) for rank in range(3)))
+    assert all(f"rank {rank} has not come" in text for rank in range(3))
+
+
+def test_a_rank_that_waits_alone(tmp_path: Path) -> None:
+    text = page(tmp_path, *all_watch(2), waits(0, 2, [1]), no_call(1, 2, 2))
+    assert text.startswith("rank 0 of 2 waits in an all-to-all\n")
+
+
+def test_only_an_exchange_has_steps(tmp_path: Path) -> None:
+    text = page(tmp_path, *all_watch(2), waits(0, 2, doing="host", step=0), waits(1, 2, [0]))
+    assert text.count(", step 0") == 1
+    assert re.search(r"rank 1 .*: exchanging, step 0$", text, re.MULTILINE)
+
+
 def test_a_rank_that_goes_on_waits_no_more(tmp_path: Path) -> None:
     goes_on = {"rank": 0, "process": os.getpid(), "event": "goes on"}
     ranks = read(tmp_path, *all_watch(2), waits(0, 2, [1]), goes_on)
@@ -160,14 +251,43 @@ def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     assert hang.read(tmp_path)[0].ranks == 2
 
 
+@pytest.mark.parametrize("end", ["\u2028", "\u0085", "\u2029"])
+def test_a_name_may_hold_what_ends_lines_elsewhere(tmp_path: Path, end: str) -> None:
+    rows = [watches(0, 2), waits(0, 2, name=f"a{end}b")]
+    (tmp_path / "0.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    assert f"in call 3 on a{end}b (" in hang.page(hang.read(tmp_path), lambda process: [])
+
+
 def test_what_no_watchdog_wrote_is_told_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "0.jsonl").write_text(json.dumps(watches(0, 2)) + '\n{"rank": 0, "process": 1, "event": "waits"}\n')
     with pytest.raises(SwapmeetError, match='0.jsonl, line 2: ".*" is missing'):
         hang.read(tmp_path)
 
 
+HOST_KNOWS = (
+    ", with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the host MPI knows: counts "
+    "that differ, perhaps"
+)
+
+
 def test_the_host_mpi_knows(tmp_path: Path) -> None:
     rows = [waits(rank, 2, doing="host") for rank in range(2)]
-    assert "all ranks are in the same call; what it waits for, only the host MPI knows" in page(
-        tmp_path, *all_watch(2), *rows
-    )
+    assert f"  ranks 0-1 wait{HOST_KNOWS}\n\nRanks:" in page(tmp_path, *all_watch(2), *rows)
+
+
+def test_the_host_mpi_knows_of_some_ranks(tmp_path: Path) -> None:
+    """Rank 0 waits for rank 1, that elsewhere with rank 2; rank 3 waits for none."""
+    pair = {"doing": "host", "communicator": 4, "name": "pair", "members": [1, 2]}
+    rows = [waits(0, 4, [1]), waits(1, 2, **pair), waits(2, 2, **pair), no_call(3, 4, 2)]
+    assert f"  ranks 1-2 wait{HOST_KNOWS}\n\nRanks:" in page(tmp_path, *all_watch(4), *rows)
+
+
+def test_the_host_mpi_knows_of_a_rank_that_awaits_none(tmp_path: Path) -> None:
+    alone = waits(0, 2, doing="host", collective="MPI_Neighbor_alltoall", neighbours=[0])
+    assert f"  rank 0 waits{HOST_KNOWS}\n\nRanks:" in page(tmp_path, *all_watch(2), alone, no_call(1, 2, 2))
+
+
+def test_communicators_without_names_may_be_different_ones(tmp_path: Path) -> None:
+    rows = [first(rank, 2, "") for rank in range(2)]
+    text = page(tmp_path, *all_watch(2), *rows)
+    assert f"  ranks 0-1 wait{HOST_KNOWS}; these may be calls on different communicators of the same ranks\n\n" in text

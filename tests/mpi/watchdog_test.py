@@ -248,12 +248,21 @@ def test_a_thread_that_cannot_be_made_is_a_warning(hang, compiled, wheel: str) -
     assert printed.count(warning) == RANKS
 
 
+@pytest.mark.in_turn
+def test_a_call_whose_arguments_are_compared(hang, wheel: str) -> None:
+    """Nothing is known of it but the function: not what the call before has sent, and how."""
+    reports, _ = hang(wheel, "skip", "spread-out", 2, env={"SWAPMEET_CHECK": "1"})
+    wait = waits(reports[0])
+    assert (wait["call"], wait["collective"], wait["bytes"], wait["algorithm"]) == (3, "MPI_Alltoall", 0, "")
+    assert "MPI_COMM_WORLD (3 ranks): MPI_Alltoall; it is comparing its arguments" in wait["text"]
+
+
 def test_a_non_blocking_call(hang) -> None:
     """By MPICH, where the library serves it."""
     reports, _ = hang("mpich", "started", "shared-memory", 2)
     for rank in (0, 2):
         wait = waits(reports[rank])
-        assert (wait["background"], wait["call"], wait["collective"], wait["bytes"]) == (True, 1, "MPI_Alltoall", 24)
+        assert (wait["background"], wait["call"], wait["collective"], wait["bytes"]) == (True, 1, "MPI_Ialltoall", 24)
         assert re.search(r"rank 1 \(.*: (has not come|it is in no).*", wait["text"])
 
 
@@ -300,6 +309,21 @@ def test_the_page_has_the_circle_of_waiting(page, wheel: str) -> None:
     assert "\n  ranks wait for one another:\n" in text
     assert re.search(r"\n    rank 0, in call 2 on pressure \(.*\), waits to receive 8 B from rank [12]\n", text)
     assert re.search(r"\n    rank [12], in call 2 on velocity \(.*\), waits to receive 8 B from rank 0\n", text)
+
+
+@pytest.mark.in_turn
+def test_the_page_has_the_circle_of_first_calls(page, wheel: str) -> None:
+    """On communicators of the same ranks, known by their names alone: their ranks have not met."""
+    text = page(wheel, "firsts", "spread-out")
+    assert "\n  ranks wait for one another:\n" in text, text
+    assert re.search(r"\n    rank 0, in call 1 on pressure.*, waits for rank [12]\n", text), text
+    assert re.search(r"\n    rank [12], in call 1 on velocity.*, waits for rank 0\n", text), text
+
+
+@pytest.mark.in_turn
+def test_the_page_names_the_rank_missing_in_an_intercommunicator(page, wheel: str) -> None:
+    text = page(wheel, "inter", "spread-out")
+    assert "\n  rank 1 has not come: it is in no all-to-all; ranks 0, 2 wait for it\n" in text
 
 
 @pytest.mark.in_turn

@@ -5,6 +5,7 @@ Each rank writes JSON lines (SWAPMEET_WATCHDOG, docs/howto/hangs.md). Ranks here
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -26,6 +27,7 @@ LATE_S = 3.0  #: that the last report of a hang may come later than the limit be
 STACK_LIMIT_S = 60
 MOST_STACKS = 4
 MOST_FRAMES = 25
+OF_NEIGHBOURS = ("MPI_Neighbor_", "MPI_Ineighbor_")
 GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
 
 
@@ -41,6 +43,7 @@ class Watches(Event, tag="watches"):
 
     ranks: int  #: of the job
     host: str
+    process_namespace: int = 0  #: inode of its /proc/self/ns/pid; 0: not known
 
 
 class GoesOn(Event, tag="goes on"):
@@ -56,8 +59,9 @@ class PastCalls(msgspec.Struct):
 
     communicator: int  #: -1: its ranks have not met
     background: bool  #: for calls that do not block
-    members: list[int]  #: in MPI_COMM_WORLD; -1: not in it
+    members: list[int]  #: in MPI_COMM_WORLD; -1: not in it. Of both groups of an intercommunicator, sorted
     calls: int
+    name: str = ""  #: of the communicator
 
 
 class NoCall(Event, tag="no call"):
@@ -79,10 +83,10 @@ class Waits(Event, tag="waits"):
     """The rank waits in a call."""
 
     seconds: float
-    communicator: int  #: this and the next two as of PastCalls
+    communicator: int  #: this and the next three as of PastCalls
     background: bool
     members: list[int]
-    name: str  #: of the communicator
+    name: str
     call: int  #: its number on the communicator, from 1
     collective: str | None
     bytes: int
@@ -91,6 +95,7 @@ class Waits(Event, tag="waits"):
     step: int  #: -1: in none
     messages: list[Message]
     says: str
+    neighbours: list[int] = []  #: in the communicator, of the rank
 
 
 Line: TypeAlias = Watches | Waits | GoesOn | NoCall | Ends
@@ -105,8 +110,9 @@ class Rank:
     ranks: int = 0  #: of the job
     process: int = 0
     host: str = ""
+    process_namespace: int = 0
     last: Waits | NoCall | Ends | None = None  #: the last thing that it has reported, but that it watches
-    state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none
+    state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none; ?: it cannot be looked at from here
 
     @property
     def call(self) -> Waits | None:
@@ -126,10 +132,18 @@ class Rank:
     def calls_ended(self, call: Waits) -> int | None:
         """How many calls it has ended on the communicator of a wait; None: it is not known."""
         own = self.call
-        if own is not None and same_communicator(own, call):
-            return own.call - 1
-        rows = self.last.communicators if isinstance(self.last, NoCall) else ()
-        return next((row.calls for row in rows if same_communicator(row, call)), None)
+        ended: list[tuple[Waits | PastCalls, int]] = [(own, own.call - 1)] if own else []
+        if isinstance(self.last, NoCall):
+            ended = [(row, row.calls) for row in self.last.communicators]
+        # a call in which one of two ranks is yet to meet, the other has not ended: that is another communicator
+        return max(
+            (
+                calls
+                for one, calls in ended
+                if same_communicator(one, call) and (one.communicator == call.communicator or calls < call.call)
+            ),
+            default=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -143,10 +157,12 @@ class Edge:
 
 
 def same_communicator(one: Waits | PastCalls, other: Waits) -> bool:
-    """Whether two ranks speak of the same communicator; before its ranks have met, it is known by its members alone."""
+    """Whether two ranks speak of the same communicator, as far as members and names show before its ranks have met."""
     if one.members != other.members or one.background != other.background:
         return False
-    return one.communicator == other.communicator or -1 in (one.communicator, other.communicator)
+    if -1 not in (one.communicator, other.communicator):
+        return one.communicator == other.communicator
+    return one.name == other.name or "" in (one.name, other.name)
 
 
 def read(folder: Path) -> dict[int, Rank]:
@@ -158,10 +174,10 @@ def read(folder: Path) -> dict[int, Rank]:
         If a line is none of a watchdog: with its file and number.
     """
     ranks: dict[int, Rank] = {}
+    here = {(socket.gethostname(), namespace) for namespace in (0, process_namespace())}
     for file in sorted(folder.glob("*.jsonl")):
-        for number, line in enumerate(file.read_text(errors="replace").splitlines(keepends=True), 1):
-            if not line.endswith("\n"):
-                continue  # it is being written
+        *lines, _ = file.read_text(errors="replace").split("\n")  # what has no end of line is being written
+        for number, line in enumerate(lines, 1):
             try:
                 event = LINES.decode(line)
             except msgspec.MsgspecError as problem:
@@ -169,14 +185,22 @@ def read(folder: Path) -> dict[int, Rank]:
             rank = ranks.setdefault(event.rank, Rank(event.rank))
             rank.process = event.process
             if isinstance(event, Watches):
-                rank.ranks, rank.host = event.ranks, event.host
+                rank.ranks, rank.host, rank.process_namespace = event.ranks, event.host, event.process_namespace
             rank.last = None if isinstance(event, Watches | GoesOn) else event
     for rank in ranks.values():
-        if rank.host == socket.gethostname():
+        if (rank.host, rank.process_namespace) in here:
             rank.state = process_state(rank.process)
         if isinstance(rank.last, Ends):
             rank.state = "?"  # it ended as it should
     return ranks
+
+
+def process_namespace() -> int:
+    """That of this process, by its inode; 0: it is not known."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
 
 
 def process_state(process: int) -> str:
@@ -210,11 +234,12 @@ def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
 
 
 def _awaited(call: Waits) -> Iterable[tuple[int, str]]:
-    """(rank in the communicator, which message), or all ranks without a message."""
+    """(rank in the communicator, which message), or without a message all ranks, or neighbours."""
     messages = call.messages if call.doing == "exchanging" else []
     receives = [message for message in messages if message.direction == "receive"]
     if not messages:
-        return [(peer, "") for peer in range(len(call.members))]
+        of_neighbours = call.doing == "host" and (call.collective or "").startswith(OF_NEIGHBOURS)
+        return [(peer, "") for peer in (set(call.neighbours) if of_neighbours else range(len(call.members)))]
     peers: dict[int, str] = {}
     for message in receives or messages:
         size = f"{message.bytes} B " if message.bytes > 0 else "a message "
@@ -251,6 +276,12 @@ def listed(ranks: Iterable[int]) -> str:
     return f"rank{'' if len(numbers) == 1 else 's'} {runs_text(numbers)}"
 
 
+def waiting(ranks: Iterable[int]) -> str:
+    """As in "rank 3 waits", or "ranks 0-2, 5 wait"."""
+    text = listed(ranks)
+    return f"{text} {'wait' if text.startswith('ranks') else 'waits'}"
+
+
 def call_text(call: Waits) -> str:
     """Which call a rank waits in."""
     kind = "non-blocking call" if call.background else "call"
@@ -284,7 +315,9 @@ def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str
     total = max((rank.ranks for rank in ranks.values()), default=0)
     everyone = {number: ranks.get(number, Rank(number)) for number in range(total)}
     waits = edges(everyone)
-    lines = [f"{listed(n for n, rank in everyone.items() if rank.waits)} of {total} wait in all-to-alls", ""]
+    waiters = [number for number, rank in everyone.items() if rank.waits]
+    how = "waits in an all-to-all" if len(waiters) == 1 else "wait in all-to-alls"
+    lines = [f"{listed(waiters)} of {total} {how}", ""]
     lines += ["Cause:", *(f"  {line}" for line in _cause(everyone, waits, stack_of)), "", "Ranks:"]
     for number, rank in everyone.items():
         lines += [f"  {line}" for line in _rank_lines(number, rank, waits)]
@@ -298,7 +331,7 @@ def _rank_lines(number: int, rank: Rank, waits: list[Edge]) -> list[str]:
     call = rank.call
     if call is None:
         return [f"rank {number}{process}: {away_text(rank)}"]
-    step = f", step {call.step}" if call.step >= 0 else ""
+    step = f", step {call.step}" if call.doing == "exchanging" and call.step >= 0 else ""
     lines = [f"rank {number}{process}: {call.seconds:.1f} s in {call_text(call)}: {call.says}{step}"]
     by_why: dict[str, list[int]] = {}
     for edge in waits:
@@ -318,9 +351,8 @@ def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int
         rank = ranks[number]
         if rank.waits or all(edge.ended for edge in incoming):
             continue
-        waiters = listed(edge.waiter for edge in incoming)
-        plural = "wait" if waiters.startswith("ranks") else "waits"
-        lines.append(f"rank {number} has not come: it {away_text(rank)}; {waiters} {plural} for it")
+        waiters = waiting(edge.waiter for edge in incoming)
+        lines.append(f"rank {number} has not come: it {away_text(rank)}; {waiters} for it")
         if rank.state not in (*GONE, "?") and stacks < MOST_STACKS:
             stacks += 1
             lines += [f"    {line}" for line in stack_of(rank.process)]
@@ -341,7 +373,14 @@ def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int
             f"  rank {edge.waiter}, in {call}, waits {edge.why or 'for'} rank {edge.awaited}"
             for edge, call in zip(found, calls, strict=True)
         ]
-    return ["all ranks are in the same call; what it waits for, only the host MPI knows: counts that differ, perhaps"]
+    explained = {edge.waiter for edge in waits}
+    others = {n: call for n, rank in ranks.items() if (call := rank.call) is not None and n not in explained}
+    unsure = any(call.communicator == -1 and not call.name for call in others.values())
+    return [
+        f"{waiting(others)}, with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the host "
+        "MPI knows: counts that differ, perhaps"
+        + ("; these may be calls on different communicators of the same ranks" if unsure else "")
+    ]
 
 
 def stack(process: int) -> list[str]:

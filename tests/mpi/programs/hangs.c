@@ -5,11 +5,13 @@
  *   skip      rank 1 does not come to the third call
  *   counts    rank 1 expects from rank 0 what that does not send, in MPI_Alltoallv
  *   orders    rank 0 calls on one communicator, the others on another
+ *   firsts    the same, and these calls are the first on both
+ *   inter     rank 1 does not come to a call on an intercommunicator, of rank 0 and the others
  *   stopped   rank 1 stops itself
  *   dies      rank 1 kills itself
  *   busy      rank 1 comes to the third call late: the job ends
  *   started   rank 1 does not come to the third call, a non-blocking one
- *   fine      nobody is late: the job ends */
+ *   fine      no rank is late: the job ends */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +30,13 @@ static void unequal(void) {
   for (int i = 0; i < ranks; ++i) sent[i] = received[i] = bytes, places[i] = i * bytes;
   if (rank == 0) sent[1] = 0;
   MPI_Alltoallv(send, sent, places, MPI_BYTE, receive, received, places, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static MPI_Comm between_groups(void) {
+  MPI_Comm half, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 25, &both);
+  return both;
 }
 
 static void wait_for_ever(void) {
@@ -54,9 +63,12 @@ int main(int count, char **words) {
     exchange(rank == 0 ? one : other);
     exchange(rank == 0 ? other : one);
   }
+  if (!strcmp(how, "firsts")) exchange(rank == 0 ? one : other);
   if (!strcmp(how, "duplicate") && rank != 1) exchange(one);
-  if (rank == 1 &&
-      (!strcmp(how, "duplicate") || !strcmp(how, "skip") || !strcmp(how, "first") || !strcmp(how, "started")))
+  const MPI_Comm both = !strcmp(how, "inter") ? between_groups() : MPI_COMM_NULL;
+  if (!strcmp(how, "inter") && rank != 1) exchange(both);
+  if (rank == 1 && (!strcmp(how, "inter") || !strcmp(how, "duplicate") || !strcmp(how, "skip") ||
+                    !strcmp(how, "first") || !strcmp(how, "started")))
     wait_for_ever();
   if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
   if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);

@@ -3,6 +3,7 @@
 /// ended (the rest ends with MPI_COMM_SELF, session/context.cpp). Each goes on to the next of its own name, for a tool that is
 /// loaded behind us begins there.
 #include "api/export.hpp"
+#include "interpose/foreign.hpp"
 #include "interpose/thread_agreement.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
@@ -22,6 +23,8 @@ void end() {
   swapmeet::guarded([] {
     swapmeet::end_thread();
     swapmeet::end_progress();
+    swapmeet::deaths.fetch_add(1,
+                               std::memory_order_release);  // communicators of sessions live on, and are the host MPI's
     return MPI_SUCCESS;
   });
 }
@@ -50,3 +53,13 @@ SWAPMEET_INIT(PMPI_Init_thread, (int* argc, char*** argv, int required, int* pro
 
 SWAPMEET_FINALIZE(MPI_Finalize)
 SWAPMEET_FINALIZE(PMPI_Finalize)
+
+// What sessions make may be used after MPI_Finalize, by which we end.
+#define SWAPMEET_SESSION(name)                                                         \
+  SWAPMEET_NAMED(name, (swapmeet::Handle a, swapmeet::Handle b, swapmeet::Handle c)) { \
+    swapmeet::sessions_opened = true;                                                  \
+    return swapmeet::pass_on(#name, a, b, c);                                          \
+  }
+
+SWAPMEET_SESSION(MPI_Session_init)
+SWAPMEET_SESSION(PMPI_Session_init)

@@ -20,9 +20,6 @@ class Progressed;
 struct All {
   std::mutex mutex;
   std::vector<std::unique_ptr<Progressed>> alive;
-  /// This rank alone; by one of them the application is told that an exchange is over: by the second where errors are to end
-  /// the program. Each is made when it is needed.
-  MPI_Comm bells[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
   int made = 0, tags = 0;  ///< no tags: none was made yet
 };
 All& all() {
@@ -67,8 +64,6 @@ void end_all() {
   for (const auto& one : all().alive) context().under_way->finish(one->planned());
   unwatch_all();
   all().alive.clear();
-  for (MPI_Comm& bell : all().bells)
-    if (bell != MPI_COMM_NULL) PMPI_Comm_free(&bell);
 }
 
 void begin_all() {
@@ -76,7 +71,8 @@ void begin_all() {
   at_end(end_all);
 }
 
-/// For exchanges of `user`. An error is the program's end where one of `user` is.
+/// Of this rank alone: on it the application learns that an exchange of `user` is over. An error is the program's end where one
+/// of `user` is.
 MPI_Comm bell_of(MPI_Comm user) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   bool fatal = false;
@@ -84,12 +80,7 @@ MPI_Comm bell_of(MPI_Comm user) {
     fatal = handler == MPI_ERRORS_ARE_FATAL;
     PMPI_Errhandler_free(&handler);
   }
-  MPI_Comm& bell = all().bells[fatal];
-  if (bell == MPI_COMM_NULL) {
-    bell = this_rank_alone();
-    if (bell != MPI_COMM_NULL && fatal) PMPI_Comm_set_errhandler(bell, MPI_ERRORS_ARE_FATAL);
-  }
-  return bell;
+  return context().alone(fatal ? Context::Errors::fatal : Context::Errors::returned);
 }
 
 }  // namespace

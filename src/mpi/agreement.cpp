@@ -32,15 +32,38 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
 
 }  // namespace
 
+namespace {
+
+MPI_Errhandler handler_of(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;
+}
+
+void leave_error(MPI_Comm*, int*, ...) {}
+
+/// Leaves errors to what the call returns. Not MPI_ERRORS_RETURN, which another thread of the application may set meanwhile.
+MPI_Errhandler quiet_handler() {
+  static const MPI_Errhandler only = [] {
+    MPI_Errhandler made = MPI_ERRORS_RETURN;
+    PMPI_Comm_create_errhandler(leave_error, &made);
+    return made;
+  }();
+  return only;
+}
+
+}  // namespace
+
 ErrorsReturn::ErrorsReturn(MPI_Comm comm) : comm_(comm) {
   if (Coroutine::here()) return;
-  if (PMPI_Comm_get_errhandler(comm, &handler_) != MPI_SUCCESS) handler_ = MPI_ERRHANDLER_NULL;
-  else PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  handler_ = handler_of(comm);
+  if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(comm, quiet_handler());
 }
 
 ErrorsReturn::~ErrorsReturn() {
   if (handler_ == MPI_ERRHANDLER_NULL) return;
-  PMPI_Comm_set_errhandler(comm_, handler_);
+  MPI_Errhandler present = handler_of(comm_);
+  if (present == quiet_handler()) PMPI_Comm_set_errhandler(comm_, handler_);
+  if (present != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&present);
   PMPI_Errhandler_free(&handler_);
 }
 

@@ -47,7 +47,8 @@ class LocalCall<int (*)(Parameters...)> {
   CALL(Send) CALL(Sendrecv) CALL(Test) CALL(Testany) CALL(Unpack) CALL(Wait) CALL(Waitany) CALL(Wtime)
 
 #define SWAPMEET_MPI_LOCAL_CALLS(CALL)                                                                                 \
-  CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_create_keyval) CALL(Comm_get_attr)                         \
+  CALL(Cancel) CALL(Cart_shift) CALL(Cartdim_get) CALL(Comm_create_errhandler) CALL(Comm_create_keyval)                \
+  CALL(Comm_get_attr)                                                                                                  \
   CALL(Comm_get_errhandler) CALL(Comm_get_name) CALL(Comm_get_parent) CALL(Comm_group) CALL(Comm_rank)                 \
   CALL(Comm_remote_group) CALL(Comm_remote_size) CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)         \
   CALL(Comm_test_inter) CALL(Dist_graph_neighbors) CALL(Dist_graph_neighbors_count) CALL(Errhandler_free)              \

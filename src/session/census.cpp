@@ -101,11 +101,12 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
   PMPI_Comm_size(comm, &ranks);
   Census census;
   if (ranks > most_told_to_all) {
-    std::uint64_t of_first[] = {mine.number, mine.recalled, mine.many};
+    std::uint64_t of_first[] = {mine.number, mine.recalled, mine.many, mine.sessions};
     census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, of_first);
     census.number = of_first[0];
     census.recalled = of_first[1];
     census.many = of_first[2] == 1;
+    census.sessions = of_first[3] != 0;
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
@@ -122,6 +123,7 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
     census.threaded |= rank.threaded != 0;
     census.starts_on_host |= rank.starts_on_host != 0;
     census.observed |= rank.observed != 0;
+    census.sessions &= rank.sessions != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
   }

@@ -25,7 +25,8 @@ struct CensusRecord {
   std::int16_t block_bytes = -1;        ///< of `block`; negative: there is none
   std::uint16_t threaded = 0;           ///< whether several threads may call MPI at once
   std::uint8_t starts_on_host = 0;      ///< whether non-blocking and persistent calls are the host MPI's
-  std::uint8_t observed = 0;            ///< whether calls are timed or watched
+  std::uint8_t observed : 1 = 0;        ///< whether calls are timed or watched
+  std::uint8_t sessions : 1 = 0;        ///< whether MPI_Session_init was called
   std::uint32_t recalled = UINT32_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   std::uint32_t many = UINT32_MAX;      ///< 1: as Recalled has it, by rank 0; more than 1 elsewhere
   JoinOffer offer{};
@@ -38,6 +39,7 @@ struct Census {
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool many = false;
   bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< some rank
+  bool sessions = true;                                                             ///< all ranks
   std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
   double ranks_per_core = 1;    ///< the most of any kernel
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.

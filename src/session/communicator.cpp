@@ -77,7 +77,11 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (!prepared && !awaits_no_more_starts()) return nullptr;
   if (!prepared && (!host_is_mpich || has_several_threads())) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
-  if (!prepared && again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return nullptr;
+  if (!prepared) {
+    const ErrorsReturn quiet(user_);
+    // an attribute's copy callback may fail, on all ranks
+    if (PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
+  }
   started_ = std::move(queue);
   return started_.get();
 }
@@ -396,7 +400,7 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   return true;
 }
 
-MPI_Comm Communicator::packing() const { return ours_ != MPI_COMM_NULL ? ours_ : context().packing(); }
+MPI_Comm Communicator::packing() const { return ours_ != MPI_COMM_NULL ? ours_ : context().alone(); }
 
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,

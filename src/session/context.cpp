@@ -83,7 +83,8 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
   guarded([] { return write_memory(context()), MPI_SUCCESS; });
-  if (context().alone != MPI_COMM_NULL) PMPI_Comm_free(&context().alone);
+  for (MPI_Comm& one : context().alone_)
+    if (one != MPI_COMM_NULL) PMPI_Comm_free(&one);
   return MPI_SUCCESS;
 }
 
@@ -139,6 +140,14 @@ void rehearse(Context& all) {
   read_from(getpid(), {&from, 1}, {&to, 1});
 }
 
+MPI_Comm make_alone(Context& all, Context::Errors errors) {
+  MPI_Comm& one = all.alone_[static_cast<std::size_t>(errors)];
+  if (one != MPI_COMM_NULL) return one;
+  one = this_rank_alone();
+  if (one != MPI_COMM_NULL && errors == Context::Errors::fatal) PMPI_Comm_set_errhandler(one, MPI_ERRORS_ARE_FATAL);
+  return one;
+}
+
 /// What programs allocate is to be copied directly, as far as the options ask for it.
 void find_heaps(Context& all) {
   if (all.options.heap_block_bytes == 0 || simulated || all.world_ranks == 1) return;
@@ -176,6 +185,9 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
+  // later they would wait for what the application makes, and that perhaps for a rank in the same call (mpi/making.hpp)
+  if (!host_is_mpich && !simulated)
+    for (const auto errors : {Context::Errors::returned, Context::Errors::fatal}) make_alone(all, errors);
   find_heaps(all);
   if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
@@ -285,10 +297,9 @@ Context::Context() : under_way(std::make_unique<UnderWay>()) {}
 
 Context::~Context() = default;
 
-MPI_Comm Context::packing() {
+MPI_Comm Context::alone(Errors errors) {
   const std::lock_guard lock(mutex);
-  if (alone == MPI_COMM_NULL) alone = this_rank_alone();
-  return alone;
+  return make_alone(*this, errors);
 }
 
 void Context::end(Communicator* communicator) {

@@ -29,6 +29,9 @@ class UnderWay;
 /// Communicators deleted so far in this process.
 inline std::atomic<std::uint64_t> deaths{0};
 
+/// MPI_Session_init was called, perhaps before there is a context.
+inline std::atomic<bool> sessions_opened{false};
+
 /// The communicators of the last calls of a thread. A handle may be used again for another communicator only after it
 /// was freed, which counts as a death.
 class Recent {
@@ -91,14 +94,16 @@ struct Context {
   /// Deletes what was kept for a communicator that ends.
   void end(Communicator* communicator);
 
-  /// Of this rank alone: to pack on. For as long as this.
-  MPI_Comm packing();
+  /// Communicators of this rank alone, for as long as this: one whose errors return, to pack on, too, and one whose errors end
+  /// the program.
+  enum class Errors : std::uint8_t { returned, fatal };
+  MPI_Comm alone(Errors errors = Errors::returned);
 
-  std::mutex mutex;                          ///< guards what follows
-  std::vector<void (*)()> endings;           ///< as of at_end()
-  int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
-  std::vector<Communicator*> communicators;  ///< alive
-  MPI_Comm alone = MPI_COMM_NULL;            ///< packing(), once it was asked for
+  std::mutex mutex;                                     ///< guards what follows
+  std::vector<void (*)()> endings;                      ///< as of at_end()
+  int keyval = MPI_KEYVAL_INVALID;                      ///< of the attribute that holds a Communicator
+  std::vector<Communicator*> communicators;             ///< alive
+  MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};  ///< alone(), once they were asked for
   int world_ranks = 1;
   bool reported = false;
   std::chrono::steady_clock::time_point begin;  ///< when options were read

@@ -15,15 +15,19 @@ namespace swapmeet {
 /// All ranks of the communicator add the same, in the same order. Any thread.
 class PlanComms {
  public:
-  /// Those without a plan on this rank, the i-th as bit i.
+  /// Those without a plan on this rank, the i-th as bit i; and `room`, if the process may have more: MPICH has 2,048 in all.
   std::uint64_t idle() const;
+  static constexpr std::uint64_t room = std::uint64_t{1} << 63;
 
   /// The first of those that have no plan on any rank, which has one now. `number` becomes what it is called here; negative: there
   /// is none.
   MPI_Comm take(std::uint64_t idle_everywhere, int& number);
 
   /// Keeps one that a plan has, until both are gone. Returns its number; negative: there is no room, and the plan frees it.
-  int add(MPI_Comm made);
+  int add(MPI_Comm one);
+
+  /// Frees one that add() has been given, and that is its plan's.
+  static void free(MPI_Comm& one);
 
   /// Its plan is gone. `sound`: nothing on it has failed. False: the plan is to free it.
   bool give_back(int number, bool sound);

@@ -30,7 +30,7 @@ Planned::~Planned() {
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
   if (!comm_.own || (comm_.kept && comm_.kept->give_back(comm_.number, sound_)) || finalised) return;
-  PMPI_Comm_free(&comm_.handle);
+  PlanComms::free(comm_.handle);
 }
 
 int Planned::start() {

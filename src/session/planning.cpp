@@ -179,11 +179,14 @@ void Communicator::try_single_step(Executor& executor, const Request& request, M
   executor.single = made_everywhere(comm, [&] { return make_plan(single_step(), nullptr); });
 }
 
+constexpr const char* few_left = "plans have half of the communicators that MPI has";
+
 /// One that no plan has, or a new one.
 const char* Communicator::find_comm(PlanComm& comm, bool for_request, std::uint64_t idle) {
   comm.kept = plan_comms_;
   comm.handle = comm.kept->take(idle, comm.number);
   if (comm.number >= 0) return nullptr;
+  if (!(idle & PlanComms::room)) return few_left;
   if (for_request) {
     const MadeComm made = another();
     comm.handle = made.comm;
@@ -224,7 +227,7 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   const std::string name = name_of_plan(collective);
   try {
     StartedTuning::Ranks ranks = those_that_try(comm.handle, name);
-    if (!comm.own && !inter_) comm.handle = context().packing();
+    if (!comm.own && !inter_) comm.handle = context().alone();
     planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(comm), exchanges, expected,
                                         std::move(ranks));
   } catch (const std::bad_alloc&) {}

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "mpi/world_ranks.hpp"
+#include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -45,9 +45,7 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
 
 /// "; 8 ranks share a core", the most of any host; "" where each has one.
 std::string sharing(double ranks_per_core) {
-  char text[48] = "";
-  if (ranks_per_core > 1) std::snprintf(text, sizeof text, "; %.3g ranks share a core", ranks_per_core);
-  return text;
+  return ranks_per_core > 1 ? "; " + short_text(ranks_per_core, 3) + " ranks share a core" : "";
 }
 
 }  // namespace
@@ -80,6 +78,11 @@ std::vector<char> Communicator::to_carry(const FirstCall& first) {
   return {blocks, blocks + bytes * shape_.ranks};
 }
 
+namespace {
+constexpr const char* of_session =
+    "all ranks have called MPI_Session_init: it may be a session's, and outlive MPI_Finalize";
+}  // namespace
+
 /// Collective.
 void Communicator::meet(const FirstCall* first) {
   met_ = true;
@@ -99,6 +102,7 @@ void Communicator::meet(const FirstCall* first) {
   mine.threaded = has_several_threads();
   mine.starts_on_host = context().options.nonblocking == Options::Nonblocking::host;
   mine.observed = observed();
+  mine.sessions = sessions_opened;
   if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
   mine.offer = *offer_;
   if (first) carried_ = to_carry(*first);
@@ -116,6 +120,7 @@ void Communicator::meet(const FirstCall* first) {
   if (census.device > 0) leave_devices_alone(device_name(census.device));
   recalled_many_ = census.many;
   if (census.agreed) recalled_bytes_ = std::min<std::size_t>(census.recalled, MemoryStore::most_recalled_bytes);
+  if (census.agreed && census.sessions && user_ != MPI_COMM_WORLD) refusal_ = of_session;
   if (census.agreed) return;
   if (census.fault) {
     refusal_ = "a rank has died";

@@ -16,7 +16,7 @@ MOST_VALUES = 1_000_000
 MOST_WORK = 1 << 28  #: places times the sizes of all dimensions, where nodes are unequal: some seconds
 NEAR_NAME = 0.75  #: of difflib
 RANGE_OF_RADICES = re.compile(r'not "\d+:')
-RANGE = re.compile(r"(\d+)(?::(\d+)(?::(\d+))?)?")
+RANGE = re.compile(r"(\d{1,4000})(?::(\d{1,4000})(?::(\d{1,4000}))?)?")  # Python reads no longer number
 
 
 def parse_spec(text: str, option: str = "") -> _core.Spec:

@@ -1,4 +1,4 @@
-"""Files of text that a user names: read up to a size, written at once; and files for a while."""
+"""Text that a user gives: files, read up to a size and written at once; files for a while; what is not UTF-8."""
 
 from __future__ import annotations
 
@@ -33,6 +33,16 @@ def text_of(path: Path, most_bytes: int) -> str:
         raise SwapmeetError(f"{path}: cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise SwapmeetError(f"{path}: cannot be read: it is not text") from None
+
+
+def is_utf8(text: str) -> bool:
+    """Whether an argument or a variable, as Python has it, was UTF-8."""
+    return printable(text) == text
+
+
+def printable(text: str) -> str:
+    """An argument or a variable with U+FFFD for bytes that are not UTF-8."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def require_place(path: Path) -> None:

@@ -13,6 +13,7 @@ ROUNDS_UP = 0.9995  #: of a unit: printed with three digits, this is 1.00 of it
 
 BYTES = re.compile(r"(\d{1,15})((?<=\d)[KMGkmg]?)(?:iB|B)?")
 LIKE_BYTES = re.compile(r"(\d+) *([kmg]) *i?b?(?:ytes?)?", re.IGNORECASE)
+MOST_BYTES = 2**63 - 1  #: of the core's numbers
 DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|min|h|)")
 DURATION_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([a-z]*)")
@@ -129,7 +130,10 @@ def parse_bytes(text: str, option: str) -> int:
         near = LIKE_BYTES.fullmatch(text.strip())
         hint = f"; did you mean {near[1]}{near[2].upper()}iB?" if near else ""
         raise SwapmeetError(f'{option} "{text}": expected bytes, such as 64, 8KiB or 1MiB{hint}')
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+    size = int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
+    if size > MOST_BYTES:
+        raise SwapmeetError(f'{option} "{text}": expected {MOST_BYTES} bytes or less')
+    return size
 
 
 def parse_duration(text: str, option: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from pathlib import Path
 
@@ -34,6 +35,22 @@ def test_the_rule_that_wins_is_named(tmp_path: Path) -> None:
     assert lines[2] == f"because: rule: {file}, line 4"
     output = said("explain", "-P", "32", "-S", "64", SWAPMEET_TUNING_FILE=str(file))
     assert "because: expected: " in output and "the host MPI" in output
+
+
+NO_TEXT = os.fsdecode(b"\xff\xfe")
+
+
+@pytest.mark.parametrize("name", ["SWAPMEET_ALGORITHM", "SWAPMEET_NODES", "SWAPMEET_TUNING_FILE"])
+def test_a_variable_that_is_not_utf_8_gets_its_warning(name: str) -> None:
+    warning = said("explain", "-P", "8", **{name: NO_TEXT}).splitlines()[0]
+    assert warning.startswith("warning: ") and '"\ufffd\ufffd": ' in warning
+
+
+def test_a_tuning_file_whose_name_is_not_utf_8_is_not_taken_for_none(tmp_path: Path) -> None:
+    file = tmp_path / NO_TEXT
+    file.touch()
+    refused = said("explain", "-P", "8", status=2, SWAPMEET_TUNING_FILE=str(file))
+    assert refused.startswith(f'swapmeet: SWAPMEET_TUNING_FILE="{tmp_path}/\ufffd\ufffd": the name of this file ')
 
 
 def test_what_the_mpi_itself_would_do(tmp_path: Path) -> None:
@@ -141,7 +158,7 @@ def test_the_models_are_asked(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["explain", "-P", "0"], "expected a number from 1 to"),
-        (["explain", "-P", "99999999999"], "expected a number from 1 to"),
+        (["explain", "-P", "99999999"], "expected a number from 1 to"),
         (["explain", "-P", "8", "--nodes", "0"], '--nodes "0": '),
         (["explain", "-P", "8", "--collective", "allgather"], "expected alltoall, alltoallv, alltoallw"),
         (["explain", "-P", "8", "--import", "/nowhere"], "/nowhere: cannot be read: No such file"),

@@ -43,6 +43,13 @@ CASES = [
     (["doctor", "--ranks=1"], '--ranks "1": expected 2 or more'),
     (["topology", "torus(2)", "-P", "9999999"], '-P "9999999": expected 1048576 or less'),
     (["compare", "x", "y", "--tie", "none"], '--tie "none": expected a number'),
+    (["show", "pairwise", "-P", "2147483648"], '-P "2147483648": expected 2147483647 or less'),
+    (["run", "-n", "2147483648", "--", "true"], '-n "2147483648": expected 2147483647 or less'),
+    (["model", "pairwise", "-P", "2147483648"], '"2147483648" is not within 1 to 2147483647'),
+    (["verify", "tra", "-P", "9" * 5000], "expected a number, FIRST:LAST"),
+    (["verify", "tra", "-P", "2147483647"], "GiB are available: choose P up to about"),
+    (["show", "tra", "-P", "2147483647", "--nodes", "8"], "more than 1048576 ranks is too long to print"),
+    (["goal", "tra", "-P", "4", "-S", "999999999999999G"], "expected 9223372036854775807 bytes or less"),
 ]
 
 
@@ -53,6 +60,46 @@ def test_the_nearest_is_named(words: list[str], hint: str) -> None:
     (line,) = done.stderr.splitlines()
     assert line.startswith("swapmeet: ") and hint in line
     assert "known:" not in line and "theta-fit" not in line
+
+
+NO_TEXT = os.fsdecode(b"\xff\xfe")
+NOT_UTF8 = [
+    (["show", NO_TEXT, "-P", "8"], "SPEC"),
+    (["show", "tra", "-P", "8", "--nodes", NO_TEXT], "--nodes"),
+    (["model", "tra", NO_TEXT, "-P", "8", "-S", "8"], "SPEC"),
+    (["verify", NO_TEXT, "-P", "8"], "SPEC"),
+    (["draw", NO_TEXT, "-P", "8"], "SPEC"),
+    (["goal", NO_TEXT, "-P", "8", "-S", "8"], "SPEC"),
+    (["run", "-n", "1", "--algorithm", NO_TEXT, "--", "true"], "--algorithm"),
+    (["simulate", "--estimate", NO_TEXT], "SPEC"),
+    (["tuning", "forget", NO_TEXT], "FILE"),
+]
+
+
+@pytest.mark.parametrize("words, name", NOT_UTF8, ids=lambda part: ascii(part))
+def test_an_argument_that_is_not_utf_8_is_named(
+    words: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(NO_TEXT).touch()  # file names may be so
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert (
+        done.stderr.splitlines()[-1] == f'swapmeet: {name} "\ufffd\ufffd": not UTF-8; type it anew, or rename the file'
+    )
+
+
+def test_files_may_have_names_that_are_not_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / f"{NO_TEXT}.goal"
+    assert CliRunner().invoke(app, ["goal", "tra", "-P", "4", "-S", "8", "-o", str(file)]).exit_code == 0
+    assert file.read_text().startswith("// bruck(")
+
+
+def test_what_needs_more_memory_than_there_is_gets_one_line() -> None:
+    line = f"ulimit -v 6000000; {sys.executable} -m swapmeet model -P 2147483647 -S 8 pairwise"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "swapmeet: out of memory: ask for less, such as fewer ranks (-P)\n"
 
 
 def test_estimates_have_no_empty_columns(tmp_path: Path) -> None:

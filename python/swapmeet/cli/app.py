@@ -120,6 +120,9 @@ def _reporting() -> Iterator[None]:
         _print_no_more()
         print(f"swapmeet: {problem.filename or 'standard output'}: {problem.strerror}", file=sys.stderr)
         raise typer.Exit(BAD_INPUT) from None
+    except MemoryError:
+        print("swapmeet: out of memory: ask for less, such as fewer ranks (-P)", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
     except Exception as problem:
         line = _usage_error(problem)
         if line is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
@@ -11,6 +12,8 @@ import typer.core
 from typer.models import CommandFunctionType
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.specs import MOST_RANKS
+from swapmeet.texts import is_utf8, printable
 
 #: What the value of an option is called in the help, where the command has no other name for it.
 VALUES = {
@@ -60,13 +63,37 @@ class Command(typer.core.TyperCommand):
                     raise SwapmeetError(f'{option.opts[0]} "{value}": its value is missing: {how}')
         typed = [word.partition("=")[0] for word in args]
         try:
-            return super().parse_args(ctx, args)
+            left = super().parse_args(ctx, args)
         except typer.BadParameter as problem:
             wanted = _required(problem.message)
             if wanted is None or problem.param is None or problem.param.name not in given:
                 raise
             name = next((one for one in problem.param.opts if one in typed), problem.param.opts[0])
             raise SwapmeetError(f'{name} "{given[problem.param.name]}": expected {wanted}') from None
+        for param in self.params:
+            ranks = ctx.params.get(param.name)
+            if "--ranks" in param.opts and isinstance(ranks, int) and ranks > MOST_RANKS:
+                name = next((one for one in param.opts if one in typed), param.opts[0])
+                raise SwapmeetError(f'{name} "{ranks}": expected {MOST_RANKS} or less')
+        return left
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; report arguments that are not UTF-8, if the core did not take them, or they could not be printed."""
+        try:
+            return super().invoke(ctx)
+        except (TypeError, UnicodeEncodeError):
+            wrong = ", ".join(f'{_name(param)} "{printable(value)}"' for param, value in self._not_utf8(ctx))
+            if not wrong:
+                raise
+            raise SwapmeetError(f"{wrong}: not UTF-8; type it anew, or rename the file") from None
+
+    def _not_utf8(self, ctx: Any) -> Iterator[tuple[Any, str]]:
+        """The arguments that are not UTF-8."""
+        for param in self.params:
+            given = ctx.params.get(param.name)
+            for value in given if isinstance(given, list | tuple) else [given]:
+                if isinstance(value, str | os.PathLike) and not is_utf8(text := os.fspath(value)):
+                    yield param, text
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line, each argument as the command describes it."""
@@ -84,6 +111,11 @@ class Command(typer.core.TyperCommand):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+def _name(param: Any) -> str:
+    """What messages call a parameter."""
+    return param.opts[0] if param.param_type_name == "option" else re.sub(r"[^A-Z].*", "", param.metavar.lstrip("["))
 
 
 def _required(message: str) -> str | None:

@@ -27,13 +27,13 @@ def show(
     """Print a schedule."""
     if plain and as_json:
         raise SwapmeetError("--plain and --json are two forms of the same: leave one out")
+    if ranks > MOST_RANKS_SHOWN:
+        raise SwapmeetError(f"-P {ranks}: a schedule of more than {MOST_RANKS_SHOWN} ranks is too long to print")
     point = parse_spec(spec, "SPEC")
     require_schedule(point, spec)
     require_nodes(point, nodes, [ranks])
     if problem := point.unsuitable(ranks, nodes):
         raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {problem}')
-    if ranks > MOST_RANKS_SHOWN:
-        raise SwapmeetError(f"-P {ranks}: a schedule of more than {MOST_RANKS_SHOWN} ranks is too long to print")
     if rank is not None and rank >= ranks:
         raise SwapmeetError(f"--rank {rank} is not one of {ranks}: choose 0 to {ranks - 1}")
     if as_json:

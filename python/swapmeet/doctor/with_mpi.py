@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swapmeet import _core
+from swapmeet.choose.surroundings import variables
 from swapmeet.doctor.finding import WRONG, Finding, fine, note, wrong
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.candidates import AUTO
@@ -41,7 +42,7 @@ def findings(target: Mpi, ranks: int, launcher: str | None) -> Iterator[Finding]
         return
     yield fine("library", str(path))
     yield _preload(path, target)
-    options = _core.read_options(_given(), ranks, f"{target.kind} {target.version}")
+    options = _core.read_options(variables(), ranks, f"{target.kind} {target.version}")
     rows = list(_options(options, target))
     yield from rows
     if began.state != WRONG:
@@ -115,7 +116,7 @@ def _options(options: _core.Options, target: Mpi) -> Iterator[Finding]:
                 "variables", problem, "`swapmeet options` lists all; docs/tuning.md lists the files that are read"
             )
     if not options.problems:
-        yield fine("variables", ", ".join(_given()) or "none of SWAPMEET_*")
+        yield fine("variables", ", ".join(variables()) or "none of SWAPMEET_*")
     name = f"{target.kind} {target.version}"
     if options.tuning.file:
         yield fine("tuning file", f"{options.tuning.file}, {len(options.tuning.rules)} rules")
@@ -124,10 +125,6 @@ def _options(options: _core.Options, target: Mpi) -> Iterator[Finding]:
         yield fine(
             "tuning file", f"none for {name} ({places}): built-in rules and online tuning; `swapmeet tune` makes one"
         )
-
-
-def _given() -> list[str]:
-    return [f"{key}={value}" for key, value in os.environ.items() if key.startswith("SWAPMEET_")]
 
 
 def _ranks(target: Mpi, ranks: int, launcher: str | None, asked: str) -> Iterator[Finding]:

@@ -58,7 +58,7 @@ def require_memory(ranks: int) -> None:
         With the largest number of ranks that fits.
     """
     available = available_memory_bytes()
-    need = _core.verify_memory_bytes(ranks)
+    need = _core.verify_memory_bytes(1) * ranks * ranks  # of pairs; of many ranks more than 64 bits hold
     if available is None or need <= available:
         return
     fits = int(ranks * (available / need) ** 0.5)

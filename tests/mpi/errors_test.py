@@ -54,6 +54,15 @@ def test_errors_of_persistent_exchanges_are_fatal_where_others_are(
         assert done.returncode != 0 and "rank 0 goes on" not in done.stdout, done.stdout + done.stderr
 
 
+def test_error_handlers_that_are_set_meanwhile_stay(launch, compiled, wheel: str) -> None:
+    """By another thread, while the first all-to-all on a communicator waits: for its time it has a handler of ours."""
+    done = launch(3, [compiled(wheel, "handler_meanwhile", "-pthread")], mpi=wheel, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if "no MPI_THREAD_MULTIPLE" in done.stdout:
+        pytest.skip("no MPI_THREAD_MULTIPLE")
+    assert "handler_meanwhile: right" in done.stdout, done.stdout + done.stderr
+
+
 THROWING = (
     *("Comm_dup", "Comm_split", "Comm_idup", "Comm_free", "Comm_disconnect", "Barrier", "Allreduce", "Allgather"),
     *("Alltoall", "Alltoallv", "Ialltoall", "Alltoall_init", "Start", "Startall", "Request_free", "Wait", "Waitall"),

@@ -32,6 +32,17 @@ def test_never_waits_for_what_the_application_makes(
         assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10
 
 
+@pytest.mark.parametrize("how", ["typed", "planned"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_makes_what_it_needs_alone_before_the_application_makes_any(
+    launch, compiled, wheel: str, ranks: int, how: str
+) -> None:
+    """Open MPI waits for communicators of one rank, too: to pack derived types on, and for persistent requests."""
+    argv = [compiled(wheel, "made_meanwhile", "-pthread"), how]
+    done = launch(ranks, argv, mpi=wheel, env={"SWAPMEET_NODES": "mpi"}, timeout=20)
+    assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(("spec", "ranks", "most"), [("pairwise", 3, 6), ("two-layer", 4, 6), ("tuna", 5, 6)])
 def test_plans_use_the_communicators_of_those_that_are_freed(
     launch, compiled, preloaded, wheel: str, spec: str, ranks: int, most: int
@@ -44,6 +55,26 @@ def test_plans_use_the_communicators_of_those_that_are_freed(
     assert "plans_anew: right" in done.stdout, done.stdout + done.stderr
     made = re.search(r"counts_made: (\d+)", done.stdout)
     assert made and 0 < int(made[1]) <= most
+
+
+def test_many_plans_leave_communicators_to_the_application(
+    launch, compiled, tallies, tmp_path: Path, wheel: str
+) -> None:
+    """MPICH has 2,048 in a process: the plans beyond half of them are its."""
+    plans, made, starts = 1900, 500, 2
+    env = {"SWAPMEET_NODES": "2", "SWAPMEET_STATS": str(tmp_path / "%r.json")}
+    argv = [compiled(wheel, "many_plans"), str(plans), str(made)]
+    done = launch(2, argv, mpi=wheel, algorithm="pairwise", env=env, timeout=60)
+    assert done.returncode == 0 and "many_plans: right" in done.stdout, done.stdout + done.stderr[-2000:]
+    for rank in range(2):
+        ours = served(tmp_path / f"{rank}.json")["direct(order=shift,window=1,complete=all)"]
+        assert ours == starts * (1024 if wheel == "mpich" else plans)
+
+
+def test_goes_on_where_attributes_refuse_to_be_copied(launch, compiled, wheel: str) -> None:
+    """MPICH's MPI_Comm_idup calls the application's callbacks: an error of one ended the program."""
+    done = launch(3, [compiled(wheel, "refuses_copies")], mpi=wheel, timeout=60)
+    assert done.returncode == 0 and "refuses_copies: right" in done.stdout, done.stdout + done.stderr
 
 
 def test_traces_no_call_that_would_wait_for_the_application(launch, compiled, tmp_path: Path, wheel: str) -> None:

@@ -1,11 +1,11 @@
 /* freed_types MODE: all-to-alls of every form whose derived types are freed while MPI still needs them: after a start, or
  * between the making of a persistent request and its starts. Then other types are made, which may get their memory. Checks
- * every answer. MODE:
+ * every answer. In those of a type for each block, some blocks have no data, and a type that no other block has. MODE:
  *   free      persistent requests are freed
  *   keep      they are left to MPI_Finalize
  *   session   free, on a communicator of a session, without MPI_Init
- * Prints "freed_types: right", and by rank 0 how many attributes of the types of persistent requests were copied, and how
- * many are still there in the end. */
+ * Prints "freed_types: right", and by rank 0 how many attributes of the types of persistent requests were copied, how many are
+ * still there in the end, and how many persistent requests on all ranks had lost the type of the blocks without data. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,13 @@ typedef struct {
   int with, first, blocks;
 } Peers;
 
-static int rank, ranks, key, copied, there; /* attributes of types */
+/* Attributes of types. */
+typedef struct {
+  int key, copied, there;
+} Attributes;
+
+static Attributes any_type, empty_type;
+static int rank, ranks, lost;
 static int from[2 * MOST_INTS * MOST_RANKS], to[2 * MOST_INTS * MOST_RANKS];
 static struct {
   int ones[MOST_RANKS], places[MOST_RANKS], offsets[MOST_RANKS];
@@ -35,13 +41,20 @@ static int value(int source, int destination, int k, int round) {
 }
 
 static int copy(MPI_Datatype type, int keyval, void *extra, void *in, void *out, int *copies) {
-  (void)type, (void)keyval, (void)extra, (void)in, (void)out;
-  return ++copied, ++there, *copies = 1, MPI_SUCCESS;
+  Attributes *const attributes = extra;
+  (void)type, (void)keyval, (void)in, (void)out;
+  return ++attributes->copied, ++attributes->there, *copies = 1, MPI_SUCCESS;
 }
 
 static int delete(MPI_Datatype type, int keyval, void *value_of_it, void *extra) {
-  (void)type, (void)keyval, (void)value_of_it, (void)extra;
-  return --there, MPI_SUCCESS;
+  Attributes *const attributes = extra;
+  (void)type, (void)keyval, (void)value_of_it;
+  return --attributes->there, MPI_SUCCESS;
+}
+
+static void attach(MPI_Datatype type, Attributes *attributes) {
+  MPI_Type_set_attr(type, attributes->key, NULL);
+  ++attributes->there;
 }
 
 static void must(int right, const Peers *peers, int kind, int persistent, const char *what) {
@@ -58,10 +71,12 @@ static MPI_Datatype gapped(int ints) {
   MPI_Type_create_resized(apart, 0, 2 * ints * (MPI_Aint)sizeof(int), &type);
   MPI_Type_free(&apart);
   MPI_Type_commit(&type);
-  MPI_Type_set_attr(type, key, NULL);
-  ++there;
+  attach(type, &any_type);
   return type;
 }
+
+/* The i-th of the blocks, in both directions alike. */
+static int is_empty(const Peers *peers, int kind, int i) { return kind == TYPED && (rank + peers->first + i) % 3 == 2; }
 
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAS_PERSISTENT 1
@@ -74,11 +89,15 @@ static MPI_Datatype gapped(int ints) {
 #endif
 
 static void start(const Peers *peers, int kind, int persistent, int ints, MPI_Request *request) {
-  MPI_Datatype one = gapped(ints), other = gapped(ints);
+  MPI_Datatype one = gapped(ints), other = gapped(ints), empty = gapped(ints);
   int *const ones = each.ones, *const places = each.places, *const offsets = each.offsets;
+  int empties = 0;
+  attach(empty, &empty_type);
   for (int i = 0; i < peers->blocks; ++i) {
-    ones[i] = 1, places[i] = i, each.far[i] = offsets[i] = 2 * i * ints * (int)sizeof(int);
-    each.types[i] = i % 3 == 1 ? other : one;
+    const int is = is_empty(peers, kind, i);
+    empties += is;
+    ones[i] = !is, places[i] = i, each.far[i] = offsets[i] = 2 * i * ints * (int)sizeof(int);
+    each.types[i] = is ? empty : i % 3 == 1 ? other : one;
   }
   if (peers->with == NEIGHBOURS) {
     if (kind == EQUAL) START(Neighbor_alltoall, Ineighbor_alltoall, from, 1, one, to, 1, other);
@@ -93,6 +112,9 @@ static void start(const Peers *peers, int kind, int persistent, int ints, MPI_Re
   }
   MPI_Type_free(&one);
   MPI_Type_free(&other);
+  const int before = empty_type.there;
+  MPI_Type_free(&empty);
+  if (persistent) lost += empties > 0 && empty_type.there < before;
 }
 
 static void fill(const Peers *peers, int ints, int round) {
@@ -112,7 +134,8 @@ static void exchange(const Peers *peers, int kind, int persistent, int ints, int
     if (persistent) fill(peers, ints, round), MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < peers->blocks * ints; ++i) {
-      const int right = value(peers->first + i / ints, rank, i % ints, round);
+      const int block = i / ints, sent = value(peers->first + block, rank, i % ints, round);
+      const int right = is_empty(peers, kind, block) ? POISON : sent;
       must(to[2 * i] == right, peers, kind, persistent, "data");
       must(to[2 * i + 1] == GAP, peers, kind, persistent, "gap");
     }
@@ -150,14 +173,18 @@ static Peers neighbours(MPI_Comm world) {
 
 static void run(MPI_Comm world, int kept) {
   MPI_Comm_rank(world, &rank), MPI_Comm_size(world, &ranks);
-  MPI_Type_create_keyval(copy, delete, &key, NULL);
+  MPI_Type_create_keyval(copy, delete, &any_type.key, &any_type);
+  MPI_Type_create_keyval(copy, delete, &empty_type.key, &empty_type);
   Peers with[WITH] = {{world, ALL, 0, ranks}, another_group(world), neighbours(world)};
   for (int persistent = 0; persistent <= HAS_PERSISTENT; ++persistent) {
-    copied = there = 0;
+    any_type.copied = any_type.there = empty_type.there = 0;
     for (int i = 0; i < WITH; ++i)
       if (with[i].comm != MPI_COMM_NULL) exchanges(&with[i], persistent, kept);
   }
-  if (rank == 0) printf("%d copied, %d there\nfreed_types: right\n", copied, there);
+  int all_lost = 0;
+  MPI_Reduce(&lost, &all_lost, 1, MPI_INT, MPI_SUM, 0, world);
+  if (rank == 0)
+    printf("%d copied, %d there, %d lost\nfreed_types: right\n", any_type.copied, any_type.there, all_lost);
   for (int i = 1; i < WITH; ++i)
     if (with[i].comm != MPI_COMM_NULL) MPI_Comm_free(&with[i].comm);
 }

@@ -55,6 +55,7 @@ SWAPMEET_FINALIZE(MPI_Finalize)
 SWAPMEET_FINALIZE(PMPI_Finalize)
 
 // What sessions make may be used after MPI_Finalize, by which we end.
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define SWAPMEET_SESSION(name)                                                         \
   SWAPMEET_NAMED(name, (swapmeet::Handle a, swapmeet::Handle b, swapmeet::Handle c)) { \
     swapmeet::sessions_opened = true;                                                  \
@@ -63,3 +64,4 @@ SWAPMEET_FINALIZE(PMPI_Finalize)
 
 SWAPMEET_SESSION(MPI_Session_init)
 SWAPMEET_SESSION(PMPI_Session_init)
+#endif

@@ -80,7 +80,7 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (!prepared) {
     const ErrorsReturn quiet(user_);
     // an attribute's copy callback may fail, on all ranks
-    if (PMPI_Comm_idup(user_, &ours_, &arrival_) != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
+    if (again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
   }
   started_ = std::move(queue);
   return started_.get();

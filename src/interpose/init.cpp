@@ -23,8 +23,7 @@ void end() {
   swapmeet::guarded([] {
     swapmeet::end_thread();
     swapmeet::end_progress();
-    swapmeet::deaths.fetch_add(1,
-                               std::memory_order_release);  // communicators of sessions live on, and are the host MPI's
+    swapmeet::deaths.fetch_add(1);  // those of sessions live on, and are the host MPI's
     return MPI_SUCCESS;
   });
 }

@@ -30,10 +30,6 @@ int attempt(char* result, std::size_t bytes, MPI_Comm comm, Call call) {
   return error;
 }
 
-}  // namespace
-
-namespace {
-
 MPI_Errhandler handler_of(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS ? handler : MPI_ERRHANDLER_NULL;

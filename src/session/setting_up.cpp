@@ -29,6 +29,9 @@ namespace swapmeet {
 
 namespace {
 
+constexpr const char* of_session =
+    "all ranks have called MPI_Session_init: it may be a session's, and outlive MPI_Finalize";
+
 /// What a hierarchy of MPI_COMM_WORLD is for the ranks of `comm`. Nothing if it lacks one.
 std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm) {
   const std::vector<int> world_ranks = world_ranks_of(comm);
@@ -77,11 +80,6 @@ std::vector<char> Communicator::to_carry(const FirstCall& first) {
   const char* const blocks = static_cast<const char*>(in_place ? first.receive : first.send);
   return {blocks, blocks + bytes * shape_.ranks};
 }
-
-namespace {
-constexpr const char* of_session =
-    "all ranks have called MPI_Session_init: it may be a session's, and outlive MPI_Finalize";
-}  // namespace
 
 /// Collective.
 void Communicator::meet(const FirstCall* first) {

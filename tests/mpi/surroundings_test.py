@@ -61,7 +61,7 @@ def test_numbers_have_a_point_in_any_locale(launch, compiled, tmp_path: Path, wh
         "SWAPMEET_TRACE": f"{tmp_path}/trace",
         "SWAPMEET_WATCHDOG": f"60s,{tmp_path}/watchdog.%r",
     }
-    done = launch(4, [compiled(wheel, "surroundings"), "locale", "comma", "200"], mpi=wheel, env=env)
+    done = launch(4, [compiled(wheel, "surroundings"), "locale", "comma", "2000"], mpi=wheel, env=env)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
     assert " us" in done.stderr and not any(word[0].isdigit() and "," in word[:-1] for word in done.stderr.split())
     assert "trial_seconds" in json.dumps(json.loads((tmp_path / "statistics").read_text()))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, AnyStr, TypeAlias, TypeVar
 
 import msgspec
+
+from swapmeet.errors import SwapmeetError
 
 MOST_COUNT = 1 << 53  #: what a double holds exactly
 
@@ -24,8 +28,48 @@ WORDS = {
     "null": "null",
 }
 Row: TypeAlias = dict[str, Any]
+_Found = TypeVar("_Found")
 TYPES = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 MISSING = re.compile(r"Object missing required field `(.*)`")
+
+
+class UnreadableError(msgspec.DecodeError):
+    """JSON that may be valid, and that Python does not read."""
+
+    def __init__(self) -> None:
+        super().__init__("nested too deeply, or a number is too long")
+
+
+def decoded(decode: Callable[[AnyStr], _Found], text: AnyStr) -> _Found:
+    """What `decode`, of msgspec or json, makes of `text`: all JSON from outside is read by it.
+
+    Raises
+    ------
+    UnreadableError
+        If it is nested too deeply, or a number has too many digits. Other errors are those of `decode`.
+    """
+    try:
+        return decode(text)
+    except (msgspec.MsgspecError, json.JSONDecodeError):
+        raise
+    except (RecursionError, ValueError):
+        raise UnreadableError from None
+
+
+def document(text: str, name: str, **hooks: Any) -> Any:
+    """A JSON document, as json.loads() makes it with these hooks; `name` is where it is from, for messages.
+
+    Raises
+    ------
+    SwapmeetError
+        With the place in it and the reason.
+    """
+    try:
+        return decoded(partial(json.loads, **hooks), text)
+    except json.JSONDecodeError as problem:
+        raise SwapmeetError(f"{name}: line {problem.lineno}, column {problem.colno}: {problem.msg}") from None
+    except UnreadableError as problem:
+        raise SwapmeetError(f"{name}: {problem}") from None
 
 
 def reason(problem: msgspec.MsgspecError, whole: str = "no JSON object") -> str:
@@ -38,6 +82,8 @@ def reason(problem: msgspec.MsgspecError, whole: str = "no JSON object") -> str:
     whole : str
         What the text is if it is nothing like the record.
     """
+    if isinstance(problem, UnreadableError):
+        return str(problem)
     said, _, place = str(problem).partition(" - at ")
     field = place.strip("`").removeprefix("$").removeprefix(".").replace("[...]", "")
     if missing := MISSING.fullmatch(said):
@@ -58,8 +104,9 @@ def read_lines(file: Path) -> Iterator[Row]:
     ValueError
         With the number of the line that is none.
     """
+    decode = msgspec.json.Decoder(Row).decode
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         try:
-            yield msgspec.json.decode(line, type=Row)
+            yield decoded(decode, line)
         except msgspec.MsgspecError as problem:
             raise ValueError(f"line {number}: {reason(problem)}") from None

@@ -17,6 +17,7 @@ from swapmeet.choose.foreign import Call, Share, Theirs
 from swapmeet.choose.rule import Rule
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi.mpis import Mpi
+from swapmeet.structs import document
 from swapmeet.texts import text_of
 
 VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
@@ -114,12 +115,7 @@ def read(path: Path) -> Tree:
     SwapmeetError
         If it is none.
     """
-    try:
-        tree = json.loads(text_of(path, foreign.MOST_BYTES))
-    except json.JSONDecodeError as problem:
-        raise SwapmeetError(f"{path}: line {problem.lineno}, column {problem.colno}: {problem.msg}") from None
-    except (RecursionError, ValueError):
-        raise SwapmeetError(f"{path}: nested too deeply, or a number is too long") from None
+    tree = document(text_of(path, foreign.MOST_BYTES), str(path))
     if not isinstance(tree, dict) or not any(key.startswith("collective=") for key in tree):
         raise SwapmeetError(f'{path}: no selection of MPICH: it has no "collective=..."')
     return tree

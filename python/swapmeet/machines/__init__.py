@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
+from swapmeet.structs import document
 
 FORMAT = "swapmeet-machine"
 VERSION = 1
@@ -199,15 +200,8 @@ def parse(text: str, name: str, option: str = "--machine") -> Machine:
         With the place in it and the reason.
     """
     reader = _Reader(name, option)
-    try:
-        document = json.loads(text, object_pairs_hook=reader.pairs, parse_constant=reader.constant)
-    except json.JSONDecodeError as problem:
-        raise SwapmeetError(
-            f'{option} "{name}": line {problem.lineno}, column {problem.colno}: {problem.msg}'
-        ) from None
-    except (RecursionError, ValueError):
-        raise SwapmeetError(f'{option} "{name}": nested too deeply, or a number is too long') from None
-    return reader.machine(document)
+    hooks = {"object_pairs_hook": reader.pairs, "parse_constant": reader.constant}
+    return reader.machine(document(text, f'{option} "{name}"', **hooks))
 
 
 class _Reader:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import NATIVE
+from swapmeet.structs import decoded
 from swapmeet.units import bytes_text
 
 TIE = 1.02  #: speed-ups nearer to 1 than this count as none
@@ -64,7 +65,7 @@ def read(path: Path) -> list[Row] | None:
         If it cannot be read.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Statistics).calls
+        return decoded(msgspec.json.Decoder(Statistics).decode, path.read_bytes()).calls
     except FileNotFoundError:
         return None
     except OSError as problem:

@@ -20,7 +20,7 @@ import msgspec
 
 from swapmeet import machines
 from swapmeet.errors import SwapmeetError
-from swapmeet.structs import reason
+from swapmeet.structs import decoded, reason
 from swapmeet.validation import algorithms
 from swapmeet.validation.measurements import Measured
 from swapmeet.validation.predicting import ESTIMATE, Predictor
@@ -125,7 +125,7 @@ class Free(msgspec.Struct, forbid_unknown_fields=True):
 
 def _read(path: Path) -> Fit:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Fit)
+        return decoded(msgspec.json.Decoder(Fit).decode, path.read_bytes())
     except OSError as problem:
         raise SwapmeetError(f"--fit {path}: {problem.strerror}") from None
     except msgspec.MsgspecError as problem:

@@ -13,7 +13,7 @@ import numpy as np
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import OVERLAP, Cell
 from swapmeet.measure.bench.records import Launch, Limits, Overlap, Phases, Problem, Results, Series
-from swapmeet.structs import Count, Positive, reason
+from swapmeet.structs import Count, Positive, UnreadableError, decoded, reason
 
 SCHEMA = 1  #: the highest that is read
 MOST_LINE_BYTES = 64 << 20  #: a longer line is refused, so that a stray file does not fill the memory
@@ -134,13 +134,13 @@ def _decode(line: bytes) -> Line | None:
         return None
     try:
         try:
-            return LINES.decode(line)
-        except msgspec.ValidationError:
+            return decoded(LINES.decode, line)
+        except (msgspec.ValidationError, UnreadableError):
             raise
         except msgspec.DecodeError:
             found: Line = msgspec.convert(_lenient(line), Line)
             return found
-    except msgspec.ValidationError as problem:
+    except (msgspec.ValidationError, UnreadableError) as problem:
         if str(problem).startswith("Invalid value") and str(problem).endswith("`$.type`"):
             return None
         raise _BadError(reason(problem)) from None
@@ -148,8 +148,10 @@ def _decode(line: bytes) -> Line | None:
 
 def _lenient(line: bytes) -> Any:
     try:
-        return _LENIENT.decode(line.decode())
-    except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError, too
+        return decoded(_LENIENT.decode, line.decode())
+    except UnreadableError as problem:
+        raise _BadError(reason(problem)) from None
+    except ValueError:  # UnicodeDecodeError, too
         raise _BadError("no JSON object") from None
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swapmeet.errors import SwapmeetError
 from swapmeet.specs import gaps, runs_text, text_of_runs
-from swapmeet.structs import Count, reason
+from swapmeet.structs import Count, decoded, reason
 
 SCHEMA = 1
 NS = 1e-9  #: seconds
@@ -278,7 +278,7 @@ def _read_lines(path: Path, lines: Iterable[str]) -> RankFile:
 def _line(line: str) -> Line | None:
     """A line; None if it is of a kind that is not known."""
     try:
-        return LINES.decode(line)
+        return decoded(LINES.decode, line)
     except msgspec.ValidationError as problem:
         if str(problem).startswith("Invalid value") and str(problem).endswith("`$.type`"):
             return None
@@ -287,7 +287,7 @@ def _line(line: str) -> Line | None:
 
 def _header(path: Path, line: str) -> Header:
     try:
-        found: dict[str, Any] = msgspec.json.decode(line, type=dict)
+        found: dict[str, Any] = decoded(msgspec.json.Decoder(dict).decode, line)
     except msgspec.MsgspecError:
         found = {}
     if found.get("type") != "recording":

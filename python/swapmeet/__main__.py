@@ -14,6 +14,9 @@ def main() -> None:
         if getattr(sys, name) is None:  # the shell's >&-: nobody reads it
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
+        from swapmeet.texts import print_in_any_encoding
+
+        print_in_any_encoding()
         from swapmeet.cli.app import app
     except KeyboardInterrupt:
         print("swapmeet: interrupted", file=sys.stderr, flush=True)

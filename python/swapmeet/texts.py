@@ -1,10 +1,12 @@
-"""Text that a user gives: files, read up to a size and written at once; files for a while; what is not UTF-8."""
+"""Text that a user gives or gets: files, read up to a size and written at once; what is not UTF-8; what to print."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,20 @@ from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
 ROOM_BYTES = 64 << 10  #: a disk with less of it is full
+#: For what we print where the encoding of standard output lacks it.
+SUBSTITUTES = {
+    "±": "+-",
+    "²": "^2",
+    "µ": "u",
+    "·": ".",
+    "×": "x",
+    "–": "-",
+    "…": "...",
+    "√": "sqrt ",
+    "≈": "~",
+    "≤": "<=",
+    "≥": ">=",
+}
 
 
 def text_of(path: Path, most_bytes: int) -> str:
@@ -45,6 +61,22 @@ def printable(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
+def print_in_any_encoding() -> None:
+    """Have standard output and error take every text, also names of files that are no Unicode."""
+    codecs.register_error("swapmeet", _substituted)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="swapmeet")  # type: ignore[union-attr]
+
+
+def _substituted(problem: UnicodeError) -> tuple[bytes, int]:
+    """What is printed instead of characters that the encoding lacks."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    other = "\ufffd" if problem.encoding.startswith("utf") else "?"
+    text = "".join(SUBSTITUTES.get(char, other) for char in problem.object[problem.start : problem.end])
+    return text.encode(problem.encoding), problem.end
+
+
 def require_place(path: Path) -> None:
     """Refuse what write() will not be able to write, before anything is measured. Makes the folder."""
     with _writing(path), tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
@@ -59,9 +91,11 @@ def write(path: Path, page: str) -> None:
     """
     with _writing(path):
         if path.exists() and not path.is_file():
-            path.write_text(page)
+            path.write_text(page, encoding="utf-8")
             return
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8"
+        ) as file:
             file.write(page)
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)

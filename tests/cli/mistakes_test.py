@@ -307,3 +307,21 @@ def test_what_is_printed_where_nobody_reads_it_is_lost(closed: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert bool(done.stdout) == closed.startswith("2")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("words", ["show tra -P 4", "model tra -P 4 -S 8 --machine theta", "algorithms"])
+def test_what_the_encoding_of_standard_output_lacks_is_printed_otherwise(words: str, encoding: str) -> None:
+    command = [sys.executable, "-m", "swapmeet", *words.split()]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = done.stdout.decode(encoding)
+    assert "<=" in text and "?" not in text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_names_of_files_that_are_not_utf_8_are_printed(encoding: str) -> None:
+    words = [sys.executable, "-m", "swapmeet", "plot", NO_TEXT]
+    done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
+    shown = "\ufffd\ufffd" if encoding == "utf-8" else "??"
+    assert done.returncode == 2 and done.stderr.decode(encoding).startswith(f"swapmeet: {shown}: no such file")

@@ -18,6 +18,7 @@ from swapmeet import SwapmeetError, cache, texts
 from swapmeet.cli.app import app
 from swapmeet.doctor import machine
 from swapmeet.doctor.finding import NOTE
+from swapmeet.model import memory
 from swapmeet.mpi import application, library, mpis
 
 CASES = [
@@ -96,10 +97,19 @@ def test_files_may_have_names_that_are_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_what_needs_more_memory_than_there_is_gets_one_line() -> None:
-    line = f"ulimit -v 6000000; {sys.executable} -m swapmeet model -P 2147483647 -S 8 pairwise"
+    line = f"ulimit -v 2500000; {sys.executable} -m swapmeet model -P 150000000 -S 8 pairwise"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "swapmeet: out of memory: ask for less, such as fewer ranks (-P)\n"
+
+
+@pytest.mark.parametrize("more, fits", [([], 44739242), (["--nodes", "8"], 22369621)])
+def test_counts_that_need_more_memory_than_there_is_are_refused_before(
+    more: list[str], fits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 30)
+    done = CliRunner().invoke(app, ["model", "tra", "-P", "2147483647", *more])
+    assert done.exit_code == 2 and done.stderr.endswith(f"choose P up to about {fits}\n")
 
 
 def test_estimates_have_no_empty_columns(tmp_path: Path) -> None:

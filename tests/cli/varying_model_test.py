@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from swapmeet import _core
 from swapmeet.cli.app import app
-from swapmeet.model import hockney
+from swapmeet.model import hockney, memory
 from swapmeet.model import varying as varying_model
 from swapmeet.model.hockney import AlphaBeta
 
@@ -115,7 +115,7 @@ def test_bad_input_is_refused_in_one_line(words: list[str], message: str) -> Non
 def test_too_many_ranks_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(app, ["model", "direct", "-P", "70000", *UNIFORM])
     assert done.exit_code == 2 and "more than 65535 ranks" in done.stderr
-    monkeypatch.setattr(varying_model, "available_memory_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 30)
     done = CliRunner().invoke(app, ["model", "direct", "-P", "20000", *UNIFORM])
     assert done.exit_code == 2 and "choose P up to about 11585, or one size for all blocks (-S)" in done.stderr
 

@@ -12,7 +12,7 @@ from swapmeet.choose import regret as regrets
 from swapmeet.draw.plots import model as plots
 from swapmeet.errors import SwapmeetError
 from swapmeet.model import costs as model
-from swapmeet.model import prices
+from swapmeet.model import memory, prices
 from swapmeet.model import varying as varying_model
 from swapmeet.model.hockney import AlphaBeta
 from swapmeet.model.prices import STANDARD_MODEL, Pricing
@@ -125,6 +125,8 @@ def _counted(asked: Question) -> None:
     pricing = asked.pricing()
     if pricing is not None:
         nodes = pricing.machine.nodes(nodes)
+    bounded = not asked.rounds and asked.plot is None
+    memory.require_for_counts(values[-1], nodes, bounded, pricing is not None)
     served = list(_served(wanted, values, ranks, nodes))
     if asked.plot is not None:
         lines = model.curves(served, radix or "2:P", nodes)
@@ -136,7 +138,7 @@ def _counted(asked: Question) -> None:
         for spec, p in served
         for r in (model.parse_radices(radix, p) if radix else [0])
     )
-    exact = None if asked.rounds or asked.plot is not None else radix is None and len(served) <= MOST_CERTIFIED
+    exact = radix is None and len(served) <= MOST_CERTIFIED if bounded else None
     points = (model.count(spec, p, nodes, asked.rounds, pricing, block_bytes, exact) for spec, p in swept)
     if asked.form != TABLE:
         columns = (*model.KEYS, *model.ROUND) if asked.rounds else ()
@@ -152,6 +154,7 @@ def _best(asked: Question) -> None:
     nodes, values, sizes = pricing.machine.nodes(asked.nodes), parse_ranks(asked.ranks or ""), asked.sizes()
     for spec, text in zip(wanted, asked.specs, strict=True):
         require_schedule(spec, text)
+    memory.require_for_counts(values[-1], nodes, bounded=False, priced=True)
     for spec in wanted or [_core.parse_spec("direct")]:
         require_nodes(spec, nodes, values)
     lists = (ranked for p in values for ranked in prices.best(wanted, p, sizes, pricing, nodes))

@@ -9,9 +9,8 @@ from rich.table import Table
 
 from swapmeet import _core
 from swapmeet.errors import SwapmeetError
-from swapmeet.model import hockney
+from swapmeet.model import hockney, memory
 from swapmeet.model.hockney import AlphaBeta
-from swapmeet.model.verification import available_memory_bytes
 from swapmeet.tables import right
 
 UNKNOWN = "?"
@@ -44,14 +43,12 @@ def require_memory(spec: _core.Spec, ranks: int, nodes: str = "") -> None:
     SwapmeetError
         With the largest number of ranks that fits.
     """
-    available = available_memory_bytes()
-    need = _core.varying_memory_bytes(spec, ranks, nodes)
-    if available is None or need <= available:
-        return
-    fits = int(ranks * (available / need) ** 0.5)
-    raise SwapmeetError(
-        f'counting "{spec}" for P = {ranks} looks at P x P blocks, which takes {need / 2**30:.1f} GiB of memory; '
-        f"{available / 2**30:.1f} GiB are available: choose P up to about {fits}, or one size for all blocks (-S)"
+    memory.require(
+        f'counting "{spec}" for P = {ranks}, which looks at P x P blocks,',
+        _core.varying_memory_bytes(spec, ranks, nodes),
+        ranks,
+        2,
+        ", or one size for all blocks (-S)",
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from swapmeet import _core
-from swapmeet.errors import SwapmeetError
+from swapmeet.model import memory
 from swapmeet.specs import ranges_text
 
 Progress = Callable[[int, float], None]  #: (ranks, fraction of this verification that is done)
@@ -57,27 +57,8 @@ def require_memory(ranks: int) -> None:
     SwapmeetError
         With the largest number of ranks that fits.
     """
-    available = available_memory_bytes()
     need = _core.verify_memory_bytes(1) * ranks * ranks  # of pairs; of many ranks more than 64 bits hold
-    if available is None or need <= available:
-        return
-    fits = int(ranks * (available / need) ** 0.5)
-    raise SwapmeetError(
-        f"verifying P = {ranks} needs {need / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are available: "
-        f"choose P up to about {fits}"
-    )
-
-
-def available_memory_bytes() -> int | None:
-    """Memory that can be had without swapping, in bytes; None where the system does not report it."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
+    memory.require(f"verifying P = {ranks}", need, ranks, 2)
 
 
 def verify(spec: _core.Spec, ranks: Sequence[int], progress: Progress, nodes: str = "") -> Report:

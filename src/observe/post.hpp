@@ -100,8 +100,7 @@ class Post : public PostWords<std::atomic> {
   void done(const void* message) {
     moved();
     if (Message* const place = find(message)) set(place->key, 0);
-    if (get(untold) > 0 && std::ranges::all_of(messages, [](const Message& one) { return get(one.key) == 0; }))
-      set(untold, 0);
+    else if (get(untold) > 0) set(untold, get(untold) - 1);
   }
 
   static std::int64_t get(const Word& word) { return word.load(std::memory_order_relaxed); }

@@ -71,7 +71,9 @@ std::string messages_text(const Seen& post, const Party& party) {
       text += (sends ? "to send " : "to receive ") + (message.bytes > 0 ? number(message.bytes) + " B " : "") +
               (sends ? "to " : "from ") + rank_text(party, message.peer);
     }
-  if (more > 0) text += " and " + number(static_cast<std::int64_t>(more)) + " more messages";
+  if (more > 0)
+    text += (listed > 0 ? " and " : "; waits for ") + number(static_cast<std::int64_t>(more)) +
+            (listed > 0 ? " more message" : " message") + (more > 1 ? "s" : "");
   return text;
 }
 
@@ -205,8 +207,7 @@ Party party_of(MPI_Comm comm, bool background) {
   PMPI_Comm_rank(comm, &party.rank);
   party.inter = inter != 0;
   char name[MPI_MAX_OBJECT_NAME + 1] = "";
-  if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) party.name = name;
-  std::ranges::replace_if(party.name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
+  if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) party.name = printable(name, '?');
   party.world_ranks = inter ? world_ranks_of_both_groups(comm) : world_ranks_of(comm);
   party.ranks = static_cast<Rank>(party.world_ranks.size());
   const std::optional<Neighbourhood> found = inter ? std::nullopt : neighbourhood_of(comm, party.ranks, party.rank);

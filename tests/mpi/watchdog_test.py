@@ -59,7 +59,7 @@ def descendants(process: int) -> list[int]:
 
 
 @contextmanager
-def hung(words: list[str], mpi: mpis.Mpi, output: Path) -> Iterator[subprocess.Popen[str]]:
+def hung(words: list[str], mpi: mpis.Mpi, output: Path, ranks: int = RANKS) -> Iterator[subprocess.Popen[str]]:
     with output.open("w") as file:
         process = subprocess.Popen(
             words,
@@ -67,7 +67,7 @@ def hung(words: list[str], mpi: mpis.Mpi, output: Path) -> Iterator[subprocess.P
             stdout=file,
             stderr=file,
             text=True,
-            env={**os.environ, **mpis.environment(mpi, RANKS)},
+            env={**os.environ, **mpis.environment(mpi, ranks)},
             start_new_session=True,
             cwd=output.parent,  # where `swapmeet run`, which is killed, leaves its folder
         )
@@ -98,6 +98,7 @@ def hang(compiled, tmp_path: Path):
         *options: str,
         env: Mapping[str, str] | None = None,
         behind: Path | None = None,
+        ranks: int = RANKS,
     ) -> tuple[dict[int, list[Record]], str]:
         chosen = mpis.find(mpi)
         folder = tmp_path / "reports"
@@ -112,7 +113,7 @@ def hang(compiled, tmp_path: Path):
         preload = library(chosen)
         if behind:
             argv = ["env", f"LD_PRELOAD={preload}:{behind}", *argv]
-        words = launching.command(chosen, RANKS, argv, None if behind else preload, variables, launcher)
+        words = launching.command(chosen, ranks, argv, None if behind else preload, variables, launcher)
         output = tmp_path / "output"
 
         def reports() -> dict[int, list[Record]]:
@@ -124,7 +125,7 @@ def hang(compiled, tmp_path: Path):
         def enough() -> bool:
             return sum(any(row["event"] == "waits" for row in rows) for rows in reports().values()) >= waiters
 
-        with hung(words, chosen, output) as process:
+        with hung(words, chosen, output, ranks) as process:
             wait_until(enough, process)
             if waiters == 0:
                 process.wait(scaled(60))
@@ -188,8 +189,11 @@ def test_the_first_call_on_another_communicator_of_the_same_ranks(hang, wheel: s
     reports, _ = hang(wheel, "duplicate", "auto", 2)
     process = reports[1][0]["process"]
     for rank in (0, 2):
+        wait = waits(reports[rank])
         expected = f"rank 1 (process {process}): has not come to this communicator; it is in no all-to-all"
-        assert expected in waits(reports[rank])["text"].splitlines()[1], waits(reports[rank])["text"]
+        assert expected in wait["text"].splitlines()[1], wait["text"]
+        assert wait["name"] == "?[31m?ä?"
+        assert "in call 1 on ?[31m?ä? (3 ranks)" in wait["text"]
 
 
 def test_the_comparison_of_arguments(hang) -> None:
@@ -213,6 +217,18 @@ def test_two_communicators_in_different_orders(hang, wheel: str) -> None:
     assert [waits(reports[rank])["name"] for rank in range(RANKS)] == ["pressure", "velocity", "velocity"]
     assert re.search(r"rank 1 \(.*has not come: .*; it is in call 2 on velocity, exchanging", waits(reports[0])["text"])
     assert re.search(r"rank 0 \(.*has not come: .*; it is in call 2 on pressure, exchanging", waits(reports[2])["text"])
+
+
+def test_more_messages_than_a_report_has_room_for(hang) -> None:
+    """All but that of rank 1 come, in whichever order: listed or not, that one is left."""
+    reports, _ = hang("mpich", "skip", "spread-out", 29, ranks=30)
+    for rank, rows in reports.items():
+        if rank == 1:
+            continue
+        wait = waits(rows)
+        assert [message["peer"] for message in wait["messages"]] + [1] * wait["more_messages"] == [1], wait
+        found = "waits to receive 8 B from rank 1" if wait["messages"] else "waits for 1 message"
+        assert wait["text"].splitlines()[0].endswith(f"; it is exchanging, step 0; {found}")
 
 
 @pytest.mark.in_turn
@@ -279,15 +295,19 @@ def test_a_file_that_cannot_be_written_is_a_warning(hang, wheel: str) -> None:
 def page(compiled, tmp_path: Path):
     """What `swapmeet run --watchdog` prints of programs/hangs.c."""
 
-    def page(mpi: str, case: str, spec: str, *options: str) -> str:
+    def page(mpi: str, case: str, spec: str, *options: str, ranks: int = RANKS) -> str:
         chosen = mpis.find(mpi)
-        words = [sys.executable, "-m", "swapmeet", "run", "-n", str(RANKS), "--mpi", mpi, "--algorithm", spec]
+        words = [sys.executable, "-m", "swapmeet", "run", "-n", str(ranks), "--mpi", mpi, "--algorithm", spec]
         if options:
             words += ["--launcher", f"{chosen.mpiexec} {' '.join(options)} -n {{ranks}}"]
         output = tmp_path / "output"
         argv = [*(UNSEEN if case == "dies" else []), str(compiled(mpi, "hangs")), case]
-        with hung([*words, "--watchdog", LIMIT, "--", *argv], chosen, output) as process:
-            wait_until(lambda: "\nRanks:\n" in output.read_text() and "\n  rank 2" in output.read_text(), process, 30)
+        with hung([*words, "--watchdog", LIMIT, "--", *argv], chosen, output, ranks) as process:
+            wait_until(
+                lambda: "\nRanks:\n" in output.read_text() and f"\n  rank {ranks - 1}" in output.read_text(),
+                process,
+                30,
+            )
         return output.read_text()
 
     return page
@@ -301,6 +321,15 @@ def test_the_page_names_the_rank_that_never_came(page, wheel: str, case: str) ->
     assert "\n  rank 1 has not come: it is in no all-to-all; ranks 0, 2 wait for it\n" in text
     if shutil.which("gdb"):
         assert re.search(r"\n      #\d+ .*(wait_for_ever|sleep)", text), text
+
+
+@pytest.mark.in_turn
+def test_the_page_names_more_ranks_than_a_report_has_messages(page) -> None:
+    text = page("mpich", "absent", "spread-out", ranks=30)
+    for rank in range(1, 29):
+        assert f"\n  rank {rank} has not come: it is in no all-to-all; ranks 0, 29 wait for it\n" in text
+    listed = re.findall(r"\n      waits to receive 8 B from ranks (.*) and others\n      waits perhaps for ranks", text)
+    assert len(listed) == 2 and "1-28" not in listed, text
 
 
 @pytest.mark.in_turn

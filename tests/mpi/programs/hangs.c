@@ -1,8 +1,9 @@
 /* Programs that hang: hangs CASE [BYTES]. Two calls on MPI_COMM_WORLD come before it, but in "first". The job is to be
  * ended from outside.
  *   first     rank 1 does not come to the first call
- *   duplicate rank 1 does not come to the first call on a communicator of the same ranks
+ *   duplicate rank 1 does not come to the first call on a communicator of the same ranks, of an odd name
  *   skip      rank 1 does not come to the third call
+ *   absent    only the first rank and the last come to it
  *   counts    rank 1 expects from rank 0 what that does not send, in MPI_Alltoallv
  *   orders    rank 0 calls on one communicator, the others on another
  *   firsts    the same, and these calls are the first on both
@@ -64,12 +65,14 @@ int main(int count, char **words) {
     exchange(rank == 0 ? other : one);
   }
   if (!strcmp(how, "firsts")) exchange(rank == 0 ? one : other);
+  if (!strcmp(how, "duplicate")) MPI_Comm_set_name(one, "\x1b[31m\xff\xc3\xa4\xc3");
   if (!strcmp(how, "duplicate") && rank != 1) exchange(one);
   const MPI_Comm both = !strcmp(how, "inter") ? between_groups() : MPI_COMM_NULL;
   if (!strcmp(how, "inter") && rank != 1) exchange(both);
   if (rank == 1 && (!strcmp(how, "inter") || !strcmp(how, "duplicate") || !strcmp(how, "skip") ||
                     !strcmp(how, "first") || !strcmp(how, "started")))
     wait_for_ever();
+  if (rank > 0 && rank < ranks - 1 && !strcmp(how, "absent")) wait_for_ever();
   if (rank == 1 && !strcmp(how, "stopped")) raise(SIGSTOP);
   if (rank == 1 && !strcmp(how, "dies")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "busy")) sleep(2);

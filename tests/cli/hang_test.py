@@ -110,7 +110,7 @@ def test_in_set_up_every_rank_that_is_not_there_is_waited_for(tmp_path: Path) ->
     ("record", "said"),
     [
         (no_call(1, 2, 2, finalizes=True), "it has called MPI_Finalize"),
-        ({"rank": 1, "process": 1, "event": "ends"}, "it has ended"),
+        ({"rank": 1, "process": os.getpid(), "event": "ends"}, "it has ended"),
     ],
 )
 def test_ways_to_be_away(tmp_path: Path, record: Record, said: str) -> None:
@@ -285,6 +285,69 @@ def test_the_host_mpi_knows_of_some_ranks(tmp_path: Path) -> None:
 def test_the_host_mpi_knows_of_a_rank_that_awaits_none(tmp_path: Path) -> None:
     alone = waits(0, 2, doing="host", collective="MPI_Neighbor_alltoall", neighbours=[0])
     assert f"  rank 0 waits{HOST_KNOWS}\n\nRanks:" in page(tmp_path, *all_watch(2), alone, no_call(1, 2, 2))
+
+
+def absent(rank: int, ranks: int) -> Record:
+    return no_call(rank, ranks, 2)
+
+
+def test_messages_that_a_list_has_no_room_for_may_be_of_any_rank_that_never_came(tmp_path: Path) -> None:
+    """Ranks 1-3 never came; the list of rank 0 ends before ranks 1 and 2, that of rank 4 before all but rank 1."""
+    rows = [waits(0, 6, [3], more_messages=2), waits(4, 6, [1], more_messages=1), waits(5, 6, [4])]
+    text = page(tmp_path, *all_watch(6), *rows, *(absent(rank, 6) for rank in (1, 2, 3)))
+    for rank in (1, 2, 3):
+        assert f"  rank {rank} has not come: it is in no all-to-all; ranks 0, 4 wait for it\n" in text
+    assert "\n      waits to receive 8 B from rank 3 and others\n      waits perhaps for ranks 1-2\n" in text
+    assert "\n      waits to receive 8 B from rank 1 and others\n      waits perhaps for ranks 2-3\n" in text
+    assert text.endswith("\n      waits to receive 8 B from rank 4")
+
+
+def test_what_is_listed_explains_a_hang_before_what_may_be(tmp_path: Path) -> None:
+    """Rank 0 waits for rank 1, perhaps for rank 2, which waits elsewhere for rank 0."""
+    other = {"communicator": 7, "name": "other", "members": [0, 2], "call": 1}
+    rows = [waits(0, 3, [1], more_messages=1), waits(1, 3, [0]), waits(2, 3, [0], **other)]
+    text = page(tmp_path, *all_watch(3), *rows)
+    assert "  ranks wait for one another:\n    rank 0," in text
+    assert "(MPI_Alltoall, sends 24 B, direct), waits to receive 8 B from rank 1\n    rank 1," in text
+    (tmp_path / "perhaps").mkdir()
+    alone = waits(1, 3, doing="host", collective="MPI_Neighbor_alltoall", neighbours=[1])
+    text = page(tmp_path / "perhaps", *all_watch(3), rows[0], alone, rows[2])
+    assert "(MPI_Alltoall, sends 24 B, direct), waits perhaps for rank 2\n    rank 2," in text
+
+
+OUTSIDE = "ranks outside MPI_COMM_WORLD"
+MERGED = {"communicator": -1, "name": "merged", "members": [0, 1, -32766, -32766]}
+OUTSIDE_CAUSE = f"  ranks 0-1 wait for {OUTSIDE} (spawned or connected), of which there are no reports\n\nRanks:"
+
+
+def test_ranks_that_are_not_in_the_world(tmp_path: Path) -> None:
+    rows = [waits(rank, 2, doing="host", **MERGED) for rank in range(2)]
+    text = page(tmp_path, *all_watch(2), *rows)
+    assert f"Cause:\n{OUTSIDE_CAUSE}" in text
+    assert text.count(f"\n      waits for {OUTSIDE}") == 2
+    (tmp_path / "messages").mkdir()
+    text = page(tmp_path / "messages", *all_watch(2), waits(0, 2, [1], **MERGED), waits(1, 2, [2, 3], **MERGED))
+    assert f"Cause:\n{OUTSIDE_CAUSE.replace('ranks 0-1 wait', 'rank 1 waits')}" in text
+    assert text.endswith(f"\n      waits to receive 8 B from {OUTSIDE}")
+    (tmp_path / "both").mkdir()
+    text = page(tmp_path / "both", *all_watch(2), waits(0, 2, [1, 2], **MERGED), waits(1, 2, [0, 3], **MERGED))
+    assert "  ranks wait for one another:\n" in text
+    assert OUTSIDE_CAUSE in text
+    assert f"\n      waits to receive 8 B from rank 1 and {OUTSIDE}\n" in text
+    (tmp_path / "absent").mkdir()
+    text = page(tmp_path / "absent", *all_watch(2), waits(0, 2, [1, 2], **MERGED), absent(1, 2))
+    assert "  rank 1 has not come: it is in no all-to-all; rank 0 waits for it\n" in text
+    assert "spawned" not in text
+
+
+def test_reports_of_another_world_are_not_those_of_its_ranks(tmp_path: Path) -> None:
+    """A spawned process has the variables of its parents where its launcher hands them on."""
+    spawned = {"process": os.getpid() + 1}
+    text = page(
+        tmp_path, *all_watch(2), watches(0, 1, **spawned), waits(0, 2, [1]), absent(0, 1) | spawned, absent(1, 2)
+    )
+    assert "rank 0 of 2 waits in an all-to-all\n" in text
+    assert f"  rank 0 (process {os.getpid()} on elsewhere): 2.0 s in call 3" in text
 
 
 def test_communicators_without_names_may_be_different_ones(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -27,6 +27,8 @@ LATE_S = 3.0  #: that the last report of a hang may come later than the limit be
 STACK_LIMIT_S = 60
 MOST_STACKS = 4
 MOST_FRAMES = 25
+OUTSIDE = -1  #: a rank that is not in MPI_COMM_WORLD
+ALL, PERHAPS = "for", "perhaps for"  #: why a rank waits for others, where no message is known
 OF_NEIGHBOURS = ("MPI_Neighbor_", "MPI_Ineighbor_")
 GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
 
@@ -95,6 +97,7 @@ class Waits(Event, tag="waits"):
     step: int  #: -1: in none
     messages: list[Message]
     says: str
+    more_messages: int = 0  #: for which the list had no room
     neighbours: list[int] = []  #: in the communicator, of the rank
 
 
@@ -151,8 +154,8 @@ class Edge:
     """A rank waits for another, which has perhaps ended that call."""
 
     waiter: int
-    awaited: int
-    why: str
+    awaited: int  #: may be OUTSIDE
+    why: str  #: ALL, PERHAPS, or which message
     ended: bool
 
 
@@ -182,8 +185,9 @@ def read(folder: Path) -> dict[int, Rank]:
                 event = LINES.decode(line)
             except msgspec.MsgspecError as problem:
                 raise SwapmeetError(f"{file}, line {number}: {reason(problem)}") from None
-            rank = ranks.setdefault(event.rank, Rank(event.rank))
-            rank.process = event.process
+            rank = ranks.setdefault(event.rank, Rank(event.rank, process=event.process))
+            if event.process != rank.process:
+                continue  # a spawned one, of another MPI_COMM_WORLD
             if isinstance(event, Watches):
                 rank.ranks, rank.host, rank.process_namespace = event.ranks, event.host, event.process_namespace
             rank.last = None if isinstance(event, Watches | GoesOn) else event
@@ -219,32 +223,34 @@ def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
         call = rank.call
         if call is None:
             continue
-        members = call.members
         for peer, why in _awaited(call):
-            awaited = members[peer] if peer < len(members) else -1
-            if awaited == rank.rank or awaited < 0:
+            awaited = call.members[peer] if peer < len(call.members) else OUTSIDE
+            if awaited == rank.rank:
                 continue
             other = ranks.get(awaited)
             ended = other.calls_ended(call) if other else None
             late = ended is not None and ended >= call.call
             same = other is not None and other.waits and ended == call.call - 1
-            if why or not same:  # whoever is in the same call is not what a call of all ranks waits for
-                found.append(Edge(rank.rank, awaited, why, late))
+            if why not in (ALL, PERHAPS) or not same:  # whoever is in the same call is not what all ranks wait for
+                found.append(Edge(rank.rank, max(awaited, OUTSIDE), why, late))
     return found
 
 
 def _awaited(call: Waits) -> Iterable[tuple[int, str]]:
-    """(rank in the communicator, which message), or without a message all ranks, or neighbours."""
+    """(rank in the communicator, why): of the messages that it has reported, or of all ranks, or neighbours."""
     messages = call.messages if call.doing == "exchanging" else []
     receives = [message for message in messages if message.direction == "receive"]
     if not messages:
         of_neighbours = call.doing == "host" and (call.collective or "").startswith(OF_NEIGHBOURS)
-        return [(peer, "") for peer in (set(call.neighbours) if of_neighbours else range(len(call.members)))]
+        return [(peer, ALL) for peer in (set(call.neighbours) if of_neighbours else range(len(call.members)))]
     peers: dict[int, str] = {}
     for message in receives or messages:
         size = f"{message.bytes} B " if message.bytes > 0 else "a message "
         verb = f"to receive {size}from" if receives else f"to send {size}to"
         peers.setdefault(message.peer, verb)
+    if call.more_messages:
+        for peer in range(len(call.members)):
+            peers.setdefault(peer, PERHAPS)
     return peers.items()
 
 
@@ -270,13 +276,15 @@ def circle(all_edges: Iterable[Edge]) -> list[Edge]:
     return best
 
 
-def listed(ranks: Iterable[int]) -> str:
-    """As in "rank 3", or "ranks 0-2, 5"."""
-    numbers = set(ranks)
-    return f"rank{'' if len(numbers) == 1 else 's'} {runs_text(numbers)}"
+def listed(ranks: Collection[int]) -> str:
+    """As in "rank 3", or "ranks 0-2, 5"; and ranks outside MPI_COMM_WORLD."""
+    numbers = set(ranks) - {OUTSIDE}
+    outside = ["ranks outside MPI_COMM_WORLD"] if OUTSIDE in ranks else []
+    inside = [f"rank{'' if len(numbers) == 1 else 's'} {runs_text(numbers)}"] if numbers else []
+    return " and ".join(inside + outside)
 
 
-def waiting(ranks: Iterable[int]) -> str:
+def waiting(ranks: Collection[int]) -> str:
     """As in "rank 3 waits", or "ranks 0-2, 5 wait"."""
     text = listed(ranks)
     return f"{text} {'wait' if text.startswith('ranks') else 'waits'}"
@@ -337,11 +345,36 @@ def _rank_lines(number: int, rank: Rank, waits: list[Edge]) -> list[str]:
     for edge in waits:
         if edge.waiter == number:
             by_why.setdefault(edge.why, []).append(edge.awaited)
-    lines += [f"    waits {why or 'for'} {listed(awaited)}" for why, awaited in by_why.items()]
+    for why, awaited in by_why.items():
+        others = " and others" if call.more_messages and why not in (ALL, PERHAPS) else ""
+        lines.append(f"    waits {why} {listed(awaited)}{others}")
     return lines
 
 
 def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int], list[str]]) -> list[str]:
+    inside = [edge for edge in waits if edge.awaited != OUTSIDE]
+    if lines := _absent(ranks, inside, stack_of):
+        return lines
+    for some in ([edge for edge in inside if edge.why != PERHAPS], inside):
+        if lines := _ended(ranks, some) or _circle(ranks, some):
+            break
+    if outside := {edge.waiter for edge in waits if edge.awaited == OUTSIDE}:
+        where = f"{listed([OUTSIDE])} (spawned or connected), of which there are no reports"
+        lines.append(f"{waiting(outside)} for {where}")
+    if lines:
+        return lines
+    explained = {edge.waiter for edge in waits}
+    others = {n: call for n, rank in ranks.items() if (call := rank.call) is not None and n not in explained}
+    unsure = any(call.communicator == -1 and not call.name for call in others.values())
+    return [
+        f"{waiting(others)}, with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the host "
+        "MPI knows: counts that differ, perhaps"
+        + ("; these may be calls on different communicators of the same ranks" if unsure else "")
+    ]
+
+
+def _absent(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int], list[str]]) -> list[str]:
+    """Ranks that have not come to the call in which others wait for them."""
     awaited: dict[int, list[Edge]] = {}
     for edge in waits:
         awaited.setdefault(edge.awaited, []).append(edge)
@@ -351,35 +384,30 @@ def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int
         rank = ranks[number]
         if rank.waits or all(edge.ended for edge in incoming):
             continue
-        waiters = waiting(edge.waiter for edge in incoming)
+        waiters = waiting({edge.waiter for edge in incoming})
         lines.append(f"rank {number} has not come: it {away_text(rank)}; {waiters} for it")
         if rank.state not in (*GONE, "?") and stacks < MOST_STACKS:
             stacks += 1
             lines += [f"    {line}" for line in stack_of(rank.process)]
-    if lines:
-        return lines
-    for edge in waits:
-        call = ranks[edge.waiter].call
-        if edge.ended and call is not None:
-            lines.append(
-                f"rank {edge.waiter} waits {edge.why or 'for'} rank {edge.awaited} in {call_text(call)}, which rank "
-                f"{edge.awaited} has ended: the counts of the two differ, or a message was lost"
-            )
-    if lines:
-        return lines
-    if found := circle(waits):
-        calls = [call_text(call) for edge in found if (call := ranks[edge.waiter].call) is not None]
-        return ["ranks wait for one another:"] + [
-            f"  rank {edge.waiter}, in {call}, waits {edge.why or 'for'} rank {edge.awaited}"
-            for edge, call in zip(found, calls, strict=True)
-        ]
-    explained = {edge.waiter for edge in waits}
-    others = {n: call for n, rank in ranks.items() if (call := rank.call) is not None and n not in explained}
-    unsure = any(call.communicator == -1 and not call.name for call in others.values())
+    return lines
+
+
+def _ended(ranks: Mapping[int, Rank], waits: list[Edge]) -> list[str]:
+    """Calls that the awaited rank has ended."""
     return [
-        f"{waiting(others)}, with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the host "
-        "MPI knows: counts that differ, perhaps"
-        + ("; these may be calls on different communicators of the same ranks" if unsure else "")
+        f"rank {edge.waiter} waits {edge.why} rank {edge.awaited} in {call_text(call)}, which rank {edge.awaited} has "
+        "ended: the counts of the two differ, or a message was lost"
+        for edge in waits
+        if edge.ended and (call := ranks[edge.waiter].call) is not None
+    ]
+
+
+def _circle(ranks: Mapping[int, Rank], waits: list[Edge]) -> list[str]:
+    found = circle(waits)
+    calls = [call_text(call) for edge in found if (call := ranks[edge.waiter].call) is not None]
+    return ["ranks wait for one another:"] * bool(found) + [
+        f"  rank {edge.waiter}, in {call}, waits {edge.why} rank {edge.awaited}"
+        for edge, call in zip(found, calls, strict=True)
     ]
 
 

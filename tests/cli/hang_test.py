@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from swapmeet import SwapmeetError
-from swapmeet.mpi import hang
+from swapmeet.mpi import hang, hang_reports
 
 Record = dict[str, Any]
 
@@ -61,11 +61,11 @@ def no_call(rank: int, ranks: int, calls: int, **more: Any) -> Record:
     }
 
 
-def read(folder: Path, *records: Record) -> dict[int, hang.Rank]:
+def read(folder: Path, *records: Record) -> dict[int, hang_reports.Rank]:
     for record in records:
         with (folder / f"{record['rank']}.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
-    return hang.read(folder)
+    return hang_reports.read(folder)
 
 
 def page(folder: Path, *records: Record) -> str:
@@ -248,20 +248,20 @@ def test_a_rank_that_goes_on_waits_no_more(tmp_path: Path) -> None:
 
 def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     (tmp_path / "0.jsonl").write_text(json.dumps(watches(0, 2)) + '\n{"rank": 0, "eve')
-    assert hang.read(tmp_path)[0].ranks == 2
+    assert hang_reports.read(tmp_path)[0].ranks == 2
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\u0085", "\u2029"])
 def test_a_name_may_hold_what_ends_lines_elsewhere(tmp_path: Path, end: str) -> None:
     rows = [watches(0, 2), waits(0, 2, name=f"a{end}b")]
     (tmp_path / "0.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-    assert f"in call 3 on a{end}b (" in hang.page(hang.read(tmp_path), lambda process: [])
+    assert f"in call 3 on a{end}b (" in hang.page(hang_reports.read(tmp_path), lambda process: [])
 
 
 def test_what_no_watchdog_wrote_is_told_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "0.jsonl").write_text(json.dumps(watches(0, 2)) + '\n{"rank": 0, "process": 1, "event": "waits"}\n')
     with pytest.raises(SwapmeetError, match='0.jsonl, line 2: ".*" is missing'):
-        hang.read(tmp_path)
+        hang_reports.read(tmp_path)
 
 
 HOST_KNOWS = (
@@ -316,7 +316,7 @@ def test_what_is_listed_explains_a_hang_before_what_may_be(tmp_path: Path) -> No
 
 
 OUTSIDE = "ranks outside MPI_COMM_WORLD"
-MERGED = {"communicator": -1, "name": "merged", "members": [0, 1, -32766, -32766]}
+MERGED: Record = {"communicator": -1, "name": "merged", "members": [0, 1, -32766, -32766]}
 OUTSIDE_CAUSE = f"  ranks 0-1 wait for {OUTSIDE} (spawned or connected), of which there are no reports\n\nRanks:"
 
 

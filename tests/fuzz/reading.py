@@ -10,7 +10,7 @@ from swapmeet import SwapmeetError, machines
 from swapmeet.choose import mpich
 from swapmeet.measure import verdict
 from swapmeet.measure.profiling import recording
-from swapmeet.mpi import hang
+from swapmeet.mpi import hang_reports
 from swapmeet.validation import measurements
 
 CORPUS = Path(__file__).parent / "files"
@@ -23,7 +23,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "mpich-rules": mpich.read,
     "recording": lambda file: recording.read([file]),
     "statistics": verdict.read,
-    "watchdog": lambda file: hang.read(file.parent),
+    "watchdog": lambda file: hang_reports.read(file.parent),
 }
 
 

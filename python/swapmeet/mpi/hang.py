@@ -1,26 +1,18 @@
-"""What the watchdogs of all ranks report of a job that hangs, as one page: which rank waits for which, and why.
-
-Each rank writes JSON lines (SWAPMEET_WATCHDOG, docs/howto/hangs.md). Ranks here are those of MPI_COMM_WORLD.
-"""
+"""What the watchdogs of all ranks report of a job that hangs, as one page: which rank waits for which, and why."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
-
-import msgspec
 
 from swapmeet.errors import SwapmeetError
+from swapmeet.mpi.hang_reports import GONE, Ends, NoCall, Rank, Waits, read
 from swapmeet.specs import runs_text
-from swapmeet.structs import reason
 
 POLL_S = 0.2
 LATE_S = 3.0  #: that the last report of a hang may come later than the limit behind the first
@@ -30,123 +22,6 @@ MOST_FRAMES = 25
 OUTSIDE = -1  #: a rank that is not in MPI_COMM_WORLD
 ALL, PERHAPS = "for", "perhaps for"  #: why a rank waits for others, where no message is known
 OF_NEIGHBOURS = ("MPI_Neighbor_", "MPI_Ineighbor_")
-GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
-
-
-class Event(msgspec.Struct, tag_field="event"):
-    """A line of a rank's file."""
-
-    rank: int
-    process: int
-
-
-class Watches(Event, tag="watches"):
-    """The rank begins."""
-
-    ranks: int  #: of the job
-    host: str
-    process_namespace: int = 0  #: inode of its /proc/self/ns/pid; 0: not known
-
-
-class GoesOn(Event, tag="goes on"):
-    """A wait is over."""
-
-
-class Ends(Event, tag="ends"):
-    """The rank ends as it should."""
-
-
-class PastCalls(msgspec.Struct):
-    """The calls that a rank has ended on a communicator."""
-
-    communicator: int  #: -1: its ranks have not met
-    background: bool  #: for calls that do not block
-    members: list[int]  #: in MPI_COMM_WORLD; -1: not in it. Of both groups of an intercommunicator, sorted
-    calls: int
-    name: str = ""  #: of the communicator
-
-
-class NoCall(Event, tag="no call"):
-    """The rank is in no all-to-all."""
-
-    communicators: list[PastCalls]
-    finalizes: bool = False
-
-
-class Message(msgspec.Struct):
-    """A message that a rank waits for."""
-
-    direction: str  #: send or receive
-    peer: int  #: in the communicator
-    bytes: int  #: 0 or less: not known
-
-
-class Waits(Event, tag="waits"):
-    """The rank waits in a call."""
-
-    seconds: float
-    communicator: int  #: this and the next three as of PastCalls
-    background: bool
-    members: list[int]
-    name: str
-    call: int  #: its number on the communicator, from 1
-    collective: str | None
-    bytes: int
-    algorithm: str
-    doing: str
-    step: int  #: -1: in none
-    messages: list[Message]
-    says: str
-    more_messages: int = 0  #: for which the list had no room
-    neighbours: list[int] = []  #: in the communicator, of the rank
-
-
-Line: TypeAlias = Watches | Waits | GoesOn | NoCall | Ends
-LINES: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
-
-
-@dataclass
-class Rank:
-    """What is known of a rank."""
-
-    rank: int
-    ranks: int = 0  #: of the job
-    process: int = 0
-    host: str = ""
-    process_namespace: int = 0
-    last: Waits | NoCall | Ends | None = None  #: the last thing that it has reported, but that it watches
-    state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none; ?: it cannot be looked at from here
-
-    @property
-    def call(self) -> Waits | None:
-        """The call in which it has reported a wait that goes on, while it is there."""
-        return self.last if isinstance(self.last, Waits) and self.state not in GONE else None
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is one."""
-        return self.call is not None
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to be expected from it."""
-        return self.state in GONE or self.last is not None
-
-    def calls_ended(self, call: Waits) -> int | None:
-        """How many calls it has ended on the communicator of a wait; None: it is not known."""
-        own = self.call
-        ended: list[tuple[Waits | PastCalls, int]] = [(own, own.call - 1)] if own else []
-        if isinstance(self.last, NoCall):
-            ended = [(row, row.calls) for row in self.last.communicators]
-        # a call in which one of two ranks is yet to meet, the other has not ended: that is another communicator
-        return max(
-            (
-                calls
-                for one, calls in ended
-                if same_communicator(one, call) and (one.communicator == call.communicator or calls < call.call)
-            ),
-            default=None,
-        )
 
 
 @dataclass(frozen=True)
@@ -157,63 +32,6 @@ class Edge:
     awaited: int  #: may be OUTSIDE
     why: str  #: ALL, PERHAPS, or which message
     ended: bool
-
-
-def same_communicator(one: Waits | PastCalls, other: Waits) -> bool:
-    """Whether two ranks speak of the same communicator, as far as members and names show before its ranks have met."""
-    if one.members != other.members or one.background != other.background:
-        return False
-    if -1 not in (one.communicator, other.communicator):
-        return one.communicator == other.communicator
-    return one.name == other.name or "" in (one.name, other.name)
-
-
-def read(folder: Path) -> dict[int, Rank]:
-    """The ranks that have written into `folder`.
-
-    Raises
-    ------
-    SwapmeetError
-        If a line is none of a watchdog: with its file and number.
-    """
-    ranks: dict[int, Rank] = {}
-    here = {(socket.gethostname(), namespace) for namespace in (0, process_namespace())}
-    for file in sorted(folder.glob("*.jsonl")):
-        *lines, _ = file.read_text(errors="replace").split("\n")  # what has no end of line is being written
-        for number, line in enumerate(lines, 1):
-            try:
-                event = LINES.decode(line)
-            except msgspec.MsgspecError as problem:
-                raise SwapmeetError(f"{file}, line {number}: {reason(problem)}") from None
-            rank = ranks.setdefault(event.rank, Rank(event.rank, process=event.process))
-            if event.process != rank.process:
-                continue  # a spawned one, of another MPI_COMM_WORLD
-            if isinstance(event, Watches):
-                rank.ranks, rank.host, rank.process_namespace = event.ranks, event.host, event.process_namespace
-            rank.last = None if isinstance(event, Watches | GoesOn) else event
-    for rank in ranks.values():
-        if (rank.host, rank.process_namespace) in here:
-            rank.state = process_state(rank.process)
-        if isinstance(rank.last, Ends):
-            rank.state = "?"  # it ended as it should
-    return ranks
-
-
-def process_namespace() -> int:
-    """That of this process, by its inode; 0: it is not known."""
-    try:
-        return os.stat("/proc/self/ns/pid").st_ino
-    except OSError:
-        return 0
-
-
-def process_state(process: int) -> str:
-    """As in /proc/PID/stat; X: there is no such process."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return "X"
-    return text.rpartition(")")[2].split()[0]
 
 
 def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
@@ -316,7 +134,7 @@ def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str
     Parameters
     ----------
     ranks : mapping
-        What `read` returned.
+        What `hang_reports.read` returned.
     stack_of : callable
         The frames of a process, or a line on why there are none.
     """

@@ -42,7 +42,11 @@ def tables_console(markup: bool = False) -> Console:
     """Where tables go: as wide as the terminal; not folded to 80 columns where there is none."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=markup, emoji=False)
+    class Tables(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # as by print(); Rich would end the program with status 1
+
+    return Tables(width=None if sys.stdout.isatty() else 200, highlight=False, markup=markup, emoji=False)
 
 
 def print_json(command: str, **fields: object) -> None:

@@ -6,15 +6,17 @@ import codecs
 import contextlib
 import errno
 import os
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
 ROOM_BYTES = 64 << 10  #: a disk with less of it is full
+ANOTHERS = "another user's, in a folder where everybody may write"
 #: For what we print where the encoding of standard output lacks it.
 SUBSTITUTES = {
     "±": "+-",
@@ -77,6 +79,15 @@ def _substituted(problem: UnicodeError) -> tuple[bytes, int]:
     return text.encode(problem.encoding), problem.end
 
 
+def is_anothers(path: Path) -> bool:
+    """Whether another user has put a link or a file in a place where everybody may write, as the library refuses it."""
+    try:
+        found, folder = path.lstat(), path.parent.stat()
+    except OSError:
+        return False
+    return bool(folder.st_mode & stat.S_IWOTH) and found.st_uid not in (os.geteuid(), folder.st_uid)
+
+
 def require_place(path: Path) -> None:
     """Refuse what write() will not be able to write, before anything is measured. Makes the folder."""
     with _writing(path), tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
@@ -84,19 +95,22 @@ def require_place(path: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def write(path: Path, page: str) -> None:
+def write(path: Path, page: str | Iterable[str], option: str = "-o") -> None:
     """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one.
 
     A device or a pipe is written to.
     """
-    with _writing(path):
+    parts = [page] if isinstance(page, str) else page
+    with _writing(path, option):
+        path = Path(os.path.realpath(path))
         if path.exists() and not path.is_file():
-            path.write_text(page, encoding="utf-8")
+            with path.open("w", encoding="utf-8") as device:
+                device.writelines(parts)
             return
         with tempfile.NamedTemporaryFile(
             "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8"
         ) as file:
-            file.write(page)
+            file.writelines(parts)
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)
 
@@ -123,9 +137,11 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _writing(path: Path, option: str = "-o") -> Iterator[None]:
     try:
+        if is_anothers(path):
+            raise PermissionError(errno.EPERM, ANOTHERS)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as problem:
-        raise SwapmeetError(f"{path}: {problem.strerror}: give a place that can be written to by -o") from None
+        raise SwapmeetError(f"{path}: {problem.strerror}: give a place that can be written to by {option}") from None

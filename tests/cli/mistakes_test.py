@@ -335,3 +335,43 @@ def test_names_of_files_that_are_not_utf_8_are_printed(encoding: str) -> None:
     done = subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
     shown = "\ufffd\ufffd" if encoding == "utf-8" else "??"
     assert done.returncode == 2 and done.stderr.decode(encoding).startswith(f"swapmeet: {shown}: no such file")
+
+
+EMPTY = [
+    ["goal", "tra", "-P", "4", "-S", "8", "--machine", ""],
+    ["topology", "torus(dims=4)", "--workload", ""],
+    ["reproduce", "--markdown", "-o", ""],
+    ["run", "-n", "1", "--stats", "", "--", "true"],
+    ["plot", ""],
+]
+
+
+@pytest.mark.parametrize("words", EMPTY, ids=" ".join)
+def test_an_empty_name_is_refused(words: list[str]) -> None:
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.endswith(' "": it is empty; give one, or leave it out\n')
+
+
+OUTPUTS = [
+    "goal tra -P 4 -S 8 -o FILE",
+    "topology torus(dims=4) --slots FILE",
+    "run -n 1 --stats FILE -- true",
+]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a link of another user")
+@pytest.mark.parametrize("words", OUTPUTS)
+def test_another_users_link_in_a_shared_folder_is_not_followed(words: str, tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    mine, link = tmp_path / "mine", tmp_path / "link"
+    mine.write_text("precious")
+    link.symlink_to(mine)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    done = CliRunner().invoke(app, words.replace("FILE", str(link)).split())
+    assert (done.exit_code, mine.read_text(), link.is_symlink()) == (2, "precious", True)
+    assert f"{link}: " in done.stderr and texts.ANOTHERS in done.stderr
+    os.chown(link, 0, 0, follow_symlinks=False)
+    if not words.startswith("run"):
+        assert CliRunner().invoke(app, words.replace("FILE", str(link)).split()).exit_code == 0
+        assert link.is_symlink() and mine.read_text() != "precious"

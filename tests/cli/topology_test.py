@@ -71,4 +71,6 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     assert "expected destination, first, hash" in refused(SMALL, "--routing", "magic")
     assert "has no effect without --compare" in refused(SMALL, "--csv")
     assert "cannot serve P = 40" in refused(SMALL, "--compare", "--spec", "direct(order=xor)", "--moves", "0")
-    assert "cannot be written" in refused(SMALL, "--slots", str(tmp_path / "no" / "where"), "--moves", "0")
+    (tmp_path / "file").touch()
+    unwritable = refused(SMALL, "--slots", str(tmp_path / "file" / "where"), "--moves", "0")
+    assert unwritable.endswith("give a place that can be written to by --slots")

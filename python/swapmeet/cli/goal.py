@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core
+from swapmeet import _core, texts
 from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.errors import SwapmeetError
 from swapmeet.machines import Machine, load
@@ -48,11 +48,7 @@ def goal(
     costs = load(machine) if machine else None
     lines = text(point, ranks, block_bytes, nodes, costs)
     if output is not None:
-        try:
-            with output.open("w") as file:
-                file.writelines(lines)
-        except OSError as reason:
-            raise SwapmeetError(f"-o {output}: cannot be written: {reason.strerror}") from None
+        texts.write(output, lines)
     elif not as_json:
         sys.stdout.writelines(lines)
     if as_json:

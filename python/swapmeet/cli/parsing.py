@@ -53,10 +53,13 @@ class Command(typer.core.TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line."""
         given = self.make_parser(ctx).parse_args(list(args))[0]
-        options = {param.name: param for param in self.params if param.param_type_name == "option"}
+        params = {param.name: param for param in self.params}
+        options = {name: param for name, param in params.items() if param.param_type_name == "option"}
         names = {"--", *(name for option in options.values() for name in (*option.opts, *option.secondary_opts))}
         for key, values in given.items():
-            for value in values if isinstance(values, list) else [values]:
+            for value in values if isinstance(values, list | tuple) else [values]:
+                if value == "" and _names_a_file(params[key]):
+                    raise SwapmeetError(f'{_name(params[key])} "": it is empty; give one, or leave it out')
                 if key in options and value in names:
                     option: Any = options[key]
                     how = f"{option.opts[0]} {option.metavar} ({option.help})"
@@ -116,6 +119,11 @@ class Command(typer.core.TyperCommand):
 def _name(param: Any) -> str:
     """What messages call a parameter."""
     return param.opts[0] if param.param_type_name == "option" else re.sub(r"[^A-Z].*", "", param.metavar.lstrip("["))
+
+
+def _names_a_file(param: Any) -> bool:
+    """Whether the value is, or may be, the name of a file or folder."""
+    return bool(re.search(r"FILE|FOLDER|WORKLOAD|RESULTS|DATA", param.metavar or ""))
 
 
 def _required(message: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from swapmeet import _core, output
+from swapmeet import _core, output, texts
 from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.draw import network as picture
 from swapmeet.draw.plots.model import require_plotting
@@ -136,7 +136,7 @@ def topology(
         rows += [comparing.measure(placed, spec, name) for spec, name in orders]
     slots = comparing.compute(placed, seed, moves, seconds) if compare or write is not None else None
     if write is not None and slots is not None:
-        _write(slots, write)
+        texts.write(write, str(slots), "--slots")
     if drawn is not None and slots is not None:
         loads = [picture.of_spec(placed, spec, name) for spec, name in orders]
         loads.append(picture.of_slots(placed, slots, comparing.CONFLICT_FREE))
@@ -177,20 +177,13 @@ def _by_bytes(
     slots = comparing.compute(placed, *effort, sizes)
     rows.append(comparing.weighted(placed, slots, sizes, comparing.BY_BYTES))
     if write is not None:
-        _write(slots, write)
+        texts.write(write, str(slots), "--slots")
     if form != TABLE:
         fields = {"network": comparing.facts(placed)}
         output.print_records("topology", comparing.records(rows, in_bytes=True), form, **fields)
         return
     print("\n".join(comparing.description(placed) + comparing.weights_description(placed, sizes)))
     tables_console().print(comparing.table(rows, in_bytes=True))
-
-
-def _write(slots: _core.Slots, path: Path) -> None:
-    try:
-        path.write_text(str(slots))
-    except OSError as problem:
-        raise SwapmeetError(f"--slots {path}: cannot be written: {problem.strerror}") from None
 
 
 def _check(path: Path, placed: _core.PlacedNetwork, form: str) -> None:

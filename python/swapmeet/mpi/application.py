@@ -7,12 +7,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from swapmeet import progress
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi import launch, mpis
 from swapmeet.mpi.library import library
@@ -176,7 +176,7 @@ def prepare(
         launch.require_program(launch.launcher_words(launcher, 1, chosen)[0])
     if native:
         return chosen, None, {}
-    print(f"swapmeet: {chosen}, {why}", file=sys.stderr, flush=True)
+    progress.note(f"{chosen}, {why}")
     return chosen, library(chosen), launch.library_variables(**options)
 
 

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from swapmeet import texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.mpi.mpis import Mpi, environment
 
@@ -138,6 +139,8 @@ def require_writable(option: str, name: str | None) -> None:
         raise SwapmeetError(f"{option} {name}: it is a folder; name a file in it")
     if not file.parent.is_dir():
         raise SwapmeetError(f"{option} {name}: there is no folder {file.parent}; make it first")
+    if texts.is_anothers(file):
+        raise SwapmeetError(f"{option} {name}: it is {texts.ANOTHERS}; name another file")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise SwapmeetError(f"{option} {name}: it cannot be written to; name a file in a folder of yours")
 

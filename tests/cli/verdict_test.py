@@ -183,6 +183,18 @@ def test_a_program_without_mpi(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_statistics_that_could_not_be_written_give_no_verdict(program: dict[str, str], tmp_path: Path) -> None:
+    done = swapmeet("run", "-n", "2", "--stats", "/dev/full", program["mpich"], "1", "8")
+    assert (
+        done.returncode == 0 and "No space left on device" in done.stderr and "swapmeet: verdict: " not in done.stderr
+    )
+    assert done.stderr.splitlines()[-1].startswith("swapmeet: no verdict: there are no statistics in /dev/full: ")
+    done = swapmeet("run", "-n", "2", "--stats", "any-", program["mpich"], "1", "8", cwd=tmp_path)
+    assert "of 1 all-to-alls of rank 0 served" in last(done)
+    assert json.loads((tmp_path / "any-").read_text())["calls"]
+
+
+@pytest.mark.slow
 def test_a_run_with_a_verdict_takes_input_and_leaves_nothing_behind(tmp_path: Path) -> None:
     done = swapmeet("run", "-n", "1", "--explain", "--", "cat", stdin="hello\n")
     assert done.stdout == "hello\n"

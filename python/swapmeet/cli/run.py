@@ -78,15 +78,21 @@ def run(
     shared = launcher is not None
     with _statistics(stats, shared) as file, _watched(limit_s, shared) as more:
         before = _stamp(file)
-        counted = {**variables, **more, "SWAPMEET_STATS": stats if stats and stats != "-" else str(file)}
+        place = os.path.abspath(stats) if stats and stats != "-" else str(file)  # it may hold a %r
+        counted = {**variables, **more, "SWAPMEET_STATS": place}
         status = launch.attend(words(counted), environment)
-        rows = verdict.read(file) if _stamp(file) != before else None
+        is_new = _stamp(file) != before
+        rows = verdict.read(file) if is_new and file.is_file() else None
+        lost = rows is None and (is_new or (file.exists() and not file.is_file()))
     if stats == "-" and rows:
         from rich.console import Console
 
         print("swapmeet: calls of rank 0", file=sys.stderr)
         Console(stderr=True, width=None if sys.stderr.isatty() else 200, markup=False).print(verdict.table(rows))
-    if status != launch.INTERRUPTED:
+    if lost and not status:
+        why = "they could not be written, or not be read back"
+        print(f"swapmeet: no verdict: there are no statistics in {file}: {why}", file=sys.stderr, flush=True)
+    elif status != launch.INTERRUPTED:
         said = verdict.sentence(rows, status, f"{chosen.kind} {chosen.version}", argv[0], commands)
         print(f"swapmeet: verdict: {said}", file=sys.stderr, flush=True)
     if status:

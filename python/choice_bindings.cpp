@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "choose/limits.hpp"
 #include "choose/select.hpp"
 #include "options/options.hpp"
 
@@ -138,6 +139,14 @@ void bind_choice(nb::module_& m) {
       "nodes"_a = "", "knowledge"_a = Knowledge{},
       "(spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says "
       "otherwise.");
+  m.def(
+      "within_scratch_limit",
+      [](const Spec& spec, Rank ranks, std::int64_t block_bytes, const Options& options, std::string_view nodes) {
+        return within_scratch_limit(spec, shape_to_count(spec, ranks, nodes), block_bytes, options);
+      },
+      "spec"_a, "ranks"_a, "block_bytes"_a, "options"_a, "nodes"_a = "",
+      "Whether an Alltoall that is not in place stays within SWAPMEET_SCRATCH_LIMIT; else the host MPI serves it.");
+  m.attr("TOO_MUCH_MEMORY") = too_much_memory;
   m.def(
       "give_up_order",
       [](const Spec& spec, const std::string& problem, Options& options) {

@@ -1219,6 +1219,13 @@ def choose(collective: Collective, ranks: int, block_bytes: int, options: Option
     (spec, reason, largest block in bytes with the same choice); ranks share a node unless `nodes` says otherwise.
     """
 
+def within_scratch_limit(spec: Spec, ranks: int, block_bytes: int, options: Options, nodes: str = '') -> bool:
+    """
+    Whether an Alltoall that is not in place stays within SWAPMEET_SCRATCH_LIMIT; else the host MPI serves it.
+    """
+
+TOO_MUCH_MEMORY: str = ...
+
 def give_up_order(spec: Spec, problem: str, options: Options) -> str:
     """
     Take an order of the topology that cannot be had, and all that asks for it, out of options; returns a warning.

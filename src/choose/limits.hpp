@@ -1,4 +1,5 @@
-/// SWAPMEET_REQUEST_LIMIT and SWAPMEET_UNEXPECTED_LIMIT: which point of the family near a spec stays within them.
+/// SWAPMEET_REQUEST_LIMIT and SWAPMEET_UNEXPECTED_LIMIT: which point of the family near a spec stays within them; and
+/// SWAPMEET_SCRATCH_LIMIT.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +25,16 @@ struct Limited {
 /// `options`, by ceiling() (verify/certificate.hpp). Pure. Requires unsuitable(spec, shape) empty.
 Limited within_limits(const Spec& spec, Collective collective, const Shape& shape, std::int64_t block_bytes,
                       const Options& options);
+
+inline constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
+
+/// Whether `working_blocks` blocks of working memory (Exchange::working_blocks()) stay within SWAPMEET_SCRATCH_LIMIT.
+inline bool within_scratch_limit(std::int64_t working_blocks, std::int64_t block_bytes, const Options& options) {
+  return block_bytes <= options.scratch_limit_bytes / working_blocks;
+}
+
+/// The same of an Alltoall by `spec` that is not in place, as its Plan would have it; of many ranks by an upper bound.
+/// Requires unsuitable(spec, shape) empty.
+bool within_scratch_limit(const Spec& spec, const Shape& shape, std::int64_t block_bytes, const Options& options);
 
 }  // namespace swapmeet

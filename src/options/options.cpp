@@ -228,8 +228,10 @@ std::vector<Option> make_table() {
        "is not cached, while the others wait (docs/networks.md). 0: as it comes first.",
        "keeping 2", read_order_time},
       {"SWAPMEET_SCRATCH_LIMIT", "bytes, such as 65536 or 512MiB", "1GiB",
-       "Calls that would need more working memory a rank than this go to the host MPI. An Alltoallv with direct= "
-       "sends smaller blocks directly instead. (What derived types and in place take of an Alltoallv is not limited: "
+       "Calls that would need more working memory a rank than this go to the host MPI. An Alltoall counts both "
+       "sides, which may be staged, and its scratch blocks: 2 P + scratch blocks of `swapmeet show`, unless it sends "
+       "all blocks from where they lie. An Alltoallv with direct= sends smaller blocks directly instead. (What derived "
+       "types and in place take of an Alltoallv is not limited: "
        "as much as the rank exchanges.)",
        "keeping 1GiB",
        [](std::string_view text, Options& options) { return read_limit(text, options.scratch_limit_bytes); }},

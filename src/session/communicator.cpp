@@ -375,7 +375,7 @@ Decision& Communicator::within_limits(Decision& decision, Collective collective,
                                       std::int64_t block_bytes) {
   const Plan& plan = *decision.plan;
   if ((in_place || plan.needs() != Exchange::Needs::nothing) &&
-      block_bytes > options_.scratch_limit_bytes / plan.working_blocks())
+      !within_scratch_limit(plan.working_blocks(), block_bytes, options_))
     return decline(collective, too_much_memory);
   if (plan.makes_types() && block_bytes > INT_MAX)
     return decline(collective, "pack=datatype cannot hold blocks of more than 2 GiB");

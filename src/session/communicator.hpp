@@ -26,6 +26,7 @@
 #include "exchange/sized_plan.hpp"
 #include "model/machine.hpp"
 #include "options/options.hpp"
+#include "choose/limits.hpp"
 #include "choose/neighbours.hpp"
 #include "choose/select.hpp"
 #include "topology/neighbourhood.hpp"
@@ -85,7 +86,6 @@ struct Forwarded {
 /// Why a call is left to the host MPI.
 inline constexpr const char* too_many_requests =
     "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
-inline constexpr const char* too_much_memory = "more working memory than SWAPMEET_SCRATCH_LIMIT allows";
 
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
 inline std::atomic<int> waiting_to_meet{0};

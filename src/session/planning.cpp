@@ -286,7 +286,7 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   if (!plan) return leave_to_host(no_plan);
   if (neighbours && !few_requests(*plan)) return leave_to_host(too_many_requests);
   if (!neighbours && (!request.send || plan->needs() != Exchange::Needs::nothing) &&
-      block_bytes > options_.scratch_limit_bytes / plan->working_blocks())
+      !within_scratch_limit(plan->working_blocks(), block_bytes, options_))
     return leave_to_host(too_much_memory);
   if (plan->makes_types() && block_bytes > INT_MAX)
     return leave_to_host("pack=datatype cannot hold blocks of more than 2 GiB");

@@ -107,6 +107,24 @@ def test_variables_count_and_what_is_wrong_is_said() -> None:
     assert 'warning: tuning file "/nowhere": No such file or directory; doing without it' in output
 
 
+def test_the_limit_on_working_memory_counts() -> None:
+    """Of P = 4 ranks 8 blocks of both sides, and the scratch blocks of the spec."""
+    fits = (64 << 10) // (8 + _core.generate(_core.parse_spec("tra(r=2)"), 4, 0).scratch_blocks)
+    variables = {"SWAPMEET_SCRATCH_LIMIT": "64KiB", "SWAPMEET_ALGORITHM": "tra(r=2)"}
+    assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "4", "-S", str(fits), **variables)
+    lines = said("explain", "-P", "4", "-S", str(fits + 1), **variables).splitlines()
+    assert lines[1].endswith(": native")
+    assert lines[2] == "because: more working memory than SWAPMEET_SCRATCH_LIMIT allows"
+    variables["SWAPMEET_ALGORITHM"] = "pairwise"  # which sends blocks from where they lie
+    assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "4", "-S", "1GiB", **variables)
+
+
+def test_what_takes_too_much_memory_is_not_tried() -> None:
+    words = ["explain", "-P", "32", "--nodes", "8", "-S", "64"]
+    tried = [line for line in said(*words, SWAPMEET_SCRATCH_LIMIT="1").splitlines() if line.startswith("may be tried")]
+    assert "leaders(" in said(*words) and not [line for line in tried if "leaders(" in line]
+
+
 @pytest.mark.parametrize("content", [None, "host a s1\nhost b s2\n"])
 def test_a_bad_topology_file_is_no_choice(tmp_path: Path, content: str | None) -> None:
     """What the library does: a warning, then the automatic choice."""

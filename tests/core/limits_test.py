@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -159,3 +161,21 @@ def test_candidates_of_trials_stay_within(nodes: str) -> None:
 def test_values_that_cannot_be_used(name: str, value: str) -> None:
     (problem,) = _core.read_options([f"SWAPMEET_{name}_LIMIT={value}"], 4).problems
     assert "keeping" in problem
+
+
+def test_working_memory_is_what_plans_take() -> None:
+    """Exchange::working_blocks(): both sides, and the most scratch blocks of any rank."""
+    limit = 1 << 20
+    options = _core.read_options([f"SWAPMEET_SCRATCH_LIMIT={limit}"])
+    for name, *_ in _core.aliases():
+        spec = _core.parse_spec(name)
+        for ranks, nodes in itertools.product((1, 2, 3, 4, 5, 8, 13, 16, 27), ("", "4", "3")):
+            if spec.family == "native" or spec.unsuitable(ranks, nodes):
+                continue
+            more = dict(spec.parameters)
+            copies = spec.family != "direct" or more["intra"] != "mpi" or more["segment"] != "0"
+            scratch = max(_core.generate(spec, ranks, rank, nodes).scratch_blocks for rank in range(ranks))
+            largest = limit // (2 * ranks + scratch)
+            assert _core.within_scratch_limit(spec, ranks, largest, options, nodes), (name, ranks, nodes)
+            too_large = _core.within_scratch_limit(spec, ranks, largest + 1, options, nodes)
+            assert too_large != copies, (name, ranks, nodes)

@@ -227,7 +227,15 @@ def _tried(
     call = COLLECTIVES[collective]
     if ranks < 2 or (size == 0 and collective == "alltoall") or not _core.tries(call, ranks, options, nodes):
         return []
-    return _core.candidates(call, ranks, size, nodes=nodes, options=options, knowledge=knowledge)
+    found = _core.candidates(call, ranks, size, nodes=nodes, options=options, knowledge=knowledge)
+    return [one for one in found if _fits(one.spec, collective, ranks, size, options, nodes)]
+
+
+def _fits(spec: _core.Spec, collective: str, ranks: int, size: int, options: _core.Options, nodes: str) -> bool:
+    """Whether it takes no more working memory than is allowed, as far as that is known before the call."""
+    if collective != "alltoall" or spec.family == "native":
+        return True
+    return _core.within_scratch_limit(spec, ranks, size, options, nodes)
 
 
 def _choose(
@@ -246,6 +254,8 @@ def _choose(
         spec, reason, most = _core.choose(call, ranks, shared, options, nodes=nodes, knowledge=knowledge)
         ordered = dict(spec.parameters).get("order", "").startswith("topology")
         problem = spec.unsuitable(ranks, nodes) if ordered else ""
+        if not problem and not _fits(spec, collective, ranks, size, options, nodes):
+            return _core.parse_spec("native"), _core.TOO_MUCH_MEMORY, 2**63 - 1
         if not problem:
             return spec, reason, most
         warnings.append(str(_core.give_up_order(spec, problem, options)))

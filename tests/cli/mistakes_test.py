@@ -147,6 +147,12 @@ def test_quiet_leaves_notes_out(tmp_path: Path) -> None:
     assert (done.exit_code, done.stderr) == (0, "") and "tra" in done.stdout
 
 
+def test_quiet_leaves_out_which_mpi_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "library", lambda _: Path("/libswapmeet.so"))
+    assert ", the default" in CliRunner().invoke(app, ["env"]).stderr
+    assert CliRunner().invoke(app, ["--quiet", "env"]).stderr == ""
+
+
 HEAVY = [
     ["plot", "missing.jsonl"],
     ["tune", "--from", "missing.jsonl"],

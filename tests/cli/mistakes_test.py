@@ -299,6 +299,15 @@ def test_output_that_nobody_reads_to_its_end_is_no_mistake(words: str) -> None:
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
 
 
+def test_tables_that_nobody_reads_are_no_mistake() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    words = [sys.executable, "-m", "swapmeet", "algorithms"]
+    done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.parametrize("words", ["show tra -P 8", "model tra -P 8 --json", "algorithms --markdown"])
 def test_output_that_cannot_be_written_is_reported_in_one_line(words: str) -> None:
     with open("/dev/full", "w") as full:

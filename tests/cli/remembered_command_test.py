@@ -219,13 +219,3 @@ def test_what_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
     assert "is of openmpi" in said("export", path, "--mpi", "mpich", "-o", tmp_path / "a", status=2)
     assert "another MPI" in said("export", path, "--mpi", "openmpi", "--export-mpich", tmp_path / "a", status=2)
     assert not os.path.exists(tmp_path / "a")
-
-
-def test_a_reader_that_has_ended_is_no_mistake(folder: Path) -> None:
-    file = put(folder, EVIDENCE)
-    ours, theirs = os.pipe()
-    os.close(ours)
-    words = [sys.executable, "-m", "swapmeet", "tuning", "show", str(file)]
-    done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE)
-    os.close(theirs)
-    assert (done.returncode, done.stderr) == (0, b"")

@@ -218,7 +218,7 @@ void bind_certificates(nb::module_& m) {
   nb::class_<Certificate>(m, "Certificate", "What an exchange holds at most.")
       .def_ro("rank", &Certificate::rank, "Of the rank that has most, each number by itself.")
       .def_ro("node", &Certificate::node, "Summed over the ranks of a node.")
-      .def_ro("exact", &Certificate::exact, "Whether some execution reaches each number of `rank`.");
+      .def_ro("exact", &Certificate::exact, "Whether some execution reaches each number of `rank` but scratch_blocks.");
   m.def(
       "certify",
       [](const Spec& spec, Rank ranks, std::string_view nodes) {

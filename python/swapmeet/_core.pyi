@@ -309,7 +309,9 @@ class Certificate:
 
     @property
     def exact(self) -> bool:
-        """Whether some execution reaches each number of `rank`."""
+        """
+        Whether some execution reaches each number of `rank` but scratch_blocks.
+        """
 
 def certify(spec: Spec, ranks: int, nodes: str = '') -> Certificate:
     """

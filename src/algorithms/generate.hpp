@@ -19,4 +19,8 @@ Flow flow(const Spec& spec, const Shape& shape, Rank rank);
 /// Requires spec.family != Family::native and unsuitable(spec, shape) empty.
 Schedule generate(const Spec& spec, const Shape& shape, Rank rank);
 
+/// Scratch blocks that are enough for the schedule of any rank, where all do alike (alike_on()): their schedules differ in
+/// what they stage. O(one schedule).
+std::int64_t scratch_of_alike(const Spec& spec, const Shape& shape);
+
 }  // namespace swapmeet

@@ -103,6 +103,7 @@ Counts count_schedules(const Spec& spec, const Shape& shape) {
     most.batches = std::max(most.batches, in_turn);
     most.scratch_blocks = std::max<std::int64_t>(most.scratch_blocks, schedule.scratch_blocks);
   }
+  if (alike_on(spec, shape)) most.scratch_blocks = scratch_of_alike(spec, shape);
   return most;
 }
 

@@ -14,8 +14,6 @@ struct Placed {
   Run staged{.count = 0};
 };
 
-bool contiguous(std::span<const Run> runs) { return runs.size() == 1 && (runs[0].stride == 1 || runs[0].count == 1); }
-
 /// Copies blocks from runs to runs of as many blocks.
 void copy(ScheduleBuilder& plan, std::span<const Run> from, std::span<const Run> to) {
   std::int32_t taken = 0, put = 0;  // of the first run of either
@@ -39,8 +37,9 @@ bool continues(const Run& run, Location next) {
 
 class Placer {
  public:
-  Placer(const SlotFlow& flow, const Spec& spec, const Shape& shape)
-      : flow_(flow), spec_(spec), shape_(shape), plan_(shape, flow.rank), own_(flow.first_own) {
+  /// `anywhere`: stages what has to be staged on some rank whose flow is this one, as seen from there.
+  Placer(const SlotFlow& flow, const Spec& spec, const Shape& shape, bool anywhere)
+      : flow_(flow), spec_(spec), shape_(shape), plan_(shape, flow.rank), own_(flow.first_own), anywhere_(anywhere) {
     plan_.neighbours(flow.neighbours)
         .segments(spec.segment_bytes)
         .reserve(std::max(flow.sends.size(), flow.receives.size()));
@@ -184,6 +183,11 @@ class Placer {
     return std::span(lie_in_slots() ? flow_.runs : pool_).subspan(placed.first, placed.count);
   }
 
+  /// Whether blocks lie side by side. On another rank the ends of several do not.
+  bool contiguous(std::span<const Run> runs) const {
+    return runs.size() == 1 && (runs[0].count == 1 || (runs[0].stride == 1 && (!anywhere_ || lie_in_slots())));
+  }
+
   void stage(Placed& placed) {
     placed.staged = {Buffer::scratch, stage_, 0, 1};
     for (const Run& run : runs_of(placed)) placed.staged.count += run.count;
@@ -192,12 +196,13 @@ class Placer {
 
   void pack(const Message& message, const SlotFlow::Phase& phase) {
     Placed placed = lay(message.first, message.count, false);
-    if (phase.packs && !contiguous(runs_of(placed)) && !takes_runs(message.peer)) {
+    const bool apart = phase.packs && !contiguous(runs_of(placed)) && !takes_runs(message.peer);
+    if (apart) {
       stage(placed);
       copy(plan_, runs_of(placed), {&placed.staged, 1});
-    } else if (phase.packs || phase.move_count > 0) {  // else nothing asks
-      mark(flow_.runs_of(message));
     }
+    if ((!apart || anywhere_) && (phase.packs || phase.move_count > 0))
+      mark(flow_.runs_of(message));  // else nothing asks
     sends_.push_back(placed);
   }
 
@@ -234,6 +239,7 @@ class Placer {
   /// Whether a block that arrives at one of these places would overwrite one that is read.
   bool marked(std::span<const Run> places) const {
     const auto read = [&](Location to) { return marks_[to.buffer == Buffer::receive][index(to.block)] == now_; };
+    if (anywhere_ && !lie_in_slots()) return any_marked_;
     return any_marked_ && std::ranges::any_of(places, [&](const Run& run) {
              for (std::int32_t i = 0; i < run.count; ++i)
                if (read(run.buffer == Buffer::scratch ? home(run.block(i), true) : Location{run.buffer, run.block(i)}))
@@ -281,6 +287,7 @@ class Placer {
   std::vector<std::int32_t> left_;       ///< of each slot: blocks that are still to come
   std::vector<std::int32_t> stages_;     ///< of each phase
   std::int32_t twin_ = 0, scratch_ = 0;  ///< in scratch: where the twins of slots begin; blocks in all
+  bool anywhere_;
   // Of the phase at hand:
   std::int32_t stage_ = 0;  ///< scratch is free from here on
   RunList blocks_;
@@ -293,6 +300,12 @@ class Placer {
 
 }  // namespace
 
-Schedule place(const SlotFlow& flow, const Spec& spec, const Shape& shape) { return Placer(flow, spec, shape).make(); }
+Schedule place(const SlotFlow& flow, const Spec& spec, const Shape& shape) {
+  return Placer(flow, spec, shape, false).make();
+}
+
+std::int32_t scratch_anywhere(const SlotFlow& flow, const Spec& spec, const Shape& shape) {
+  return Placer(flow, spec, shape, true).make().scratch_blocks;
+}
 
 }  // namespace swapmeet

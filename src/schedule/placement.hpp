@@ -23,4 +23,8 @@ namespace swapmeet {
 /// The schedule of one rank: pure, as generators are.
 Schedule place(const SlotFlow& flow, const Spec& spec, const Shape& shape);
 
+/// Blocks of scratch that are enough on every rank whose flow is this one, as seen from there: which blocks lie side by
+/// side depends on the rank.
+std::int32_t scratch_anywhere(const SlotFlow& flow, const Spec& spec, const Shape& shape);
+
 }  // namespace swapmeet

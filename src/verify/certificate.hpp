@@ -24,7 +24,9 @@ struct Certificate {
   };
   Bounds rank;         ///< of the rank that has most, each number by itself
   Bounds node;         ///< summed over the ranks of a node, of the node that has most
-  bool exact = false;  ///< some execution reaches each number of `rank`; otherwise they are upper bounds
+  /// Some execution reaches each number of `rank` but scratch_blocks, which are enough for every rank; otherwise all are
+  /// upper bounds.
+  bool exact = false;
 };
 
 /// Of all ranks, exact. Requires that verify() finds nothing. O(ranks · messages of all); where ranks of equal nodes do

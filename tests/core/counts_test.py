@@ -286,6 +286,19 @@ def test_scratch_is_as_stated(variant: str) -> None:
                 assert used == enough == whole + staged, f"P = {p}, r = {r}"
 
 
+@pytest.mark.parametrize("digits", ["standard", "balanced"])
+@pytest.mark.parametrize("dims", ["P", "2d", "3d"])
+def test_scratch_is_enough_without_closed_forms(digits: str, dims: str) -> None:
+    """Where all ranks do alike, what each stages still depends on where its blocks end."""
+    for paths in ("ordered", "rotated"):
+        for radix, layout in itertools.product(("2", "3", "root", "all"), LAYOUTS):
+            text = f"dims={dims},radix={radix},digits={digits},paths={paths},layout={layout}"
+            for p in (2, 3, 4, 5, 9, 13, 16, 27, 30):
+                used, enough = scratch(text, p)
+                assert used <= enough, (text, p)
+                assert used <= _core.certify(bruck(text), p).rank.scratch_blocks
+
+
 def test_scratch_of_grids_is_enough() -> None:
     for p in (12, 16, 24, 36):
         for i, sizes in enumerate(factorizations(p, 2) + factorizations(p, 3)):

@@ -51,7 +51,8 @@ def _record(schedule: _core.Schedule) -> dict[str, object]:
 def one_rank(spec: _core.Spec, ranks: int, rank: int, nodes: str = "") -> RenderableType:
     """What the rank copies, sends and receives in each step, messages in the order of starting."""
     schedule = _core.generate(spec, ranks, rank, nodes)
-    parts: list[RenderableType] = [_headline(spec, schedule, f"rank {rank} of {ranks}", "the rank sends")]
+    headline = _headline(spec, schedule, f"rank {rank} of {ranks}", "the rank sends")
+    parts: list[RenderableType] = [f"{headline}; scratch: {schedule.scratch_blocks} blocks"]
     parts.append(bounds.sentences(_core.certify(spec, ranks, nodes)))
     parts.append(bounds.sentence_of_unequal(bounds.of_unequal(spec, ranks, nodes)))
     for number, (window, completion, posting, copies, sends, receives) in enumerate(schedule.steps):
@@ -103,8 +104,7 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
 def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str, who: str) -> str:
     passes = f", once for each segment of {schedule.segment_bytes} bytes" if schedule.segment_bytes else ""
     return (
-        f"{spec} on {what}: {who} K = {schedule.messages} messages with D = {schedule.blocks} blocks"
-        f"{passes}; scratch: {schedule.scratch_blocks} blocks"
+        f"{spec} on {what}: {who} K = {schedule.messages} messages with D = {schedule.blocks} blocks{passes}"
     )
 
 

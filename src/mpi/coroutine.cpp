@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,32 +15,35 @@ namespace swapmeet {
 
 namespace {
 
-constexpr std::size_t stack_bytes = std::size_t{512} << 10;  ///< of addresses; memory only as far as it is used
-constexpr std::size_t page_bytes = std::size_t{64} << 10;    ///< the largest of any machine
-constexpr std::size_t all_bytes = page_bytes + stack_bytes;
+/// Of a stack, in addresses; memory only as far as it is used. The host MPI's progress may call the application, which
+/// expects to have as much as a thread usually has; but where addresses are limited, hundreds of communicators would take
+/// most of them.
+constexpr std::size_t usual_bytes = std::size_t{8} << 20, least_bytes = std::size_t{512} << 10;
+constexpr std::size_t most_usual = 8;                      ///< stacks of that size
+constexpr std::size_t page_bytes = std::size_t{64} << 10;  ///< the largest of any machine
 
 thread_local Coroutine* current = nullptr;
 
 /// For a rank that has no memory when a body begins (see buffers/reserve.cpp), one body at a time each. It takes none before it
 /// is used.
 struct Spare {
-  alignas(4096) char memory[all_bytes];  // with larger pages nothing guards it
+  alignas(4096) char memory[page_bytes + least_bytes];  // with larger pages nothing guards it
   std::atomic_flag taken;
 };
 std::array<Spare, 4> spares;
 
-/// nullptr: there is no memory.
-char* map_memory() {
-  void* const memory =
-      mmap(nullptr, all_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+/// Empty: there is no memory.
+std::span<char> map_memory(std::size_t bytes) {
+  void* const memory = mmap(nullptr, page_bytes + bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return {};
   mprotect(memory, page_bytes, PROT_NONE);
-  return static_cast<char*>(memory);
+  return {static_cast<char*>(memory), page_bytes + bytes};
 }
 
 /// The stacks of the process: one for each coroutine that there was at a time, as far as there was memory. A body takes the
-/// one that was used last, so that few hold more than addresses, and none is unmapped or emptied: UCX, below MPICH,
-/// remembers each such stretch of addresses until it next registers memory, which may be never.
+/// one that was used last, a large one if there is, so that few hold more than addresses, and none is unmapped or emptied:
+/// UCX, below MPICH, remembers each such stretch of addresses until it next registers memory, which may be never.
 class Stacks {
  public:
   void expect() {
@@ -52,35 +56,41 @@ class Stacks {
     --coroutines_;
   }
 
-  /// nullptr: there is none.
-  char* take() {
+  /// Empty: there is none.
+  std::span<char> take() {
     const std::lock_guard guard(mutex_);
-    if (unused_.empty()) make();  // there was no memory before
-    if (unused_.empty()) return nullptr;
-    char* const memory = unused_.back();
-    unused_.pop_back();
+    if (usual_.empty() && small_.empty()) make();  // there was no memory before
+    std::vector<std::span<char>>& unused = usual_.empty() ? small_ : usual_;
+    if (unused.empty()) return {};
+    const std::span<char> memory = unused.back();
+    unused.pop_back();
     return memory;
   }
 
-  void give_back(char* memory) {
+  void give_back(std::span<char> memory) {
     const std::lock_guard guard(mutex_);
-    unused_.push_back(memory);  // there is room
+    unused(memory).push_back(memory);  // there is room
   }
 
  private:
+  std::vector<std::span<char>>& unused(std::span<char> memory) { return memory.size() > usual_bytes ? usual_ : small_; }
+
   void make() {
     try {
-      unused_.reserve(stacks_ + 1);
+      usual_.reserve(most_usual);
+      small_.reserve(stacks_ + 1);
     } catch (const std::bad_alloc&) { return; }
-    char* const memory = map_memory();
-    if (!memory) return;
-    unused_.insert(unused_.begin(), memory);  // those that hold memory go first
+    std::span<char> memory;
+    if (stacks_ < most_usual) memory = map_memory(usual_bytes);
+    if (memory.empty()) memory = map_memory(least_bytes);
+    if (memory.empty()) return;
+    unused(memory).insert(unused(memory).begin(), memory);  // those that hold memory go first
     ++stacks_;
   }
 
   std::mutex mutex_;
   std::size_t coroutines_ = 0, stacks_ = 0;
-  std::vector<char*> unused_;  ///< the one that was used last is the last
+  std::vector<std::span<char>> usual_, small_;  ///< unused, the one that was used last is the last
 };
 
 /// Never destroyed: coroutines may be, after it would be.
@@ -89,13 +99,13 @@ Stacks& stacks() {
   return all;
 }
 
-char* take_spare() {
+std::span<char> take_spare() {
   for (Spare& spare : spares) {
     if (spare.taken.test_and_set()) continue;
     mprotect(spare.memory, page_bytes, PROT_NONE);
     return spare.memory;
   }
-  return nullptr;
+  return {};
 }
 
 /// Whether it is a spare, which is given back.
@@ -117,22 +127,23 @@ Coroutine::~Coroutine() {
 
 void Coroutine::give_back() {
   stack_.reset();
-  if (char* const memory = std::exchange(memory_, nullptr); memory && !give_spare_back(memory))
+  if (const auto memory = std::exchange(memory_, {}); !memory.empty() && !give_spare_back(memory.data()))
     stacks().give_back(memory);
 }
 
 bool Coroutine::begin(std::function<void()> body) {
   memory_ = stacks().take();
-  if (!memory_) memory_ = take_spare();
-  if (!memory_) return false;
+  if (memory_.empty()) memory_ = take_spare();
+  if (memory_.empty()) return false;
   body_ = std::move(body);
   over_ = false;
   getcontext(&inside_);
-  inside_.uc_stack.ss_sp = memory_ + page_bytes;
-  inside_.uc_stack.ss_size = stack_bytes;
+  const std::span<char> usable = memory_.subspan(page_bytes);
+  inside_.uc_stack.ss_sp = usable.data();
+  inside_.uc_stack.ss_size = usable.size();
   inside_.uc_link = &outside_;
   makecontext(&inside_, enter, 0);
-  stack_.emplace(inside_.uc_stack.ss_sp, stack_bytes);
+  stack_.emplace(usable.data(), usable.size());
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "mpi/stack_switch.hpp"
 
@@ -42,7 +43,7 @@ class Coroutine {
   void give_back();
 
   std::function<void()> body_;
-  char* memory_ = nullptr;  ///< of the stack, below which nothing can be written; nullptr: no body is under way
+  std::span<char> memory_;  ///< of the stack, the lower end of which cannot be written; empty: no body is under way
   ucontext_t inside_{}, outside_{};
   bool over_ = false;
   std::optional<StackSwitch> stack_;

@@ -35,3 +35,11 @@ def test_a_small_stack_is_enough(launch, compiled, wheel: str, types: str, nodes
     assert not [row for row in found if row[3]]
     host = max(int(row[1]) for row in found if row[2] == "native")
     assert not [row for row in found if int(row[1]) > host + OWN_BYTES], found
+
+
+@pytest.mark.parametrize(("nodes", "spec"), [("", "auto"), ("2", "two-phase-bruck"), ("2", "hybrid")])
+def test_the_programs_operations_have_a_usual_stack(launch, compiled, wheel: str, nodes: str, spec: str) -> None:
+    """The host MPI calls them in its progress, also while a communicator is set up there."""
+    env = {"SWAPMEET_ALGORITHM": spec, **({"SWAPMEET_NODES": nodes} if nodes else {})}
+    done = launch(3, [compiled(wheel, "deep_operation"), str(4 << 20)], mpi=wheel, env=env)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr

@@ -16,7 +16,7 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
     if (i > 0 && types[i] == types[i - 1]) {
       type = types_[i - 1];
     } else if (!type.predefined) {
-      if (const int error = PMPI_Type_dup(types[i], &type.handle)) {
+      if (const int error = copy_type(types[i], &type.handle)) {
         free_copies();
         throw MpiError(error);
       }

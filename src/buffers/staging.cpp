@@ -78,14 +78,19 @@ int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
   const Datatype* checked = nullptr;
   for (int i = 0; i < ranks; ++i) {
     const Datatype& type = blocks.type(i);
-    if (type.committed || type.size == 0 || (checked && checked->handle == type.handle))
-      continue;  // MPICH 4.0.2 divides by the size
+    if (checked && checked->handle == type.handle) continue;
     checked = &type;
-    char nothing[1] = {};
-    int position = 0;
-    if (const int error = PMPI_Unpack(nothing, 1, &position, nothing, 0, type.handle, comm)) return error;
-    remember_committed(type);
+    if (const int error = check(type, comm)) return error;
   }
+  return MPI_SUCCESS;
+}
+
+int Staging::check(const Datatype& type, MPI_Comm comm) {
+  if (type.committed || type.size == 0) return MPI_SUCCESS;  // MPICH 4.0.2 divides by the size
+  char nothing[1] = {};
+  int position = 0;
+  if (const int error = PMPI_Unpack(nothing, 1, &position, nothing, 0, type.handle, comm)) return error;
+  remember_committed(type);
   return MPI_SUCCESS;
 }
 

@@ -32,6 +32,7 @@ class Staging {
 
   /// The error that packing or unpacking the blocks' types would meet (one is not committed, say); MPI_SUCCESS: none.
   static int check(const Blocks& blocks, int ranks, MPI_Comm comm);
+  static int check(const Datatype& type, MPI_Comm comm);
 
   /// Gives back what is too large to keep.
   void release() { memory_.release(); }

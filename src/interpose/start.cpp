@@ -1,9 +1,14 @@
 /// The MPI entry points of non-blocking and persistent all-to-alls. Both the MPI_ and the PMPI_ names are ours, as in
 /// entry.cpp.
+#include <algorithm>
 #include <atomic>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "api/export.hpp"
 #include "api/request.hpp"
+#include "buffers/staging.hpp"
 #include "interpose/foreign.hpp"
 #include "interpose/kept_types.hpp"
 #include "interpose/progressed.hpp"
@@ -73,9 +78,9 @@ struct Equal {
     return one.collective == collective && one.send->is(send.count, send.type) &&
            one.receive.is(receive.count, receive.type);
   }
-  std::vector<MPI_Datatype> types(MPI_Comm) const {
-    if (send.base == MPI_IN_PLACE) return {receive.type};
-    return {send.type, receive.type};
+  void for_each_type(const Degrees&, auto use) const {
+    if (send.base != MPI_IN_PLACE) use(send.type);
+    use(receive.type);
   }
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
@@ -99,15 +104,13 @@ struct Unequal {
   static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
     return owned.is(side.counts, side.displacements, side.types, each, blocks);
   }
-  std::vector<MPI_Datatype> types(MPI_Comm comm) const {
-    std::vector<MPI_Datatype> all;
-    const Degrees blocks = each ? degrees_of(comm, neighbours) : Degrees{1, 1};
-    const auto add = [&all](const Side& side, std::int32_t number) {
-      all.insert(all.end(), side.types, side.types + number);  // Open MPI uses those of blocks without data, too
+  /// Also those of blocks without data, which Open MPI uses, too.
+  void for_each_type(const Degrees& blocks, auto use) const {
+    const auto use_all = [&](const Side& side, std::int32_t number) {
+      std::ranges::for_each(std::span(side.types, static_cast<std::size_t>(each ? number : 1)), use);
     };
-    if (send.base != MPI_IN_PLACE) add(send, blocks.out);
-    add(receive, blocks.in);
-    return all;
+    if (send.base != MPI_IN_PLACE) use_all(send, blocks.out);
+    use_all(receive, blocks.in);
   }
   static constexpr Collective collective = neighbours
                                                ? each ? Collective::neighbor_alltoallw : Collective::neighbor_alltoallv
@@ -149,6 +152,16 @@ std::optional<Degrees> blocks_of(Communicator& communicator) {
   if constexpr (!of_neighbours(Call::collective)) return Degrees{communicator.ranks(), communicator.ranks()};
   else if (const Neighbourhood* const neighbourhood = communicator.neighbourhood()) return neighbourhood->degrees();
   return std::nullopt;
+}
+
+/// The error that the host MPI has for a type, which is not committed, say.
+template <class Call>
+int refused_type(const Call& call, Communicator& communicator, const Degrees& blocks) {
+  int error = MPI_SUCCESS;
+  call.for_each_type(blocks, [&](MPI_Datatype type) {
+    if (!error && type != MPI_DATATYPE_NULL) error = Staging::check(communicator.datatypes()[type], context().alone());
+  });
+  return error;
 }
 
 template <class Call>
@@ -204,7 +217,8 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Re
   }
   if (call.suits_host(block_bytes) || communicator->locked())
     if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
-  error = queue->start(request_of(call, *communicator, *blocks), request);
+  error = refused_type(call, *communicator, *blocks);
+  if (!error) error = queue->start(request_of(call, *communicator, *blocks), request);
   return true;
 }
 
@@ -219,7 +233,8 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
   if (communicator->starts_on_host()) return false;
   if (of_neighbours(Call::collective) && !communicator->options().algorithm) return false;
   std::optional<Request> what;
-  if (!call.mistaken(*blocks)) what.emplace(request_of(call, *communicator, *blocks));
+  if (!call.mistaken(*blocks) && !refused_type(call, *communicator, *blocks))
+    what.emplace(request_of(call, *communicator, *blocks));
   end_freed_plans();
   std::unique_ptr<Planned> planned = communicator->plan_persistent(std::move(what));
   if (!planned) return false;
@@ -230,7 +245,12 @@ bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Res
 /// The host MPI has planned it.
 template <class Call>
 int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
-  const int error = guarded([&] { return keep_types(*request, call.types(comm)); });
+  const int error = guarded([&] {
+    std::vector<MPI_Datatype> types;
+    call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),
+                       [&](MPI_Datatype type) { types.push_back(type); });
+    return keep_types(*request, std::move(types));
+  });
   if (!error) return MPI_SUCCESS;
   PMPI_Request_free(request);
   return raise(comm, error);

@@ -102,6 +102,16 @@ const Datatype& Datatypes::ask(MPI_Datatype handle) {
   return derived_[next_derived_++ % derived_.size()] = record->as(handle);
 }
 
+int copy_type(MPI_Datatype type, MPI_Datatype* copy) {
+  int error = PMPI_Type_contiguous(1, type, copy);
+  if (!error && (error = PMPI_Type_commit(copy))) PMPI_Type_free(copy);
+  if (error) return error;
+  const Record* const record = record_of(type);
+  auto known = record ? std::make_unique<Record>(*record) : nullptr;
+  if (known && PMPI_Type_set_attr(*copy, attribute_of_types(), known.get()) == MPI_SUCCESS) known.release();
+  return MPI_SUCCESS;
+}
+
 void remember_committed(const Datatype& type) {
   if (simulated) return;
   if (Record* const record = record_of(type.handle)) record->committed.store(true, std::memory_order_relaxed);

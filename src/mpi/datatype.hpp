@@ -25,6 +25,10 @@ struct Datatype {
   bool mapped() const { return contiguous || map || size == 0; }
 };
 
+/// Makes a type of the same data, committed, which is the caller's to free. (MPI_Type_dup would call the application's
+/// attribute callbacks.) Returns as MPI does.
+int copy_type(MPI_Datatype type, MPI_Datatype* copy);
+
 /// Has MPI remember that it accepts a derived type, as long as the type lives: then it is committed for good.
 void remember_committed(const Datatype& type);
 

@@ -244,8 +244,7 @@ std::vector<Option> make_table() {
       {"SWAPMEET_REQUEST_LIMIT", "a number from 2 on, such as 4096", "4096",
        "Sends and receives of a rank that may be outstanding at a time, by the certificate of the schedule "
        "(docs/proofs.md). An algorithm above it gets a narrower window, and a warning if you asked for it; where none "
-       "is "
-       "narrow enough, calls go to the host MPI.",
+       "is narrow enough, and among neighbours, calls go to the host MPI.",
        "keeping 4096", read_request_limit},
       {"SWAPMEET_UNEXPECTED_LIMIT", "bytes, such as 65536 or 128MiB", "128MiB",
        "Room that messages which arrive before their receives are posted may take at a rank, by the certificate of the "

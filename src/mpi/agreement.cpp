@@ -175,12 +175,14 @@ MPI_Comm same_ranks(MPI_Comm user) {
   PMPI_Comm_size(user, &ranks);
   PMPI_Comm_rank(user, &rank);
   PMPI_Group_size(group, &in_group);
-  // MPICH 5.0.2 gives a grid of some ranks the group of all that made it
+  // MPICH 5.0.2 gives a grid of some ranks the group of all that made it; and where threads are ranks (MPIX_Threadcomm),
+  // that of their processes: of such, none can be made
   const auto make = [&] {
     return in_group == ranks ? PMPI_Comm_create(user, group, &comm) : PMPI_Comm_split(user, 0, rank, &comm);
   };
-  for (int attempt = 0; attempt < 2 && comm == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    if (is_fault(make())) comm = MPI_COMM_NULL;                           // what is there is half made
+  const int attempts = in_group < ranks ? 0 : 2;  // once more: the other ranks wait in it
+  for (int attempt = 0; attempt < attempts && comm == MPI_COMM_NULL; ++attempt)
+    if (is_fault(make())) comm = MPI_COMM_NULL;  // what is there is half made
   PMPI_Group_free(&group);
   if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;

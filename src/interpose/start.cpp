@@ -200,12 +200,21 @@ bool left_to_host(const Call& call, Communicator& communicator) {
   return true;
 }
 
+/// What is seen before anything is kept for the communicator: other ranks may make no such call.
+template <class Call>
+bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
+  if constexpr (of_neighbours(Call::collective)) return false;
+  int ranks = 0;
+  if constexpr (of_unequal_blocks(Call::collective)) PMPI_Comm_size(comm, &ranks);
+  return call.mistaken({ranks, ranks});
+}
+
 template <class Call>
 bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
-  if (served_by() != By::progress) return false;
+  if (served_by() != By::progress || mistaken_anywhere(call, comm)) return false;
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
-  if (!blocks || call.mistaken(*blocks)) return false;
+  if (!blocks || (of_neighbours(Call::collective) && call.mistaken(*blocks))) return false;
   if (left_to_host(call, *communicator)) return false;
   const std::int64_t block_bytes = call.block_bytes(*communicator);
   StartedQueue* const queue = communicator->started(Call::collective, block_bytes);

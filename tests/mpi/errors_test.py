@@ -82,3 +82,9 @@ def test_exceptions_pass_through_as_without_us(launch, compiled, wheel: str, nam
         pytest.skip("throws nothing")
     # where a rank fails after it threw, the launcher may end the other one before it prints, without us, too
     assert any(thrown(preload=True) == thrown(preload=False) for _ in range(5))
+
+
+@pytest.mark.parametrize("form", ["equal", "unequal"])
+def test_a_mistake_of_one_rank_keeps_none_waiting(launch, compiled, wheel: str, form: str) -> None:
+    done = launch(3, [compiled(wheel, "one_mistake"), form], mpi=wheel, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr

@@ -11,7 +11,7 @@ static MPI_Comm comm;
 static int wrong;
 
 static void *exchange(void *none) {
-  int rank, ranks, sent[MOST], received[MOST];
+  int rank, ranks, sent[MOST] = {0}, received[MOST];
   MPIX_Threadcomm_start(comm);
   MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
   for (int call = 0; call < CALLS; ++call) {

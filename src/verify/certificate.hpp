@@ -22,8 +22,8 @@ struct Certificate {
     std::int64_t scratch_blocks = 0;  ///< working memory
     bool operator==(const Bounds&) const = default;
   };
-  Bounds rank;         ///< of the rank that has most, each number by itself
-  Bounds node;         ///< summed over the ranks of a node, of the node that has most
+  Bounds rank;  ///< of the rank that has most, each number by itself
+  Bounds node;  ///< summed over the ranks of a node, of the node that has most
   /// Some execution reaches each number of `rank` but scratch_blocks, which are enough for every rank; otherwise all are
   /// upper bounds.
   bool exact = false;

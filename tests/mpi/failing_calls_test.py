@@ -75,7 +75,10 @@ KINDS = [
 
 #: What is tested without --all: by family, what it cannot do without.
 FAST = {
-    "tra": ["malloc:4096", "Sendrecv*3", "Isend*3", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c", "Type_contiguous"],
+    "tra": [
+        *["malloc:4096", "Sendrecv*3", "Isend*3", "Irecv", "Test", "Allreduce+", "Pack", "Unpack_c"],
+        "Type_contiguous",
+    ],
     "two-phase-bruck": ["malloc:1", "malloc:4096", "Isend", "Irecv*3", "Sendrecv", "Improbe"],
     "shared-memory": ["malloc:4096", "Testany", "Comm_create+"],
     "spread-out": ["Isend", "Irecv", "Wait"],

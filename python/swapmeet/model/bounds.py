@@ -12,8 +12,8 @@ from swapmeet.tables import right
 COLUMNS = ("requests", "peers", "early messages", "early blocks", "scratch blocks")
 MEANING = (
     "Bounds hold in every execution, of a rank: requests outstanding at a time; ranks that it exchanges messages with; "
-    "messages that have arrived while their receives are not posted, and the blocks in them. ≤: an upper bound, as that "
-    "of scratch always is; without it, some execution gets there."
+    "messages that have arrived while their receives are not posted, and the blocks in them. ≤: an upper bound, as "
+    "that of scratch always is; without it, some execution gets there."
 )
 UNEQUAL = ("requests", "early messages", "x largest block", "x largest sum")
 MEANING_OF_UNEQUAL = (
@@ -63,8 +63,8 @@ def _sentence(who: str, bounds: _core.Bounds, exact: bool, block_bytes: int | No
     size = "" if block_bytes is None else f" ({bounds.early_bytes(block_bytes):,} B)"
     return (
         f"{who}: at most {bounds.requests:,} requests outstanding, {bounds.peers:,} peers, "
-        f"{_enough(bounds.scratch_blocks)} scratch blocks; {'' if exact else '≤ '}{bounds.early_messages:,} messages with "
-        f"{bounds.early_blocks:,} blocks may arrive before their receives are posted{size}"
+        f"{_enough(bounds.scratch_blocks)} scratch blocks; {'' if exact else '≤ '}{bounds.early_messages:,} messages "
+        f"with {bounds.early_blocks:,} blocks may arrive before their receives are posted{size}"
     )
 
 

@@ -103,9 +103,7 @@ def all_ranks(spec: _core.Spec, ranks: int, nodes: str = "") -> RenderableType:
 
 def _headline(spec: _core.Spec, schedule: _core.Schedule, what: str, who: str) -> str:
     passes = f", once for each segment of {schedule.segment_bytes} bytes" if schedule.segment_bytes else ""
-    return (
-        f"{spec} on {what}: {who} K = {schedule.messages} messages with D = {schedule.blocks} blocks{passes}"
-    )
+    return f"{spec} on {what}: {who} K = {schedule.messages} messages with D = {schedule.blocks} blocks{passes}"
 
 
 def _policy(window: int, completion: str, posting: str) -> str:

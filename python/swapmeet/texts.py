@@ -16,7 +16,7 @@ from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
 ROOM_BYTES = 64 << 10  #: a disk with less of it is full
-ANOTHERS = "another user's, in a folder where everybody may write"
+FOREIGN = "another user's, in a folder where everybody may write"
 #: For what we print where the encoding of standard output lacks it.
 SUBSTITUTES = {
     "±": "+-",
@@ -140,7 +140,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 def _writing(path: Path, option: str = "-o") -> Iterator[None]:
     try:
         if is_anothers(path):
-            raise PermissionError(errno.EPERM, ANOTHERS)
+            raise PermissionError(errno.EPERM, FOREIGN)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as problem:

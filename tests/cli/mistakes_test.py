@@ -385,7 +385,7 @@ def test_another_users_link_in_a_shared_folder_is_not_followed(words: str, tmp_p
     os.chown(link, 65534, 65534, follow_symlinks=False)
     done = CliRunner().invoke(app, words.replace("FILE", str(link)).split())
     assert (done.exit_code, mine.read_text(), link.is_symlink()) == (2, "precious", True)
-    assert f"{link}: " in done.stderr and texts.ANOTHERS in done.stderr
+    assert f"{link}: " in done.stderr and texts.FOREIGN in done.stderr
     os.chown(link, 0, 0, follow_symlinks=False)
     if not words.startswith("run"):
         assert CliRunner().invoke(app, words.replace("FILE", str(link)).split()).exit_code == 0

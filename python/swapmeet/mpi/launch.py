@@ -140,7 +140,7 @@ def require_writable(option: str, name: str | None) -> None:
     if not file.parent.is_dir():
         raise SwapmeetError(f"{option} {name}: there is no folder {file.parent}; make it first")
     if texts.is_anothers(file):
-        raise SwapmeetError(f"{option} {name}: it is {texts.ANOTHERS}; name another file")
+        raise SwapmeetError(f"{option} {name}: it is {texts.FOREIGN}; name another file")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise SwapmeetError(f"{option} {name}: it cannot be written to; name a file in a folder of yours")
 

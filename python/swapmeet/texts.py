@@ -16,7 +16,7 @@ from swapmeet.errors import SwapmeetError
 
 MIB = 1 << 20
 ROOM_BYTES = 64 << 10  #: a disk with less of it is full
-FOREIGN = "another user's, in a folder where everybody may write"
+FOREIGN = "another user's, in a folder where all may write"
 #: For what we print where the encoding of standard output lacks it.
 SUBSTITUTES = {
     "±": "+-",

@@ -79,8 +79,8 @@ struct Equal {
            one.receive.is(receive.count, receive.type);
   }
   void for_each_type(const Degrees&, auto use) const {
-    if (send.base != MPI_IN_PLACE) use(send.type);
-    use(receive.type);
+    if (send.base != MPI_IN_PLACE) use(send.type, send.count > 0);
+    use(receive.type, receive.count > 0);
   }
   static constexpr Collective collective = neighbours ? Collective::neighbor_alltoall : Collective::alltoall;
 };
@@ -104,10 +104,9 @@ struct Unequal {
   static bool is(const OwnedBlocks& owned, const Side& side, int blocks) {
     return owned.is(side.counts, side.displacements, side.types, each, blocks);
   }
-  /// Also those of blocks without data, which Open MPI uses, too.
   void for_each_type(const Degrees& blocks, auto use) const {
     const auto use_all = [&](const Side& side, std::int32_t number) {
-      std::ranges::for_each(std::span(side.types, static_cast<std::size_t>(each ? number : 1)), use);
+      for (std::int32_t i = 0; i < number; ++i) use(side.types[each ? i : 0], side.counts[i] > 0);
     };
     if (send.base != MPI_IN_PLACE) use_all(send, blocks.out);
     use_all(receive, blocks.in);
@@ -154,12 +153,12 @@ std::optional<Degrees> blocks_of(Communicator& communicator) {
   return std::nullopt;
 }
 
-/// The error that the host MPI has for a type, which is not committed, say.
+/// The error that the host MPI has for a type of data, which is not committed, say.
 template <class Call>
 int refused_type(const Call& call, Communicator& communicator, const Degrees& blocks) {
   int error = MPI_SUCCESS;
-  call.for_each_type(blocks, [&](MPI_Datatype type) {
-    if (!error && type != MPI_DATATYPE_NULL) error = Staging::check(communicator.datatypes()[type], context().alone());
+  call.for_each_type(blocks, [&](MPI_Datatype type, bool data) {
+    if (!error && data) error = Staging::check(communicator.datatypes()[type], context().alone());
   });
   return error;
 }
@@ -257,7 +256,7 @@ int keep_types_of(const Call& call, MPI_Comm comm, MPI_Request* request) {
   const int error = guarded([&] {
     std::vector<MPI_Datatype> types;
     call.for_each_type(degrees_of(comm, of_neighbours(Call::collective)),
-                       [&](MPI_Datatype type) { types.push_back(type); });
+                       [&](MPI_Datatype type, bool) { types.push_back(type); });
     return keep_types(*request, std::move(types));
   });
   if (!error) return MPI_SUCCESS;

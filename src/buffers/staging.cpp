@@ -78,7 +78,7 @@ int Staging::check(const Blocks& blocks, int ranks, MPI_Comm comm) {
   const Datatype* checked = nullptr;
   for (int i = 0; i < ranks; ++i) {
     const Datatype& type = blocks.type(i);
-    if (checked && checked->handle == type.handle) continue;
+    if (blocks.count(i) == 0 || (checked && checked->handle == type.handle)) continue;
     checked = &type;
     if (const int error = check(type, comm)) return error;
   }

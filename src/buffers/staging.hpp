@@ -30,7 +30,8 @@ class Staging {
   /// Whether the blocks can be packed at all: one element may be more than the MPI can count in an int.
   static bool packs(const Blocks& blocks, int ranks);
 
-  /// The error that packing or unpacking the blocks' types would meet (one is not committed, say); MPI_SUCCESS: none.
+  /// The error that packing or unpacking the types of blocks with data would meet (one is not committed, say);
+  /// MPI_SUCCESS: none.
   static int check(const Blocks& blocks, int ranks, MPI_Comm comm);
   static int check(const Datatype& type, MPI_Comm comm);
 

@@ -1,6 +1,7 @@
 #include "mpi/coroutine.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,7 @@ namespace {
 /// expects to have as much as a thread usually has; but where addresses are limited, hundreds of communicators would take
 /// most of them.
 constexpr std::size_t usual_bytes = std::size_t{8} << 20, least_bytes = std::size_t{512} << 10;
-constexpr std::size_t most_usual = 8;                      ///< stacks of that size
+constexpr std::size_t most_usual = 8;                      ///< stacks of that size, where addresses have no limit
 constexpr std::size_t page_bytes = std::size_t{64} << 10;  ///< the largest of any machine
 
 thread_local Coroutine* current = nullptr;
@@ -31,6 +32,15 @@ struct Spare {
   std::atomic_flag taken;
 };
 std::array<Spare, 4> spares;
+
+/// Whether the host MPI and the application may run out of addresses.
+bool addresses_are_limited() {
+  const auto limited = [](auto what) {
+    rlimit limit{};
+    return getrlimit(what, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+  };
+  return limited(RLIMIT_AS) || limited(RLIMIT_DATA);
+}
 
 /// Empty: there is no memory.
 std::span<char> map_memory(std::size_t bytes) {
@@ -81,7 +91,7 @@ class Stacks {
       small_.reserve(stacks_ + 1);
     } catch (const std::bad_alloc&) { return; }
     std::span<char> memory;
-    if (stacks_ < most_usual) memory = map_memory(usual_bytes);
+    if (stacks_ < most_usual && !addresses_are_limited()) memory = map_memory(usual_bytes);
     if (memory.empty()) memory = map_memory(least_bytes);
     if (memory.empty()) return;
     unused(memory).insert(unused(memory).begin(), memory);  // those that hold memory go first

@@ -19,3 +19,12 @@ def test_a_type_that_is_not_committed_is_refused_at_once(launch, compiled, wheel
     done = launch(3, [compiled(wheel, "held_types"), "uncommitted"], mpi=wheel, env=env)
     assert (done.returncode, done.stdout) == (0, f"{3 * ('t' * 6 + ' ')}calls 0, wrong 0\n"), done.stderr
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("nodes", ["", "2"])
+@pytest.mark.parametrize("form", ["blocking", "started", "planned"])
+def test_types_of_blocks_without_data_need_not_be_committed(launch, compiled, form: str, nodes: str) -> None:
+    """On MPICH, which does not look at them; Open MPI refuses them."""
+    env = {"SWAPMEET_NODES": nodes} if nodes else {}
+    done = launch(3, [compiled("mpich", "empty_types"), form], mpi="mpich", env=env, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr

@@ -1,8 +1,6 @@
 /// The MPI entry points of non-blocking and persistent all-to-alls. Both the MPI_ and the PMPI_ names are ours, as in
 /// entry.cpp.
-#include <algorithm>
 #include <atomic>
-#include <span>
 #include <utility>
 #include <vector>
 

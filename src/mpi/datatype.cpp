@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "mpi/guard.hpp"
 #include "mpi/type_reader.hpp"
@@ -107,8 +108,10 @@ int copy_type(MPI_Datatype type, MPI_Datatype* copy) {
   if (!error && (error = PMPI_Type_commit(copy))) PMPI_Type_free(copy);
   if (error) return error;
   const Record* const record = record_of(type);
-  auto known = record ? std::make_unique<Record>(*record) : nullptr;
-  if (known && PMPI_Type_set_attr(*copy, attribute_of_types(), known.get()) == MPI_SUCCESS) known.release();
+  std::unique_ptr<Record> known(record ? new (std::nothrow) Record(*record) : nullptr);
+  if (!known) return MPI_SUCCESS;  // it is read again
+  known->committed = true;
+  if (PMPI_Type_set_attr(*copy, attribute_of_types(), known.get()) == MPI_SUCCESS) known.release();
   return MPI_SUCCESS;
 }
 

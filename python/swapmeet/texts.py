@@ -80,7 +80,7 @@ def _substituted(problem: UnicodeError) -> tuple[bytes, int]:
 
 
 def is_anothers(path: Path) -> bool:
-    """Whether another user has put a link or a file in a place where everybody may write, as the library refuses it."""
+    """Whether another user has put a link or a file where all may write, as the library refuses it."""
     try:
         found, folder = path.lstat(), path.parent.stat()
     except OSError:

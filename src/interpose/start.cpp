@@ -1,5 +1,6 @@
 /// The MPI entry points of non-blocking and persistent all-to-alls. Both the MPI_ and the PMPI_ names are ours, as in
 /// entry.cpp.
+#include <algorithm>
 #include <atomic>
 #include <utility>
 #include <vector>
@@ -104,7 +105,9 @@ struct Unequal {
   }
   void for_each_type(const Degrees& blocks, auto use) const {
     const auto use_all = [&](const Side& side, std::int32_t number) {
-      for (std::int32_t i = 0; i < number; ++i) use(side.types[each ? i : 0], side.counts[i] > 0);
+      if constexpr (each)
+        for (std::int32_t i = 0; i < number; ++i) use(side.types[i], side.counts[i] > 0);
+      else use(*side.types, std::any_of(side.counts, side.counts + number, [](Count count) { return count > 0; }));
     };
     if (send.base != MPI_IN_PLACE) use_all(send, blocks.out);
     use_all(receive, blocks.in);
@@ -156,7 +159,9 @@ template <class Call>
 int refused_type(const Call& call, Communicator& communicator, const Degrees& blocks) {
   int error = MPI_SUCCESS;
   call.for_each_type(blocks, [&](MPI_Datatype type, bool data) {
-    if (!error && data) error = Staging::check(communicator.datatypes()[type], context().alone());
+    if (error || !data) return;
+    const Datatype& known = communicator.datatypes()[type];
+    if (!known.committed) error = Staging::check(known, context().alone());
   });
   return error;
 }

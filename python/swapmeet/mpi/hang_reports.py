@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.structs import reason
+from swapmeet.structs import decoded, reason
 
 GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
 
@@ -158,7 +158,7 @@ def read(folder: Path) -> dict[int, Rank]:
         *lines, _ = file.read_text(errors="replace").split("\n")  # what has no end of line is being written
         for number, line in enumerate(lines, 1):
             try:
-                event = LINES.decode(line)
+                event = decoded(LINES.decode, line)
             except msgspec.MsgspecError as problem:
                 raise SwapmeetError(f"{file}, line {number}: {reason(problem)}") from None
             rank = ranks.setdefault(event.rank, Rank(event.rank, process=event.process))

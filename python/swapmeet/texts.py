@@ -88,31 +88,50 @@ def is_anothers(path: Path) -> bool:
     return bool(folder.st_mode & stat.S_IWOTH) and found.st_uid not in (os.geteuid(), folder.st_uid)
 
 
-def require_place(path: Path) -> None:
+def require_place(path: Path, option: str = "-o") -> None:
     """Refuse what write() will not be able to write, before anything is measured. Makes the folder."""
-    with _writing(path), tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
+    with writing(path, option):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _is_device(path):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
+            pass
 
 
-def write(path: Path, page: str | Iterable[str], option: str = "-o") -> None:
+def write(path: Path, page: str | bytes | Iterable[str], option: str = "-o") -> None:
     """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one.
 
-    A device or a pipe is written to.
+    A device or a pipe is written to. `option`: what names the file, for messages.
+
+    Raises
+    ------
+    SwapmeetError
+        If it cannot be written; then what was there stays.
     """
-    parts = [page] if isinstance(page, str) else page
-    with _writing(path, option):
+    texts = [page] if isinstance(page, str) else page
+    parts = [texts] if isinstance(texts, bytes) else (text.encode() for text in texts)
+    with writing(path, option):
         path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8") as device:
+        if _is_device(path):
+            with path.open("wb") as device:
                 device.writelines(parts)
             return
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8"
-        ) as file:
-            file.writelines(parts)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, delete=False) as file:
+            try:
+                file.writelines(parts)
+                file.close()
+                os.chmod(file.name, 0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextlib.contextmanager
@@ -137,7 +156,8 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _writing(path: Path, option: str = "-o") -> Iterator[None]:
+def writing(path: Path, option: str = "-o") -> Iterator[None]:
+    """Around what writes a file: makes its folder, refuses what another user put there, and raises SwapmeetError."""
     try:
         if is_anothers(path):
             raise PermissionError(errno.EPERM, FOREIGN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from swapmeet import SwapmeetError
 from swapmeet.measure.bench.cells import OVERLAP, Cell
 from swapmeet.measure.bench.results import SCHEMA, Writer, read
+from swapmeet.texts import FOREIGN
 
 CELL = Cell("openmpi 5.0.11", 4, "alltoall", "64")
 OTHER = Cell("openmpi 5.0.11", 4, "alltoallv", "uniform:max=1024", seed=3, datatype="double", nodes="2x2")
@@ -272,12 +274,23 @@ def test_unknown_keys_and_types_are_ignored(tmp_path: Path) -> None:
     assert len(read(path).samples(CELL, "native")) == 1
 
 
-@pytest.mark.parametrize("path", ["/nowhere/r.jsonl", "/tmp"])
+@pytest.mark.parametrize("path", ["/proc/nowhere/r.jsonl", "/tmp"])
 def test_what_cannot_be_opened(path: str) -> None:
     with pytest.raises(SwapmeetError, match=path):
         read(path)
     with pytest.raises(SwapmeetError, match=path):
         Writer(path, HEADER)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a link of another user")
+def test_another_users_link_in_a_shared_folder_is_not_followed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    mine, link = tmp_path / "mine", tmp_path / "r.jsonl"
+    link.symlink_to(mine)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(SwapmeetError, match=FOREIGN):
+        Writer(link, HEADER)
+    assert not mine.exists()
 
 
 def test_a_time_that_is_none_is_not_written(tmp_path: Path) -> None:

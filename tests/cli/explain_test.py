@@ -112,6 +112,10 @@ def test_the_limit_on_working_memory_counts() -> None:
     fits = (64 << 10) // (8 + _core.generate(_core.parse_spec("tra(r=2)"), 4, 0).scratch_blocks)
     variables = {"SWAPMEET_SCRATCH_LIMIT": "64KiB", "SWAPMEET_ALGORITHM": "tra(r=2)"}
     assert "because: SWAPMEET_ALGORITHM" in said("explain", "-P", "4", "-S", str(fits), **variables)
+    for size in (8, fits):
+        assert f": {_core.parse_spec('tra(r=2)')}, up to {fits} B\n" in said(
+            "explain", "-P", "4", "-S", str(size), **variables
+        )
     lines = said("explain", "-P", "4", "-S", str(fits + 1), **variables).splitlines()
     assert lines[1].endswith(": native")
     assert lines[2] == "because: more working memory than SWAPMEET_SCRATCH_LIMIT allows"

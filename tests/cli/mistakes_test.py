@@ -371,6 +371,7 @@ def test_an_empty_name_is_refused(words: list[str]) -> None:
 OUTPUTS = [
     "goal tra -P 4 -S 8 -o FILE",
     "topology torus(dims=4) --slots FILE",
+    "draw tra -P 4 -o FILE",
     "run -n 1 --stats FILE -- true",
 ]
 
@@ -379,7 +380,7 @@ OUTPUTS = [
 @pytest.mark.parametrize("words", OUTPUTS)
 def test_another_users_link_in_a_shared_folder_is_not_followed(words: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
-    mine, link = tmp_path / "mine", tmp_path / "link"
+    mine, link = tmp_path / "mine", tmp_path / "link.html"
     mine.write_text("precious")
     link.symlink_to(mine)
     os.chown(link, 65534, 65534, follow_symlinks=False)

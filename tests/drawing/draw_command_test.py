@@ -79,7 +79,7 @@ def test_nothing_written_on_a_narrow_still_is_cut_off(spec: str, ranks: int, rou
         (["tra", "-P", 8, "--place", "cyclic"], "--place has no effect without --on"),
         (["tra", "-P", 8, "--rounds", "1"], "--rounds is for stills"),
         (["tra", "-P", 8, "--rounds", "2:9", "-o", "x.svg"], "the schedule has rounds 1 to"),
-        (["tra", "-P", 8, "-o", "/nowhere/x.html"], "No such file or directory"),
+        (["tra", "-P", 8, "-o", "/proc/nowhere/x.html"], "No such file or directory"),
     ],
 )
 def test_mistakes_are_told_in_a_line(tmp_path: Path, monkeypatch, words: list[object], message: str) -> None:

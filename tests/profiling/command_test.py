@@ -120,7 +120,7 @@ def test_ranks_that_are_missing_are_said(tmp_path: Path) -> None:
         (["-n", "2", "--candidates", "pairwize", "--", "true"], 'did you mean "pairwise"?'),
         (["-n", "2", "--budget", "soon", "--", "true"], '--budget "soon"'),
         (["-n", "2", "--launcher", "srun", "--", "true"], "does not contain {ranks}"),
-        (["-n", "2", "-o", "/nowhere/page.json", "--", "true"], "/nowhere/page.json: No such file"),
+        (["-n", "2", "-o", "/proc/nowhere/page.json", "--", "true"], "/proc/nowhere/page.json: No such file"),
         (["-n", "2", "--keep", "a folder", "--", "true"], "blanks"),
         (["-n", "2", "--mpi", "lam", "--", "true"], 'no MPI is called "lam"'),
     ],

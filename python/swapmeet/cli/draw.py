@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from swapmeet import texts
 from swapmeet.cli.arguments import RANKS, AsJson, Nodes
 from swapmeet.draw.page import page
 from swapmeet.draw.picture import Picture, take
@@ -69,20 +70,13 @@ def draw(
         raise SwapmeetError(f'"{spec}" cannot serve P = {ranks}: {problem}')
     picture = take(point, ranks, nodes, placed)
     if suffix in PAGES:
-        _write(output, page(picture))
+        texts.write(output, page(picture))
     else:
         _draw_still(picture, output, parse_ranks(rounds, "--rounds") if rounds else None)
     if as_json:
         print_json("draw", file=output, spec=point, ranks=ranks, nodes=nodes, rounds=len(picture.rounds))
         return
     print(f"{output}: {point} on P = {ranks} ranks, rounds: {len(picture.rounds)}")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise SwapmeetError(f'-o "{file}": {problem.strerror or problem}') from None
 
 
 def _draw_still(picture: Picture, file: Path, rounds: Sequence[int] | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -238,6 +239,16 @@ def _fits(spec: _core.Spec, collective: str, ranks: int, size: int, options: _co
     return _core.within_scratch_limit(spec, ranks, size, options, nodes)
 
 
+def _most_that_fits(
+    spec: _core.Spec, collective: str, ranks: int, sizes: range, options: _core.Options, nodes: str
+) -> int:
+    """The largest size, from the first of `sizes`, which fits, to their end, that fits too."""
+    if _fits(spec, collective, ranks, sizes.stop, options, nodes):
+        return sizes.stop
+    too_large = bisect(sizes, False, key=lambda size: not _fits(spec, collective, ranks, size, options, nodes))
+    return sizes.start + too_large - 1
+
+
 def _choose(
     collective: str,
     ranks: int,
@@ -257,5 +268,5 @@ def _choose(
         if not problem and not _fits(spec, collective, ranks, size, options, nodes):
             return _core.parse_spec("native"), _core.TOO_MUCH_MEMORY, 2**63 - 1
         if not problem:
-            return spec, reason, most
+            return spec, reason, _most_that_fits(spec, collective, ranks, range(size, most), options, nodes)
         warnings.append(str(_core.give_up_order(spec, problem, options)))

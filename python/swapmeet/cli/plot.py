@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swapmeet import progress
+from swapmeet import progress, texts
 from swapmeet.cli.arguments import RANKS, AsJson
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import print_json
@@ -221,10 +221,7 @@ def _write_report(
     shown = [one for one in pictures if one.kind in wanted]
     with _progress("writing the report", len(shown)) as advance:
         text = report(data, shown, [one for one in left_out if one.kind in wanted], advance)
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise SwapmeetError(f'-o "{file}": {problem.strerror}') from None
+    texts.write(file, text)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from swapmeet import texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.limits.computing import Row
 from swapmeet.output import json_line
@@ -27,11 +28,7 @@ def write(folder: Path, rows: Iterable[Row]) -> list[Row]:
     """
     known = read(folder) if (folder / FILE).exists() else []
     cells = {tuple(row[key] for key in KEY): row for row in (*known, *rows)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text("".join(map(json_line, cells.values())), encoding="utf-8")
-    except OSError as problem:
-        raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+    texts.write(folder / FILE, map(json_line, cells.values()))
     return [*cells.values()]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swapmeet import __version__
+from swapmeet import __version__, texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import json_line
 from swapmeet.reproduction.figure import Figure, Row, Rows
@@ -41,13 +41,7 @@ def write(folder: Path, figure: Figure, rows: Iterable[Row], simgrid: str) -> Pa
     header = {"figure": figure.key, "schema": SCHEMA, "swapmeet": __version__, "date": f"{datetime.date.today()}"}
     header |= {"simgrid": simgrid} if simgrid else {}
     file = path(folder, figure)
-    draft = file.with_suffix(".draft")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft.write_text("".join(map(json_line, (header, *rows))), encoding="utf-8")
-        draft.replace(file)
-    except OSError as problem:
-        raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+    texts.write(file, map(json_line, (header, *rows)))
     return file
 
 

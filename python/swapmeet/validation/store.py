@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from swapmeet import texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.output import json_line
 from swapmeet.structs import read_lines, reason
@@ -47,12 +48,7 @@ def write(folder: Path, kind: str, rows: Sequence[Row]) -> None:
     SwapmeetError
         If they cannot be written.
     """
-    file = folder / f"{kind}.jsonl"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(map(json_line, rows)), encoding="utf-8")
-    except OSError as problem:
-        raise SwapmeetError(f"{problem.filename}: {problem.strerror}: give another folder by -o") from None
+    texts.write(folder / f"{kind}.jsonl", map(json_line, rows))
 
 
 def read(folder: Path) -> dict[str, list[Row]]:

@@ -7,9 +7,9 @@ import math
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from swapmeet.errors import SwapmeetError
+from swapmeet import texts
 from swapmeet.units import short_duration
 
 #: Told apart by colour-blind readers too (Okabe and Ito); yellow is left out, too pale for lines.
@@ -117,30 +117,24 @@ def save(figure: Any, file: Path, option: str) -> None:
     Raises
     ------
     SwapmeetError
-        If the file cannot be written.
+        If the file cannot be written; then the picture that was there stays.
     """
-    draft = file.with_name(f".draft-{file.name}")  # a full disk is not to cost the picture that was there
-    try:
-        _write(figure, draft, file.suffix)
-        draft.replace(file)
-    except OSError as problem:
-        draft.unlink(missing_ok=True)
-        raise SwapmeetError(f'{option} "{file}": {problem.strerror or problem}') from None
+    texts.write(file, _drawn(figure, file.suffix), option)
 
 
 def as_svg(figure: Any) -> bytes:
     """The same picture as `save` writes, for a page."""
-    content = io.BytesIO()
-    _write(figure, content, ".svg")
-    return content.getvalue()
+    return _drawn(figure, ".svg")
 
 
-def _write(figure: Any, to: Path | BinaryIO, suffix: str) -> None:
+def _drawn(figure: Any, suffix: str) -> bytes:
     for text in figure.findobj(_is_text):
         text.set_parse_math(False)  # a spec may hold a $
     undated = {"Date": None} if suffix == ".svg" else None  # the same data, the same file
     dots = min(DOTS_PER_INCH, MOST_DOTS / max(figure.get_size_inches()))
-    figure.savefig(to, format=suffix[1:], dpi=dots, metadata=undated)
+    content = io.BytesIO()
+    figure.savefig(content, format=suffix[1:], dpi=dots, metadata=undated)
+    return content.getvalue()
 
 
 def _is_text(artist: Any) -> bool:

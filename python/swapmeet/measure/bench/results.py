@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from swapmeet import texts
 from swapmeet.errors import SwapmeetError
 from swapmeet.measure.bench.cells import Cell
 from swapmeet.measure.bench.reading import SCHEMA, read, read_open
@@ -45,10 +46,8 @@ class Writer:
 
     def __init__(self, path: str | Path, header: Mapping[str, Any], resume: bool = False) -> None:
         self._path = Path(path)
-        try:
+        with texts.writing(self._path, "--resume" if resume else "-o"):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except OSError as problem:
-            raise SwapmeetError(f"{path}: {problem.strerror}: give a file that can be written") from None
         try:
             self._lock()
             self.before = self._resume(resume)

@@ -60,7 +60,8 @@ def profile(
     """Run `program`, or take what is `recorded`, and print what was found. Returns the program's exit status."""
     if program.launcher:
         launch.launcher_words(program.launcher, 1, mpis.find(program.mpi) if program.mpi else mpis.default())
-    _require_writable(output)
+    if output is not None:
+        texts.require_place(output)
     status = 0
     with _folder(keep) as folder:
         if recorded:
@@ -210,13 +211,3 @@ def _folder(keep: Path | None) -> Iterator[Path]:
     if any(keep.iterdir()):
         raise SwapmeetError(f"--keep {keep}: there is something in it already; give a new folder")
     yield keep.absolute()
-
-
-def _require_writable(output: Path | None) -> None:
-    """Refuse a file that cannot be written, before anything runs."""
-    if output is None:
-        return
-    try:
-        output.open("a").close()
-    except OSError as problem:
-        raise SwapmeetError(f"--output {output}: {problem.strerror}") from None

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import errno
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from swapmeet.errors import SwapmeetError
 MIB = 1 << 20
 ROOM_BYTES = 64 << 10  #: a disk with less of it is full
 FOREIGN = "another user's, in a folder where all may write"
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x84\x86-\x9f]")  #: but U+0085, which ends a line as U+2028 does
 #: For what we print where the encoding of standard output lacks it.
 SUBSTITUTES = {
     "±": "+-",
@@ -61,6 +63,11 @@ def is_utf8(text: str) -> bool:
 def printable(text: str) -> str:
     """An argument or a variable with U+FFFD for bytes that are not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def without_controls(line: str) -> str:
+    """A line to print, of texts from outside: with "?" for control characters, which may change a terminal."""
+    return CONTROLS.sub("?", line)
 
 
 def print_in_any_encoding() -> None:

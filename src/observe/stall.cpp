@@ -227,8 +227,7 @@ std::string json_of(const Party& party) {
 std::string json_of(const Stall& stall) {
   const Seen& post = stall.post;
   std::string json = "\"seconds\": " + fixed_text(stall.seconds, 1);
-  json += ", \"communicator\": " + number(post.number) + ", " + json_of(stall.party) +
-          ", \"call\": " + number(post.call()) + ", \"collective\": ";
+  json += ", " + json_of(stall.party) + ", \"call\": " + number(post.call()) + ", \"collective\": ";
   const std::string collective = collective_of(stall);
   json += collective.empty() ? "null" : json_text(collective);
   json += ", \"bytes\": " + number(post.bytes) + ", \"algorithm\": " + json_text(stall.algorithm) +

@@ -68,6 +68,11 @@ std::string json_lines(const std::string& text) {
   return json;
 }
 
+/// By its number among all ranks, and by that of this process, which it has before its ranks have met.
+std::string communicator_json(std::int64_t number, std::int64_t party) {
+  return "\"communicator\": " + std::to_string(number) + ", \"local_communicator\": " + std::to_string(party);
+}
+
 std::int64_t hash_of(const Party& party) {
   TextHash hash;
   hash.add(std::to_string(party.ranks));
@@ -162,6 +167,7 @@ void Watchdog::watch() {
   const auto interval = std::clamp(wanted, least_pause, longest_pause);
   write("\"event\": \"watches\", \"ranks\": " + std::to_string(setting_.ranks) +
         ", \"host\": " + json_text(host_name()) + ", \"process_namespace\": " + std::to_string(process_namespace()) +
+        ", \"threads\": " + (setting_.threads ? "true" : "false") +
         ", \"seconds\": " + short_text(setting_.seconds, 6));
   Clock::time_point last = Clock::now();
   std::unique_lock lock(mutex_);
@@ -199,7 +205,8 @@ void Watchdog::look(std::chrono::duration<double> passed) {
     in_call |= busy;
     if (seen.party != track.party || seen.moves != track.moves || !busy) {
       if (track.reported)
-        tell("watchdog: rank " + std::to_string(setting_.rank) + " goes on", "\"event\": \"goes on\"");
+        tell("watchdog: rank " + std::to_string(setting_.rank) + " goes on",
+             "\"event\": \"goes on\", " + communicator_json(track.number, track.party));
       track = {seen.party, seen.moves};
       continue;
     }
@@ -207,6 +214,7 @@ void Watchdog::look(std::chrono::duration<double> passed) {
     track.still += passed;
     if (track.reported || track.still.count() < setting_.seconds) continue;
     track.reported = true;
+    track.number = seen.number;
     report(seen, track.still.count());
   }
   if (in_call || moves != moves_of_all_) no_call_ = {}, no_call_reported_ = false;
@@ -240,7 +248,8 @@ void Watchdog::report(const Seen& seen, double seconds) {
   const Stall stall{setting_.rank,      seconds, *party, seen, tally ? tally->algorithm : "", neighbours_of(*party),
                     std::move(numbers), name_of};
   const std::string text = text_of(stall);
-  tell("watchdog: " + text, "\"event\": \"waits\", " + json_of(stall) + ", \"text\": [" + json_lines(text) + ']');
+  tell("watchdog: " + text, "\"event\": \"waits\", " + communicator_json(seen.number, seen.party) + ", " +
+                                json_of(stall) + ", \"text\": [" + json_lines(text) + ']');
 }
 
 std::vector<Neighbour> Watchdog::neighbours_of(const Party& party) {

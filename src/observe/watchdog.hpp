@@ -24,6 +24,7 @@ class Watchdog {
     double seconds = 0;       ///< that nothing has moved when it is reported
     std::string file;         ///< "": to standard error
     int rank = 0, ranks = 1;  ///< of MPI_COMM_WORLD
+    bool threads = false;     ///< several may call MPI at once
   };
 
   Watchdog() = default;
@@ -54,6 +55,7 @@ class Watchdog {
     std::int64_t party = 0, moves = -1, looks = 0;
     std::chrono::duration<double> still{};  ///< nothing has moved for so long
     bool reported = false;
+    std::int64_t number = Seen::no_number;  ///< as it was reported
   };
 
   void watch();

@@ -19,6 +19,7 @@
 #include "heap/heap.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
 #include "observe/job_log.hpp"
@@ -160,8 +161,8 @@ void find_heaps(Context& all) {
 }
 
 void begin_to_watch(Context& all) {
-  const std::string problem = all.watchdog.start(
-      {all.options.watchdog.seconds, all.options.watchdog.file, all.said.world_rank, all.world_ranks});
+  const std::string problem = all.watchdog.start({all.options.watchdog.seconds, all.options.watchdog.file,
+                                                  all.said.world_rank, all.world_ranks, has_several_threads()});
   if (!problem.empty()) warn("SWAPMEET_WATCHDOG: " + problem + "; nothing is watched");
 }
 

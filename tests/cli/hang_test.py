@@ -354,3 +354,209 @@ def test_communicators_without_names_may_be_different_ones(tmp_path: Path) -> No
     rows = [first(rank, 2, "") for rank in range(2)]
     text = page(tmp_path, *all_watch(2), *rows)
     assert f"  ranks 0-1 wait{HOST_KNOWS}; these may be calls on different communicators of the same ranks\n\n" in text
+
+
+# --- threads that wait in several communicators -----------------------------------------------------------------------
+
+E: Record = {"communicator": 4, "local_communicator": 5, "name": "E", "call": 2}
+B: Record = {"communicator": 3, "local_communicator": 4, "name": "B", "call": 2}
+
+
+def goes_on(rank: int, **more: Any) -> Record:
+    return {"rank": rank, "process": os.getpid(), "event": "goes on", **more}
+
+
+def two_threads() -> list[Record]:
+    """Rank 2 has not come to B, and rank 3 to E."""
+    in_b = [waits(rank, 4, [2], **B) for rank in (0, 1, 3)]
+    return [*in_b, *(waits(rank, 4, [3], **E) for rank in (0, 1, 2))]
+
+
+def test_threads_wait_in_two_communicators(tmp_path: Path) -> None:
+    text = page(tmp_path, *all_watch(4, threads=True), *two_threads())
+    assert text.splitlines()[:6] == [
+        "ranks 0-3 of 4 wait in all-to-alls",
+        "",
+        "Cause:",
+        "  rank 2 has not come to call 2 on B, as far as reported: it waits in call 2 on E; ranks 0-1, 3 wait for it",
+        "  rank 3 has not come to call 2 on E, as far as reported: it waits in call 2 on B; ranks 0-2 wait for it",
+        "",
+    ]
+    call = "(MPI_Alltoall, sends 24 B, direct): exchanging, step 0"
+    assert text.splitlines()[7:11] == [
+        f"  rank 0 (process {os.getpid()} on elsewhere): 2.0 s in call 2 on B {call}",
+        "      waits to receive 8 B from rank 2",
+        f"  rank 0 (process {os.getpid()} on elsewhere): 2.0 s in call 2 on E {call}",
+        "      waits to receive 8 B from rank 3",
+    ]
+
+
+def test_a_rank_that_waits_elsewhere_has_a_stack(tmp_path: Path) -> None:
+    here = all_watch(4, threads=True, host=socket.gethostname())
+    text = page(tmp_path, *here, *two_threads())
+    stack = f"      the first thread of rank {{}}:\n      #0 stack of {os.getpid()}\n"
+    assert f"; ranks 0-1, 3 wait for it\n{stack.format(2)}" in text
+    assert f"; ranks 0-2 wait for it\n{stack.format(3)}" in text
+    text = page(tmp_path, waits(1, 4, [2], communicator=9, local_communicator=9, name="A"))
+    assert text.count("the first thread of rank 2:") == 1
+
+
+def test_ranks_that_wait_elsewhere_share_a_line(tmp_path: Path) -> None:
+    rows = [waits(0, 4, [1, 2, 3], **B), *(waits(rank, 4, [0], **E) for rank in (1, 2, 3))]
+    text = page(tmp_path, *all_watch(4, threads=True), *rows)
+    came = "ranks 1-3 have not come to call 2 on B, as far as reported"
+    assert f"  {came}: they wait in call 2 on E; rank 0 waits for them\n" in text
+
+
+def test_a_circle_of_ranks_that_may_have_other_threads(tmp_path: Path) -> None:
+    """As in a program that asks for MPI_THREAD_MULTIPLE, and calls by one thread."""
+    rows = [waits(0, 3, [1], **B), waits(1, 3, [0], **E), waits(2, 3, [0], **E)]
+    text = page(tmp_path, *all_watch(3, threads=True), *rows)
+    lines = text.split("Cause:\n  ranks wait for one another, unless another thread comes:\n")[1].splitlines()
+    assert lines[0].endswith("waits to receive 8 B from rank 1")
+    assert lines[1].endswith("waits to receive 8 B from rank 0")
+    assert lines[2].startswith("  rank 0 has not come to call 2 on E, as far as reported")
+    text = page(tmp_path, waits(2, 3, [0], **B))
+    assert "one another" not in text, "rank 2 has two threads, so others may have"
+
+
+def test_a_rank_of_one_thread_that_waits_elsewhere_is_in_a_circle(tmp_path: Path) -> None:
+    """Though others have several."""
+    watch = [watches(0, 2), watches(1, 2, threads=True)]
+    text = page(tmp_path, *watch, waits(0, 2, [1], **B), waits(1, 2, [0], **E))
+    assert "has not come to call 2 on B, as far as reported" in text
+    assert "one another:" not in text
+    (tmp_path / "one").mkdir()
+    text = page(tmp_path / "one", *all_watch(2), waits(0, 2, [1], **B), waits(1, 2, [0], **E))
+    assert "  ranks wait for one another:\n" in text
+
+
+def test_a_circle_of_calls_of_threads(tmp_path: Path) -> None:
+    """In B for one another; in E rank 0 waits for rank 1, which waits there for rank 2."""
+    rows = [
+        waits(0, 3, [1], **B),
+        waits(1, 3, [0], **B),
+        waits(0, 3, [1], **E),
+        waits(1, 3, [2], **E),
+        waits(2, 3, **E),
+    ]
+    text = page(tmp_path, *all_watch(3, threads=True), *rows)
+    circle = text.split("  ranks wait for one another:\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split(" (")[0].strip() for line in circle] == ["rank 0, in call 2 on B", "rank 1, in call 2 on B"]
+
+
+def test_a_non_blocking_call_is_not_what_a_rank_of_one_thread_waits_in(tmp_path: Path) -> None:
+    """It waits in its blocking one: a circle, though what is reported last is another."""
+    started = {"background": True, "communicator": 9, "local_communicator": 9, "name": "A", "call": 1}
+    rows = [waits(0, 3, [1], **B), waits(1, 3, [0], **E), waits(1, 3, [2], **started), waits(2, 3, [1], **E)]
+    text = page(tmp_path, *all_watch(3), *rows)
+    circle = text.split("  ranks wait for one another:\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split(" (")[0].strip() for line in circle] == ["rank 0, in call 2 on B", "rank 1, in call 2 on E"]
+
+
+def test_a_call_that_a_rank_has_ended_though_another_thread_waits(tmp_path: Path) -> None:
+    rows = [waits(0, 2, [1], call=4), waits(0, 2, [1], **E), waits(1, 2, [0], call=3), waits(1, 2, [0], **B)]
+    text = page(tmp_path, *all_watch(2, threads=True), *rows)
+    assert "  rank 1 waits to receive 8 B from rank 0 in call 3 on MPI_COMM_WORLD" in text
+    assert "which rank 0 has ended: the counts of the two differ" in text
+    assert (
+        "  rank 0 has not come to call 2 on B, as far as reported: it waits in call 4 on MPI_COMM_WORLD and call 2 on E"
+    )
+
+
+def test_one_of_two_waits_goes_on(tmp_path: Path) -> None:
+    rows = two_threads()
+    ended = [goes_on(rank, communicator=4, local_communicator=5) for rank in range(4)]
+    ranks = read(tmp_path, *all_watch(4, threads=True), *rows, *ended)
+    assert [[call.name for call in ranks[rank].calls] for rank in range(4)] == [["B"], ["B"], [], ["B"]]
+    assert [ranks[rank].settled for rank in range(4)] == [True, True, False, True]
+    text = page(tmp_path, no_call(2, 4, 2))
+    assert "Cause:\n  rank 2 has not come: it is in no all-to-all; ranks 0-1, 3 wait for it\n\nRanks:" in text
+    ranks = read(tmp_path, goes_on(0))
+    assert not ranks[0].waits
+
+
+def test_first_calls_on_two_communicators_go_on_one_by_one(tmp_path: Path) -> None:
+    """Their ranks have met when the wait is over, but the report names them as they were."""
+    rows = [first(0, 2, "", local_communicator=number) for number in (1, 2)]
+    ranks = read(tmp_path, *all_watch(2, threads=True), *rows, goes_on(0, communicator=-1, local_communicator=1))
+    assert [call.local_communicator for call in ranks[0].calls] == [2]
+
+
+def test_when_a_page_is_due(tmp_path: Path) -> None:
+    """Again where a wait is over and others are not, once these have been the same for some time."""
+    pages = hang.Pages(1.0)
+    ended = [goes_on(rank, communicator=4, local_communicator=5) for rank in range(4)]
+    rows = two_threads()
+    ranks = read(tmp_path, *all_watch(4, threads=True), *rows[:-1])
+    assert not pages.due(ranks, 0)
+    ranks = read(tmp_path, rows[-1])
+    assert [pages.due(ranks, now) for now in (0.8, 1.6, 2.0, 2.2, 9)] == [False, False, True, False, False]
+    ranks = read(tmp_path, *ended[:3])
+    assert not pages.due(ranks, 10)
+    ranks = read(tmp_path, ended[3])
+    assert [pages.due(ranks, now) for now in (10.2, 12)] == [False, False]  # rank 2 may be waiting, too
+    ranks = read(tmp_path, no_call(2, 4, 2))
+    assert [pages.due(ranks, now) for now in (12.2, 12.4, 99)] == [True, False, False]
+    ranks = read(tmp_path, waits(2, 4, [3], **E))  # what is new alone explains nothing that waited before
+    assert [pages.due(ranks, now) for now in (100, 150)] == [False, False]
+
+
+def test_a_page_is_due_though_a_rank_reports_nothing_more(tmp_path: Path) -> None:
+    pages = hang.Pages(1.0)
+    ranks = read(tmp_path, *all_watch(3), waits(0, 3, [2], **B), waits(1, 3, [2], **E))
+    assert [pages.due(ranks, now) for now in (0, 4, 4.2, 4.4)] == [False, False, True, False]
+    ranks = read(tmp_path, goes_on(1, **{key: E[key] for key in ("communicator", "local_communicator")}))
+    assert [pages.due(ranks, now) for now in (10, 14, 14.2, 14.4)] == [False, False, True, False]
+
+
+def test_pages_of_one_hang_are_few(tmp_path: Path) -> None:
+    """But the next hang has its own."""
+    pages = hang.Pages(1.0)
+    read(tmp_path, *all_watch(2, threads=True), waits(0, 2, [1], **B), no_call(1, 2, 2))
+    now, due = 0.0, 0
+    for call in range(20):
+        ranks = read(tmp_path, waits(0, 2, [1], **E | {"call": call}), waits(1, 2, [0], **E | {"call": call}))
+        for _ in range(20):
+            now += 0.2
+            due += pages.due(ranks, now)
+        read(tmp_path, *(goes_on(rank, communicator=4, local_communicator=5) for rank in range(2)))
+    assert due == hang.MOST_PAGES
+    ranks = read(tmp_path, goes_on(0))
+    assert not pages.due(ranks, now)
+    ranks = read(tmp_path, waits(0, 2, [1], **B), no_call(1, 2, 2))
+    assert [pages.due(ranks, now + more) for more in (0, 2)] == [False, True]
+
+
+def test_a_later_page_has_the_whole_wait(tmp_path: Path) -> None:
+    pages = hang.Pages(1.0)
+    rows = [*all_watch(2), waits(0, 2, [1]), no_call(1, 2, 2)]
+    ranks = read(tmp_path, *rows)
+    assert pages.due(ranks, 5)
+    ranks = hang_reports.read(tmp_path)
+    assert not pages.due(ranks, 65)
+    assert [call.seconds for call in ranks[0].calls] == [62.0]
+
+
+# --- reports of anything ----------------------------------------------------------------------------------------------
+
+
+def test_messages_of_negative_ranks_are_left_out(tmp_path: Path) -> None:
+    rows = [waits(0, 2, [-1, -9, 1]), waits(1, 2, doing="host", collective="MPI_Neighbor_alltoall", neighbours=[-7, 0])]
+    text = page(tmp_path, *all_watch(2), *rows)
+    assert "\n      waits to receive 8 B from rank 1\n" in text
+
+
+def test_members_beyond_the_world_are_outside(tmp_path: Path) -> None:
+    text = page(tmp_path, *all_watch(2), waits(0, 2, [1], members=[0, 77]), no_call(1, 2, 2))
+    assert f"  rank 0 waits for {OUTSIDE} (spawned or connected)" in text
+
+
+def test_control_characters_are_replaced(tmp_path: Path) -> None:
+    odd = "a\x1b[31m\r\n\x00\x7f\x9bb\u00e4"
+    more = {"name": odd, "algorithm": odd, "says": odd, "collective": odd}
+    text = page(tmp_path, *all_watch(2, host=odd), waits(0, 2, [1], **more), no_call(1, 2, 2))
+    shown = "a?[31m?????b\u00e4"
+    assert text.count(shown) == 6
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\x9b]", text)
+    assert len(text.splitlines()) == 9

@@ -295,7 +295,7 @@ def test_a_file_that_cannot_be_written_is_a_warning(hang, wheel: str) -> None:
 def page(compiled, tmp_path: Path):
     """What `swapmeet run --watchdog` prints of programs/hangs.c."""
 
-    def page(mpi: str, case: str, spec: str, *options: str, ranks: int = RANKS) -> str:
+    def page(mpi: str, case: str, spec: str, *options: str, ranks: int = RANKS, until: str = "\nRanks:\n") -> str:
         chosen = mpis.find(mpi)
         words = [sys.executable, "-m", "swapmeet", "run", "-n", str(ranks), "--mpi", mpi, "--algorithm", spec]
         if options:
@@ -304,7 +304,7 @@ def page(compiled, tmp_path: Path):
         argv = [*(UNSEEN if case == "dies" else []), str(compiled(mpi, "hangs")), case]
         with hung([*words, "--watchdog", LIMIT, "--", *argv], chosen, output, ranks) as process:
             wait_until(
-                lambda: "\nRanks:\n" in output.read_text() and f"\n  rank {ranks - 1}" in output.read_text(),
+                lambda: until in output.read_text() and f"\n  rank {ranks - 1}" in output.read_text(),
                 process,
                 30,
             )
@@ -338,6 +338,19 @@ def test_the_page_has_the_circle_of_waiting(page, wheel: str) -> None:
     assert "\n  ranks wait for one another:\n" in text
     assert re.search(r"\n    rank 0, in call 2 on pressure \(.*\), waits to receive 8 B from rank [12]\n", text)
     assert re.search(r"\n    rank [12], in call 2 on velocity \(.*\), waits to receive 8 B from rank 0\n", text)
+
+
+@pytest.mark.in_turn
+def test_a_later_page_names_the_rank_that_another_thread_awaits(page, wheel: str) -> None:
+    """Rank 1 has not come to velocity: seen at first while all threads wait, and again once the others are over."""
+    last = "\n  rank 1 has not come: it is in no all-to-all; ranks 0, 2 wait for it\n"
+    text = page(wheel, "threads", "spread-out", until=last)
+    assert last in text, text
+    assert "one another" not in text
+    if text.count("swapmeet: watchdog: ranks") > 1:
+        assert (
+            "\n  rank 1 has not come to call 2 on velocity, as far as reported: it waits in call 2 on pressure;" in text
+        )
 
 
 @pytest.mark.in_turn

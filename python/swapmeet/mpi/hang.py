@@ -7,16 +7,18 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi.hang_reports import GONE, Ends, NoCall, Rank, Waits, read
+from swapmeet.mpi.hang_reports import GONE, Ends, NoCall, Place, Rank, Waits, read
 from swapmeet.specs import runs_text
+from swapmeet.texts import without_controls
 
 POLL_S = 0.2
 LATE_S = 3.0  #: that the last report of a hang may come later than the limit behind the first
 STACK_LIMIT_S = 60
+MOST_PAGES = 5  #: of one hang, which is over once no rank waits
 MOST_STACKS = 4
 MOST_FRAMES = 25
 OUTSIDE = -1  #: a rank that is not in MPI_COMM_WORLD
@@ -29,38 +31,45 @@ class Edge:
     """A rank waits for another, which has perhaps ended that call."""
 
     waiter: int
+    call: Waits  #: in which it waits
     awaited: int  #: may be OUTSIDE
     why: str  #: ALL, PERHAPS, or which message
     ended: bool
+    behind: Waits | None  #: the call in which the awaited rank has to go on first, if that is known
 
 
 def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
     """Which rank waits for which."""
     found = []
     for rank in ranks.values():
-        call = rank.call
-        if call is None:
-            continue
-        for peer, why in _awaited(call):
-            awaited = call.members[peer] if peer < len(call.members) else OUTSIDE
-            if awaited == rank.rank:
-                continue
-            other = ranks.get(awaited)
-            ended = other.calls_ended(call) if other else None
-            late = ended is not None and ended >= call.call
-            same = other is not None and other.waits and ended == call.call - 1
-            if why not in (ALL, PERHAPS) or not same:  # whoever is in the same call is not what all ranks wait for
-                found.append(Edge(rank.rank, max(awaited, OUTSIDE), why, late))
+        for call in rank.calls:
+            for peer, why in _awaited(call):
+                other = ranks.get(call.members[peer]) if peer < len(call.members) else None
+                if other is None:
+                    found.append(Edge(rank.rank, call, OUTSIDE, why, False, None))
+                elif other is not rank:
+                    found += _edges_to(other, rank.rank, call, why)
     return found
+
+
+def _edges_to(other: Rank, waiter: int, call: Waits, why: str) -> list[Edge]:
+    ended = other.calls_ended(call)
+    if why in (ALL, PERHAPS) and other.waits and ended == call.call - 1:
+        return []  # a rank in the same call is not what all ranks wait for
+    if ended is not None and ended >= call.call:
+        return [Edge(waiter, call, other.rank, why, True, None)]
+    first = other.instead_of(call)
+    return [Edge(waiter, call, other.rank, why, False, behind) for behind in first or (None,)]
 
 
 def _awaited(call: Waits) -> Iterable[tuple[int, str]]:
     """(rank in the communicator, why): of the messages that it has reported, or of all ranks, or neighbours."""
-    messages = call.messages if call.doing == "exchanging" else []
+    messages = [message for message in call.messages if message.peer >= 0] if call.doing == "exchanging" else []
     receives = [message for message in messages if message.direction == "receive"]
     if not messages:
         of_neighbours = call.doing == "host" and (call.collective or "").startswith(OF_NEIGHBOURS)
-        return [(peer, ALL) for peer in (set(call.neighbours) if of_neighbours else range(len(call.members)))]
+        peers_of_all = set(call.neighbours) if of_neighbours else range(len(call.members))
+        return [(peer, ALL) for peer in peers_of_all if peer >= 0]
     peers: dict[int, str] = {}
     for message in receives or messages:
         size = f"{message.bytes} B " if message.bytes > 0 else "a message "
@@ -73,17 +82,20 @@ def _awaited(call: Waits) -> Iterable[tuple[int, str]]:
 
 
 def circle(all_edges: Iterable[Edge]) -> list[Edge]:
-    """A circle of waiting, the shortest; nothing if there is none."""
-    after: dict[int, list[Edge]] = {}
+    """A circle of calls that wait for one another, the shortest; nothing if there is none."""
+    after: dict[Place, list[Edge]] = {}
     for edge in all_edges:
-        after.setdefault(edge.waiter, []).append(edge)
+        after.setdefault(edge.call.place, []).append(edge)
     best: list[Edge] = []
     for start in after:
         paths: list[list[Edge]] = [[edge] for edge in after[start]]
         seen = {start}
         while paths:
             path = paths.pop(0)
-            end = path[-1].awaited
+            behind = path[-1].behind
+            if behind is None:
+                continue
+            end = behind.place
             if end == start:
                 if not best or len(path) < len(best):
                     best = path
@@ -108,10 +120,15 @@ def waiting(ranks: Collection[int]) -> str:
     return f"{text} {'wait' if text.startswith('ranks') else 'waits'}"
 
 
+def where_text(call: Waits) -> str:
+    """Which call of which communicator that is."""
+    kind = "non-blocking call" if call.background else "call"
+    return f"{kind} {call.call} on {call.name or 'a communicator without a name'}"
+
+
 def call_text(call: Waits) -> str:
     """Which call a rank waits in."""
-    kind = "non-blocking call" if call.background else "call"
-    where = f"{kind} {call.call} on {call.name or 'a communicator without a name'}"
+    where = where_text(call)
     what = [call.collective or "", f"sends {call.bytes} B" if call.bytes > 0 else "", call.algorithm]
     details = ", ".join(word for word in what if word)
     return f"{where} ({details})" if details else where
@@ -145,87 +162,142 @@ def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str
     how = "waits in an all-to-all" if len(waiters) == 1 else "wait in all-to-alls"
     lines = [f"{listed(waiters)} of {total} {how}", ""]
     lines += ["Cause:", *(f"  {line}" for line in _cause(everyone, waits, stack_of)), "", "Ranks:"]
+    of_calls: dict[Place, list[Edge]] = {}
+    for edge in waits:
+        of_calls.setdefault(edge.call.place, []).append(edge)
     for number, rank in everyone.items():
-        lines += [f"  {line}" for line in _rank_lines(number, rank, waits)]
-    return "\n".join(lines)
+        lines += [f"  {line}" for line in _rank_lines(number, rank, of_calls)]
+    return "\n".join(map(without_controls, lines))
 
 
-def _rank_lines(number: int, rank: Rank, waits: list[Edge]) -> list[str]:
+def _rank_lines(number: int, rank: Rank, of_calls: Mapping[Place, list[Edge]]) -> list[str]:
     process = f" (process {rank.process} on {rank.host})" if rank.process else ""
     if not rank.process:
         return [f"rank {number}: has reported nothing: it runs without the library, or cannot write here"]
-    call = rank.call
-    if call is None:
+    if not rank.waits:
         return [f"rank {number}{process}: {away_text(rank)}"]
-    step = f", step {call.step}" if call.doing == "exchanging" and call.step >= 0 else ""
-    lines = [f"rank {number}{process}: {call.seconds:.1f} s in {call_text(call)}: {call.says}{step}"]
-    by_why: dict[str, list[int]] = {}
-    for edge in waits:
-        if edge.waiter == number:
+    lines = []
+    for call in rank.calls:
+        step = f", step {call.step}" if call.doing == "exchanging" and call.step >= 0 else ""
+        lines.append(f"rank {number}{process}: {call.seconds:.1f} s in {call_text(call)}: {call.says}{step}")
+        by_why: dict[str, list[int]] = {}
+        for edge in of_calls.get(call.place, ()):
             by_why.setdefault(edge.why, []).append(edge.awaited)
-    for why, awaited in by_why.items():
-        others = " and others" if call.more_messages and why not in (ALL, PERHAPS) else ""
-        lines.append(f"    waits {why} {listed(awaited)}{others}")
+        for why, awaited in by_why.items():
+            others = " and others" if call.more_messages and why not in (ALL, PERHAPS) else ""
+            lines.append(f"    waits {why} {listed(awaited)}{others}")
     return lines
 
 
 def _cause(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int], list[str]]) -> list[str]:
     inside = [edge for edge in waits if edge.awaited != OUTSIDE]
-    if lines := _absent(ranks, inside, stack_of):
-        return lines
+    stacks = _Stacks(stack_of)
+    lines = _absent(ranks, inside, stacks)
+    elsewhere = _elsewhere(ranks, inside, stacks)
+    if lines:
+        return lines + elsewhere
     for some in ([edge for edge in inside if edge.why != PERHAPS], inside):
-        if lines := _ended(ranks, some) or _circle(ranks, some):
+        if lines := _ended(some) or _circle(some):
             break
+    else:
+        lines = _circle(_by_one_thread(ranks, inside), ", unless another thread comes") if elsewhere else []
+    lines += elsewhere
     if outside := {edge.waiter for edge in waits if edge.awaited == OUTSIDE}:
         where = f"{listed([OUTSIDE])} (spawned or connected), of which there are no reports"
         lines.append(f"{waiting(outside)} for {where}")
     if lines:
         return lines
-    explained = {edge.waiter for edge in waits}
-    others = {n: call for n, rank in ranks.items() if (call := rank.call) is not None and n not in explained}
-    unsure = any(call.communicator == -1 and not call.name for call in others.values())
+    explained = {edge.call.place for edge in waits}
+    others = [call for rank in ranks.values() for call in rank.calls if call.place not in explained]
+    unsure = any(call.communicator == -1 and not call.name for call in others)
+    waiters = {call.rank for call in others}
     return [
-        f"{waiting(others)}, with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the host "
-        "MPI knows: counts that differ, perhaps"
+        f"{waiting(waiters)}, with all awaited ranks of MPI_COMM_WORLD in the same call; what is missing, only the "
+        "host MPI knows: counts that differ, perhaps"
         + ("; these may be calls on different communicators of the same ranks" if unsure else "")
     ]
 
 
-def _absent(ranks: Mapping[int, Rank], waits: list[Edge], stack_of: Callable[[int], list[str]]) -> list[str]:
-    """Ranks that have not come to the call in which others wait for them."""
+class _Stacks:
+    """Those of a few ranks, for they take long, once each."""
+
+    def __init__(self, stack_of: Callable[[int], list[str]]) -> None:
+        self._stack_of = stack_of
+        self._shown: set[int] = set()
+
+    def of(self, rank: Rank) -> list[str]:
+        if rank.state in (*GONE, "?") or rank.rank in self._shown or len(self._shown) == MOST_STACKS:
+            return []
+        self._shown.add(rank.rank)
+        return self._stack_of(rank.process)
+
+
+def _absent(ranks: Mapping[int, Rank], waits: list[Edge], stacks: _Stacks) -> list[str]:
+    """Ranks that wait in no call, and have not come to the call in which others wait for them."""
     awaited: dict[int, list[Edge]] = {}
     for edge in waits:
         awaited.setdefault(edge.awaited, []).append(edge)
     lines: list[str] = []
-    stacks = 0
     for number, incoming in sorted(awaited.items()):
         rank = ranks[number]
         if rank.waits or all(edge.ended for edge in incoming):
             continue
         waiters = waiting({edge.waiter for edge in incoming})
         lines.append(f"rank {number} has not come: it {away_text(rank)}; {waiters} for it")
-        if rank.state not in (*GONE, "?") and stacks < MOST_STACKS:
-            stacks += 1
-            lines += [f"    {line}" for line in stack_of(rank.process)]
+        lines += [f"    {line}" for line in stacks.of(rank)]
     return lines
 
 
-def _ended(ranks: Mapping[int, Rank], waits: list[Edge]) -> list[str]:
+def _elsewhere(ranks: Mapping[int, Rank], waits: list[Edge], stacks: _Stacks) -> list[str]:
+    """Ranks of which threads wait in other calls: they have reported nothing of those in which others wait for them."""
+    awaited: dict[int, dict[str, set[int]]] = {}
+    for edge in waits:
+        if edge.behind is None and not edge.ended and ranks[edge.awaited].waits:
+            awaited.setdefault(edge.awaited, {}).setdefault(where_text(edge.call), set()).add(edge.waiter)
+    alike: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    for number, by_call in sorted(awaited.items()):
+        there = " and ".join(where_text(call) for call in ranks[number].calls)
+        for where, waiters in by_call.items():
+            numbers, all_waiters = alike.setdefault((where, there), (set(), set()))
+            numbers.add(number)
+            all_waiters |= waiters
+    lines: list[str] = []
+    for (where, there), (numbers, waiters) in alike.items():
+        have, do, them = ("has", "it waits", "it") if len(numbers) == 1 else ("have", "they wait", "them")
+        came = f"{listed(numbers)} {have} not come to {where}, as far as reported"
+        lines.append(f"{came}: {do} in {there}; {waiting(waiters)} for {them}")
+        if frames := stacks.of(ranks[min(numbers)]):
+            lines += [f"    {line}" for line in (f"the first thread of rank {min(numbers)}:", *frames)]
+    return lines
+
+
+def _ended(waits: list[Edge]) -> list[str]:
     """Calls that the awaited rank has ended."""
     return [
-        f"rank {edge.waiter} waits {edge.why} rank {edge.awaited} in {call_text(call)}, which rank {edge.awaited} has "
-        "ended: the counts of the two differ, or a message was lost"
+        f"rank {edge.waiter} waits {edge.why} rank {edge.awaited} in {call_text(edge.call)}, which rank {edge.awaited} "
+        "has ended: the counts of the two differ, or a message was lost"
         for edge in waits
-        if edge.ended and (call := ranks[edge.waiter].call) is not None
+        if edge.ended
     ]
 
 
-def _circle(ranks: Mapping[int, Rank], waits: list[Edge]) -> list[str]:
+def _by_one_thread(ranks: Mapping[int, Rank], waits: list[Edge]) -> list[Edge]:
+    """What holds if one thread makes all calls of a rank, as in many programs that might use more.
+
+    No rank may wait in two calls then.
+    """
+    if any(len(rank.calls) > 1 for rank in ranks.values()):
+        return []
+    return [
+        edge if edge.behind or edge.ended else replace(edge, behind=next(iter(ranks[edge.awaited].calls), None))
+        for edge in waits
+    ]
+
+
+def _circle(waits: list[Edge], unless: str = "") -> list[str]:
     found = circle(waits)
-    calls = [call_text(call) for edge in found if (call := ranks[edge.waiter].call) is not None]
-    return ["ranks wait for one another:"] * bool(found) + [
-        f"  rank {edge.waiter}, in {call}, waits {edge.why} rank {edge.awaited}"
-        for edge, call in zip(found, calls, strict=True)
+    return [f"ranks wait for one another{unless}:"] * bool(found) + [
+        f"  rank {edge.waiter}, in {call_text(edge.call)}, waits {edge.why} rank {edge.awaited}" for edge in found
     ]
 
 
@@ -249,6 +321,51 @@ def stack(process: int) -> list[str]:
     return frames or [f"({words[0]} has no stack: {(done.stderr.strip().splitlines() or ['it printed nothing'])[-1]})"]
 
 
+class Pages:
+    """When a page of the waits that ranks report is due.
+
+    Once for a hang, when all ranks have reported, or are late; and again where waits are over that it explained, and
+    the others are not.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._since: dict[tuple[Place, int], float] = {}  #: when each wait was first seen, of those that go on
+        self._changed = 0.0  #: when these were others
+        self._begin: float | None = None  #: of what the next page is to explain, if there is something
+        self._shown: list[frozenset[tuple[Place, int]]] = []  #: of this hang
+
+    def due(self, ranks: Mapping[int, Rank], now: float) -> bool:
+        """Whether it is due at this time, in seconds. Adds to waits how long ago they were reported."""
+        waits = self._followed(ranks, now)
+        if not waits:
+            self._begin, self._shown = None, []
+            return False
+        if self._shown and (waits >= self._shown[-1] or waits in self._shown or len(self._shown) == MOST_PAGES):
+            self._begin = None
+            return False
+        self._begin = now if self._begin is None else self._begin
+        total = max(rank.ranks for rank in ranks.values())
+        settled = sum(rank.settled for rank in ranks.values()) == total
+        # a rank that has reported one wait may be about to report that of another thread, or that one is over
+        several = bool(self._shown) or any(rank.threads for rank in ranks.values())
+        calm = not several or now - self._changed >= min(self._limit_s, LATE_S)
+        if not (settled and calm) and now - self._begin <= self._limit_s + LATE_S:
+            return False
+        self._begin = None
+        self._shown.append(waits)
+        return True
+
+    def _followed(self, ranks: Mapping[int, Rank], now: float) -> frozenset[tuple[Place, int]]:
+        waits = {(call.place, call.call): call for rank in ranks.values() for call in rank.calls}
+        if waits.keys() != self._since.keys():
+            self._changed = now
+        self._since = {wait: self._since.get(wait, now) for wait in waits}
+        for wait, call in waits.items():
+            call.seconds += now - self._since[wait]
+        return frozenset(waits)
+
+
 class Attendant:
     """Prints a page, by `show`, of each hang that the watchdogs report into `folder`, while it lives."""
 
@@ -266,20 +383,12 @@ class Attendant:
         self._thread.join()
 
     def _attend(self) -> None:
-        first: float | None = None
-        shown = False
+        pages = Pages(self._limit_s)
         while not self._over.wait(POLL_S):
             try:
                 ranks = read(self._folder)
             except SwapmeetError as problem:
-                self._show(str(problem))
+                self._show(without_controls(str(problem)))
                 return
-            if not any(rank.waits for rank in ranks.values()):
-                first, shown = None, False
-                continue
-            first = time.monotonic() if first is None else first
-            total = max(rank.ranks for rank in ranks.values())
-            settled = sum(rank.settled for rank in ranks.values()) == total
-            if not shown and (settled or time.monotonic() - first > self._limit_s + LATE_S):
-                shown = True
+            if pages.due(ranks, time.monotonic()):
                 self._show(page(ranks, stack))

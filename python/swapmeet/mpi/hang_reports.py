@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +17,9 @@ from swapmeet.errors import SwapmeetError
 from swapmeet.structs import decoded, reason
 
 GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
+
+
+Place: TypeAlias = tuple[int | str, ...]
 
 
 class Event(msgspec.Struct, tag_field="event"):
@@ -32,10 +35,13 @@ class Watches(Event, tag="watches"):
     ranks: int  #: of the job
     host: str
     process_namespace: int = 0  #: inode of its /proc/self/ns/pid; 0: not known
+    threads: bool = False  #: several may call MPI at once (MPI_THREAD_MULTIPLE)
 
 
 class GoesOn(Event, tag="goes on"):
     """A wait is over."""
+
+    local_communicator: int = 0  #: as of Waits; 0: older libraries do not report it, nor several waits
 
 
 class Ends(Event, tag="ends"):
@@ -85,6 +91,14 @@ class Waits(Event, tag="waits"):
     says: str
     more_messages: int = 0  #: for which the list had no room
     neighbours: list[int] = []  #: in the communicator, of the rank
+    local_communicator: int = 0  #: its number in this process, also before its ranks have met; 0: not known
+
+    @property
+    def place(self) -> Place:
+        """Where the rank waits once at a time."""
+        if self.local_communicator:
+            return (self.rank, self.local_communicator)
+        return (self.rank, self.communicator, self.background, self.name)
 
 
 Line: TypeAlias = Watches | Waits | GoesOn | NoCall | Ends
@@ -100,39 +114,50 @@ class Rank:
     process: int = 0
     host: str = ""
     process_namespace: int = 0
-    last: Waits | NoCall | Ends | None = None  #: the last thing that it has reported, but that it watches
+    threads: bool = False  #: several of it may wait
+    reported: dict[Place, Waits] = field(default_factory=dict)  #: waits that go on
+    last: NoCall | Ends | None = None  #: reported since its last wait
     state: str = "?"  #: of its process, as in /proc/PID/stat; X: there is none; ?: it cannot be looked at from here
 
     @property
-    def call(self) -> Waits | None:
-        """The call in which it has reported a wait that goes on, while it is there."""
-        return self.last if isinstance(self.last, Waits) and self.state not in GONE else None
+    def calls(self) -> list[Waits]:
+        """The calls in which it has reported waits that go on, while it is there: one in each communicator, at most."""
+        return [] if self.state in GONE else list(self.reported.values())
 
     @property
     def waits(self) -> bool:
-        """Whether there is one."""
-        return self.call is not None
+        """Whether there are any."""
+        return bool(self.calls)
 
     @property
     def settled(self) -> bool:
         """Whether nothing more is to be expected from it."""
-        return self.state in GONE or self.last is not None
+        return self.state in GONE or self.last is not None or self.waits
 
     def calls_ended(self, call: Waits) -> int | None:
         """How many calls it has ended on the communicator of a wait; None: it is not known."""
-        own = self.call
-        ended: list[tuple[Waits | PastCalls, int]] = [(own, own.call - 1)] if own else []
+        ended: list[tuple[Waits | PastCalls, int]] = [(own, own.call - 1) for own in self.calls]
         if isinstance(self.last, NoCall):
-            ended = [(row, row.calls) for row in self.last.communicators]
-        # a call in which one of two ranks is yet to meet, the other has not ended: that is another communicator
-        return max(
-            (
-                calls
-                for one, calls in ended
-                if same_communicator(one, call) and (one.communicator == call.communicator or calls < call.call)
-            ),
-            default=None,
-        )
+            ended += [(row, row.calls) for row in self.last.communicators]
+        return max((calls for one, calls in ended if may_have_ended(one, calls, call)), default=None)
+
+    def instead_of(self, call: Waits) -> list[Waits]:
+        """The calls in which it has to go on before it can do its part of another rank's; none: it is not known.
+
+        A thread that waits elsewhere keeps no other from coming.
+        """
+        there = [own for own in self.calls if may_have_ended(own, own.call - 1, call)]
+        if there or self.threads:
+            return there
+        return [own for own in self.calls if not own.background] or self.calls
+
+
+def may_have_ended(one: Waits | PastCalls, calls: int, call: Waits) -> bool:
+    """Whether a rank's report of calls it has ended may be of the communicator of another rank's call.
+
+    A call in which one of two ranks is yet to meet, the other has not ended: that is another communicator.
+    """
+    return same_communicator(one, call) and (one.communicator == call.communicator or calls < call.call)
 
 
 def same_communicator(one: Waits | PastCalls, other: Waits) -> bool:
@@ -166,13 +191,25 @@ def read(folder: Path) -> dict[int, Rank]:
                 continue  # a spawned one, of another MPI_COMM_WORLD
             if isinstance(event, Watches):
                 rank.ranks, rank.host, rank.process_namespace = event.ranks, event.host, event.process_namespace
-            rank.last = None if isinstance(event, Watches | GoesOn) else event
+                rank.threads = event.threads
+            note(rank, event)
     for rank in ranks.values():
         if (rank.host, rank.process_namespace) in here:
             rank.state = process_state(rank.process)
         if isinstance(rank.last, Ends):
             rank.state = "?"  # it ended as it should
     return ranks
+
+
+def note(rank: Rank, event: Line) -> None:
+    """Which waits go on after a line."""
+    rank.last = event if isinstance(event, NoCall | Ends) else None
+    if isinstance(event, Waits):
+        rank.reported[event.place] = event
+    elif isinstance(event, GoesOn) and event.local_communicator:
+        rank.reported.pop((rank.rank, event.local_communicator), None)
+    else:
+        rank.reported.clear()
 
 
 def process_namespace() -> int:

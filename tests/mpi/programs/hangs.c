@@ -10,10 +10,12 @@
  *   inter     rank 1 does not come to a call on an intercommunicator, of rank 0 and the others
  *   stopped   rank 1 stops itself
  *   dies      rank 1 kills itself
+ *   threads   all call on one communicator in a thread, for which rank 2 is late, and but rank 1 meanwhile on another
  *   busy      rank 1 comes to the third call late: the job ends
  *   started   rank 1 does not come to the third call, a non-blocking one
  *   fine      no rank is late: the job ends */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +46,26 @@ static void wait_for_ever(void) {
   while (1) sleep(1000);
 }
 
+static void *late_exchange(void *comm) {
+  char *const buffers = calloc(2 * (size_t)ranks, (size_t)bytes);
+  if (rank == 2) sleep(4);
+  MPI_Alltoall(buffers, bytes, MPI_BYTE, buffers + ranks * bytes, bytes, MPI_BYTE, *(MPI_Comm *)comm);
+  free(buffers);
+  return NULL;
+}
+
+static void exchange_by_threads(MPI_Comm *one, MPI_Comm other) {
+  pthread_t thread;
+  exchange(*one), exchange(other);
+  pthread_create(&thread, NULL, late_exchange, one);
+  if (rank == 1) wait_for_ever();
+  exchange(other);
+  pthread_join(thread, NULL);
+}
+
 int main(int count, char **words) {
-  MPI_Init(&count, &words);
+  int level;
+  MPI_Init_thread(&count, &words, strcmp(words[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
   const char *const how = words[1];
   if (count > 2) bytes = atoi(words[2]);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -64,6 +84,7 @@ int main(int count, char **words) {
     exchange(rank == 0 ? one : other);
     exchange(rank == 0 ? other : one);
   }
+  if (!strcmp(how, "threads")) exchange_by_threads(&one, other);
   if (!strcmp(how, "firsts")) exchange(rank == 0 ? one : other);
   if (!strcmp(how, "duplicate")) MPI_Comm_set_name(one, "\x1b[31m\xff\xc3\xa4\xc3");
   if (!strcmp(how, "duplicate") && rank != 1) exchange(one);

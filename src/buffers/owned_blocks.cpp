@@ -1,5 +1,7 @@
 #include "buffers/owned_blocks.hpp"
 
+#include <utility>
+
 #include "mpi/guard.hpp"
 
 namespace swapmeet {
@@ -17,7 +19,7 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
       type = types_[i - 1];
     } else if (!type.predefined) {
       if (const int error = copy_type(types[i], &type.handle)) {
-        free_copies();
+        free_types();
         throw MpiError(error);
       }
       copies_.push_back(type.handle);
@@ -30,11 +32,11 @@ void OwnedBlocks::keep(std::span<const MPI_Datatype> types) {
 OwnedBlocks::~OwnedBlocks() {
   int finalised = 0;
   PMPI_Finalized(&finalised);
-  if (!finalised) free_copies();
+  if (!finalised) free_types();
 }
 
-void OwnedBlocks::free_copies() {
-  for (MPI_Datatype& copy : copies_) PMPI_Type_free(&copy);
+void OwnedBlocks::free_types() {
+  for (MPI_Datatype& copy : std::exchange(copies_, {})) PMPI_Type_free(&copy);
 }
 
 Blocks OwnedBlocks::blocks() const {

@@ -45,6 +45,9 @@ class OwnedBlocks {
 
   Blocks blocks() const;
 
+  /// Frees what it holds of types, after which its blocks are of none.
+  void free_types();
+
   /// Whether all types are predefined: then it holds nothing of the application's, and may lie elsewhere in memory.
   bool is_plain() const { return copies_.empty(); }
   void lie_at(const void* base) { base_ = base; }
@@ -73,7 +76,6 @@ class OwnedBlocks {
  private:
   /// Copies types, for the program may free its own. Throws MpiError.
   void keep(std::span<const MPI_Datatype> types);
-  void free_copies();
 
   const void* base_;
   bool each_has_type_ = false;

@@ -41,7 +41,10 @@ class Progressed final : public Persistent {
   }
 
   void finish() override { context().under_way->finish(*planned_); }
-  void close() override { closed_ = true; }
+  void close() override {
+    if (!UnderWay::has(*planned_)) planned_->free_types();
+    closed_ = true;
+  }
   bool needless() { return closed_ && !UnderWay::has(*planned_); }
   Planned& planned() { return *planned_; }
 
@@ -59,11 +62,21 @@ class Progressed final : public Persistent {
   std::atomic<bool> closed_{false};
 };
 
-void end_all() {
+/// Takes out which are `needless`, for the caller to destroy: what types then call of the application may plan others.
+std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
   const std::lock_guard lock(all().mutex);
-  for (const auto& one : all().alive) context().under_way->finish(one->planned());
+  std::vector<std::unique_ptr<Progressed>> taken;
+  std::erase_if(all().alive, [&](auto& one) {
+    if (!needless(*one)) return false;
+    taken.push_back(std::move(one));
+    return true;
+  });
+  return taken;
+}
+
+void end_all() {
+  const auto ended = taken_out([](Progressed& one) { return context().under_way->finish(one.planned()), true; });
   unwatch_all();
-  all().alive.clear();
 }
 
 void begin_all() {
@@ -86,8 +99,7 @@ MPI_Comm bell_of(MPI_Comm user) {
 }  // namespace
 
 void end_freed_plans() {
-  const std::lock_guard lock(all().mutex);
-  std::erase_if(all().alive, [](const auto& one) { return one->needless(); });
+  taken_out([](Progressed& one) { return one.needless(); });
 }
 
 int make_persistent(std::unique_ptr<Planned> planned, MPI_Comm user, MPI_Request* request) {

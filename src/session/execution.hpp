@@ -55,6 +55,12 @@ class Execution {
   }
   bool under_way() const { return stage_ != Stage::idle; }
 
+  /// There will be no other exchange. Requires that none is under way.
+  void free_types() {
+    if (request_.send) request_.send->free_types();
+    request_.receive.free_types();
+  }
+
   /// Begins the exchange. What fails on this rank alone is no error of this: the exchange ends with it, on all ranks whose
   /// data depend on this one. `packing`: to pack on.
   void start(Exchange& exchange, Invocation call, MPI_Comm packing);

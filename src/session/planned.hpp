@@ -63,6 +63,9 @@ class Planned final : public Ongoing {
   /// rank alone is no such error: the exchange ends with it, on all ranks whose data depend on this one.
   int start();
 
+  /// It will not be started again: frees the types, of which attributes may be waiting for that. Requires that it is not under way.
+  void free_types() { execution_.free_types(); }
+
   void advance() override;
   Rest rest() override;
   bool goes_on_in_progress() const override { return goes_on_in_progress_; }

@@ -28,3 +28,11 @@ def test_types_of_blocks_without_data_need_not_be_committed(launch, compiled, fo
     env = {"SWAPMEET_NODES": nodes} if nodes else {}
     done = launch(3, [compiled("mpich", "empty_types"), form], mpi="mpich", env=env, timeout=60)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+@pytest.mark.parametrize("nodes", ["", "2"])
+def test_a_freed_request_holds_no_types(launch, compiled, wheel: str, nodes: str) -> None:
+    """What an attribute has called when its type ends may be gone later."""
+    env = {"SWAPMEET_NODES": nodes} if nodes else {}
+    done = launch(3, [compiled(wheel, "freed_plans")], mpi=wheel, env=env)
+    assert (done.returncode, done.stdout) == (0, "3 3 3, 3 3 3\n"), done.stderr

@@ -139,7 +139,9 @@ class Placer {
 
   /// Whether a message with `peer` may have blocks that do not lie side by side.
   bool takes_runs(Rank peer) const {
-    return spec_.packing == Packing::datatype || (spec_.intra != Transport::mpi && shape_.share_node(flow_.rank, peer));
+    if (spec_.packing == Packing::datatype) return true;
+    if (spec_.intra == Transport::mpi) return false;
+    return anywhere_ ? shape_.hierarchy.empty() : shape_.share_node(flow_.rank, peer);
   }
 
   /// A step that packs, those with the messages, and one that unpacks.

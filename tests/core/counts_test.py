@@ -264,11 +264,11 @@ def test_groups_in_groups() -> None:
         assert counts.blocks == max(schedule.blocks for schedule in schedules)
 
 
-def scratch(parameters: str, ranks: int) -> tuple[int, int]:
+def scratch(parameters: str, ranks: int, nodes: str = "") -> tuple[int, int]:
     """(what any rank's schedule uses, what is stated)."""
     spec = bruck(parameters)
-    used = max(_core.generate(spec, ranks, rank).scratch_blocks for rank in range(ranks))
-    return used, _core.count(spec, ranks).scratch_blocks
+    used = max(_core.generate(spec, ranks, rank, nodes).scratch_blocks for rank in range(ranks))
+    return used, _core.count(spec, ranks, nodes).scratch_blocks
 
 
 @pytest.mark.parametrize("variant", EVERY)
@@ -297,6 +297,19 @@ def test_scratch_is_enough_without_closed_forms(digits: str, dims: str) -> None:
                 used, enough = scratch(text, p)
                 assert used <= enough, (text, p)
                 assert used <= _core.certify(bruck(text), p).rank.scratch_blocks
+
+
+@pytest.mark.parametrize("paths", ["ordered", "rotated"])
+@pytest.mark.parametrize("nodes", ["", "1", "2", "3", "3+1", "cyclic:2"])
+def test_scratch_is_enough_where_ranks_share_memory_with_others(nodes: str, paths: str) -> None:
+    """What goes through shared memory is not staged, and goes there from some ranks only."""
+    for radix, layout, dims in itertools.product(("2", "3", "all"), LAYOUTS, ("P", "2d")):
+        text = f"dims={dims},radix={radix},digits=balanced,paths={paths},layout={layout},intra=shm"
+        for p in (4, 7, 8, 13):
+            used, enough = scratch(text, p, nodes)
+            assert used <= enough, (text, p)
+            certificate = _core.certify(bruck(text), p, nodes=nodes)
+            assert used <= certificate.rank.scratch_blocks
 
 
 def test_scratch_of_grids_is_enough() -> None:

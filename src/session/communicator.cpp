@@ -9,6 +9,7 @@
 #include "mpi/agreement.hpp"
 #include "session/census.hpp"
 #include "session/context.hpp"
+#include "session/duplicates.hpp"
 #include "session/made_everywhere.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
@@ -80,7 +81,8 @@ StartedQueue* Communicator::started(Collective collective, std::int64_t block_by
   if (!prepared) {
     const ErrorsReturn quiet(user_);
     // an attribute's copy callback may fail, on all ranks
-    if (again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
+    if (is_being_freed(user_) || again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS)
+      return starts_on_host_ = true, nullptr;
   }
   started_ = std::move(queue);
   return started_.get();

@@ -34,6 +34,9 @@ class BeingFreed {
   friend bool is_being_freed(MPI_Comm comm);
 };
 
+/// Whether this thread is freeing `comm`, which it does on all its ranks. Local.
+bool is_being_freed(MPI_Comm comm);
+
 /// From now on, duplicates of `comm` share. Nothing if they do already. Local.
 void share_with_duplicates(MPI_Comm comm);
 

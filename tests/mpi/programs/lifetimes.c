@@ -17,6 +17,26 @@ enum { MOST_RANKS = 16, CALLS = 12 };
 
 static int answers;
 
+static void check(const int *received, int rank, int ranks) {
+  for (int peer = 0; peer < ranks; ++peer)
+    if (received[peer] != 100 * peer + rank) {
+      fprintf(stderr, "lifetimes: wrong data\n");
+      abort();
+    }
+  ++answers;
+}
+
+static void start(MPI_Comm comm) {
+  int rank, ranks, sent[MOST_RANKS], received[MOST_RANKS];
+  MPI_Request request;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  for (int peer = 0; peer < ranks; ++peer) sent[peer] = 100 * rank + peer, received[peer] = -1;
+  MPI_Ialltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check(received, rank, ranks);
+}
+
 static void exchange(MPI_Comm comm) {
   int rank, ranks, sent[MOST_RANKS], received[MOST_RANKS], ones[MOST_RANKS], places[MOST_RANKS], offsets[MOST_RANKS];
   MPI_Datatype types[MOST_RANKS];
@@ -31,25 +51,22 @@ static void exchange(MPI_Comm comm) {
     if (which == 0) MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm);
     if (which == 1) MPI_Alltoallv(sent, ones, places, MPI_INT, received, ones, places, MPI_INT, comm);
     if (which == 2) MPI_Alltoallw(sent, ones, offsets, types, received, ones, offsets, types, comm);
-    for (int peer = 0; peer < ranks; ++peer)
-      if (received[peer] != 100 * peer + rank) {
-        fprintf(stderr, "lifetimes: wrong data\n");
-        abort();
-      }
-    ++answers;
+    check(received, rank, ranks);
   }
 }
 
 static int exchange_on_delete(MPI_Comm comm, int key, void *value, void *extra) {
   (void)key, (void)value, (void)extra;
   exchange(comm);
+  start(comm);
   exchange(MPI_COMM_WORLD);
   return MPI_SUCCESS;
 }
 
-static MPI_Comm with_callback(int key) {
+static MPI_Comm with_callback(int key, int duplicate) {
   MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (duplicate) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  else MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
   MPI_Comm_set_attr(comm, key, NULL);
   return comm;
 }
@@ -57,14 +74,15 @@ static MPI_Comm with_callback(int key) {
 static void delete_callbacks(void) {
   int key;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, exchange_on_delete, &key, NULL);
-  for (int used = 0; used < 2; ++used)
+  for (int used = 0; used < 3; ++used)
     for (int disconnected = 0; disconnected < 2; ++disconnected) {
-      MPI_Comm comm = with_callback(key);
-      for (int k = 0; used && k < CALLS; ++k) exchange(comm);
+      MPI_Comm comm = with_callback(key, used < 2);
+      for (int k = 0; used == 1 && k < CALLS; ++k) exchange(comm);
+      if (used == 2) start(comm);
       if (disconnected) MPI_Comm_disconnect(&comm);
       else MPI_Comm_free(&comm);
     }
-  exchange(with_callback(key));
+  exchange(with_callback(key, 1));
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
@@ -79,12 +97,7 @@ static void check_started(MPI_Request *request) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Wait(request, MPI_STATUS_IGNORE);
-  for (int peer = 0; peer < ranks; ++peer)
-    if (started.received[peer] != 100 * peer + rank) {
-      fprintf(stderr, "lifetimes: wrong data\n");
-      abort();
-    }
-  ++answers;
+  check(started.received, rank, ranks);
   memset(started.received, -1, sizeof started.received);
 }
 

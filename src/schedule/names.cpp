@@ -50,14 +50,40 @@ bool read_decimal(std::string_view text, double& value) {
   return true;
 }
 
+std::size_t character_bytes(std::string_view text) {
+  const auto at = [&](std::size_t i) -> std::uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const std::uint32_t lead = at(0);
+  if (lead < 0x80) return lead >= ' ' && lead != 0x7f;
+  if (lead < 0xc0 || lead >= 0xf8) return 0;
+  const std::size_t bytes = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  std::uint32_t point = lead & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((at(i) & 0xc0) != 0x80) return 0;
+    point = point << 6 | (at(i) & 0x3f);
+  }
+  constexpr std::uint32_t least[]{0, 0, 0xa0, 0x800, 0x10000};
+  const bool surrogate = point >= 0xd800 && point < 0xe000;
+  return point >= least[bytes] && point <= 0x10ffff && !surrogate ? bytes : 0;
+}
+
+std::string printable(std::string_view text, char mask) {
+  std::string all;
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    bytes > 0 ? all += text.substr(0, bytes) : all += mask;
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return all;
+}
+
 std::string in_quotes(std::string_view text, std::size_t most) {
   if (text.size() > most) {
     while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // not within a character
     text = text.substr(0, most);
   }
-  std::string safe(text);
-  std::ranges::replace_if(safe, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
-  return '"' + safe + '"';
+  return '"' + printable(text, '?') + '"';
 }
 
 std::string fixed_text(double value, int decimals) { return with_point("%.*f", decimals, value); }

@@ -44,7 +44,13 @@ bool read_number(std::string_view text, std::type_identity_t<Number> least, std:
   return true;
 }
 
-/// `text` in quotation marks for a message: at most `most` bytes of it, control characters replaced.
+/// Bytes of the UTF-8 character at the beginning of `text`; 0: there is none, or it is a control character.
+std::size_t character_bytes(std::string_view text);
+
+/// `text` with `mask` for each control character and each byte that is not UTF-8.
+std::string printable(std::string_view text, char mask);
+
+/// `text` in quotation marks for a message: at most `most` bytes of it, what is not printable replaced.
 std::string in_quotes(std::string_view text, std::size_t most = 80);
 
 /// `value` with so many decimals, or significant digits, and a decimal point in any locale: what programs read, and messages.

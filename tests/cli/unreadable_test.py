@@ -1,4 +1,4 @@
-"""Files of JSON that Python does not read get one line with the reason."""
+"""Files that Python does not read get one line with the reason."""
 
 from __future__ import annotations
 
@@ -43,3 +43,17 @@ def test_a_number_with_more_digits_than_python_reads(tmp_path: Path) -> None:
     file.write_text('{"type":"campaign","schema":1,"more":' + "1" * 5000 + "}\n")
     done = CliRunner().invoke(app, ["plot", str(file)])
     assert (done.exit_code, done.stderr) == (2, f"swapmeet: {file}, line 1: {REASON}\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["show SPEC -P 4", "verify SPEC -P 4", "model SPEC -P 4 -S 8", "goal SPEC -P 4 -S 8"]
+)
+def test_a_network_that_is_not_utf_8(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "network"
+    file.write_bytes(b"caf\xe9 1\n")
+    done = CliRunner().invoke(app, command.replace("SPEC", f"direct(order=topology({file}))").split())
+    assert done.exit_code == 2 and not isinstance(done.exception, UnicodeError), done.exception
+    assert (
+        f'{file}: expected switch, host, link, arc or route, found "caf?" (line 1, column 1)'
+        in done.stdout + done.stderr
+    )

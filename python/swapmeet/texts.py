@@ -100,18 +100,19 @@ def require_place(path: Path, option: str = "-o") -> None:
     with writing(path, option):
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if _is_device(path):
+        if _descriptor(path) is not None or _is_device(path):
             if not os.access(path, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             return
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name):
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
             pass
 
 
 def write(path: Path, page: str | bytes | Iterable[str], option: str = "-o") -> None:
     """Put a file in its place at once: a program that starts meanwhile reads the old one or the new one.
 
-    A device or a pipe is written to. `option`: what names the file, for messages.
+    A new one has the mode of the old one. A device, a pipe or an open file (/dev/stdout) is written to. `option`: what
+    names the file, for messages.
 
     Raises
     ------
@@ -119,22 +120,33 @@ def write(path: Path, page: str | bytes | Iterable[str], option: str = "-o") -> 
         If it cannot be written; then what was there stays.
     """
     texts = [page] if isinstance(page, str) else page
-    parts = [texts] if isinstance(texts, bytes) else (text.encode() for text in texts)
+    parts = [texts] if isinstance(texts, bytes) else (text.encode(errors="replace") for text in texts)
     with writing(path, option):
-        path = Path(os.path.realpath(path))
-        if _is_device(path):
-            with path.open("wb") as device:
-                device.writelines(parts)
+        number = _descriptor(path)
+        if number is not None or _is_device(path):
+            sys.stdout.flush()
+            with open(path if number is None else os.dup(number), "wb") as opened:
+                opened.writelines(parts)
             return
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=path.name, delete=False) as file:
-            try:
+        path = Path(os.path.realpath(path))
+        draft = path.with_name(f".swapmeet-{os.urandom(8).hex()}")
+        draft_number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            with open(draft_number, "wb") as file:
+                if path.exists():
+                    os.fchmod(draft_number, stat.S_IMODE(path.stat().st_mode))
                 file.writelines(parts)
-                file.close()
-                os.chmod(file.name, 0o644)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+            os.replace(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
+
+
+def _descriptor(path: Path) -> int | None:
+    """Of what is open already, for no other file is to be put in its place."""
+    name = os.path.abspath(path)
+    found = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", name)
+    return int(found[1]) if found else {"/dev/stdout": 1, "/dev/stderr": 2}.get(name)
 
 
 def _is_device(path: Path) -> bool:
@@ -163,7 +175,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def writing(path: Path, option: str = "-o") -> Iterator[None]:
+def writing(path: Path, option: str = "") -> Iterator[None]:
     """Around what writes a file: makes its folder, refuses what another user put there, and raises SwapmeetError."""
     try:
         if is_anothers(path):
@@ -171,4 +183,5 @@ def writing(path: Path, option: str = "-o") -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as problem:
-        raise SwapmeetError(f"{path}: {problem.strerror}: give a place that can be written to by {option}") from None
+        place = "a place that can be written to" + (f" by {option}" if option else "")
+        raise SwapmeetError(f"{path}: {problem.strerror}: give {place}") from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swapmeet import texts
 from swapmeet.draw.plots.style import MARKERS, WIDE_SPREAD, dress, line_style, plain_numbers, seconds_scale, thinned
 from swapmeet.model.costs import root
 from swapmeet.reproduction.figure import SIMULATION, Rows
@@ -83,7 +85,9 @@ def compact(file: Path) -> None:
 
     with Image.open(file) as picture:
         few = picture.convert("RGB").quantize(MOST_COLOURS, method=Image.Quantize.MAXCOVERAGE)
-    few.save(file, optimize=True)
+    content = io.BytesIO()
+    few.save(content, format="PNG", optimize=True)
+    texts.write(file, content.getvalue())
 
 
 def counts(rows: Rows) -> Any:

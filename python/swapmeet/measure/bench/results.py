@@ -46,7 +46,7 @@ class Writer:
 
     def __init__(self, path: str | Path, header: Mapping[str, Any], resume: bool = False) -> None:
         self._path = Path(path)
-        with texts.writing(self._path, "--resume" if resume else "-o"):
+        with texts.writing(self._path):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             self._lock()

@@ -68,7 +68,8 @@ std::string json_lines(const std::string& text) {
   return json;
 }
 
-/// By its number among all ranks, and by that of this process, which it has before its ranks have met.
+/// By its number among all ranks, and by that of this process, which it has before its ranks have met: one for calls that
+/// block, one for others.
 std::string communicator_json(std::int64_t number, std::int64_t party) {
   return "\"communicator\": " + std::to_string(number) + ", \"local_communicator\": " + std::to_string(party);
 }

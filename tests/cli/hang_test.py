@@ -100,7 +100,7 @@ def test_a_rank_that_never_came_and_its_stack(tmp_path: Path) -> None:
 def test_in_set_up_every_rank_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
     """A rank that other ranks know nothing of, too; its communicator has no number yet."""
     text = page(tmp_path, watches(0, 3), waits(0, 3, communicator=-1, call=1), watches(2, 3), waits(2, 3, call=1))
-    assert "  rank 1 has not come: it is in no all-to-all; ranks 0, 2 wait for it" in text
+    assert "  rank 1 has not come: it has reported no wait; ranks 0, 2 wait for it" in text
     assert "  rank 1: has reported nothing" in text
     assert "rank 0 has not come" not in text
     assert "rank 2 has not come" not in text
@@ -378,8 +378,8 @@ def test_threads_wait_in_two_communicators(tmp_path: Path) -> None:
         "ranks 0-3 of 4 wait in all-to-alls",
         "",
         "Cause:",
-        "  rank 2 has not come to call 2 on B, as far as reported: it waits in call 2 on E; ranks 0-1, 3 wait for it",
-        "  rank 3 has not come to call 2 on E, as far as reported: it waits in call 2 on B; ranks 0-2 wait for it",
+        "  rank 2 has reported nothing of call 2 on B: it waits in call 2 on E; ranks 0-1, 3 wait for it",
+        "  rank 3 has reported nothing of call 2 on E: it waits in call 2 on B; ranks 0-2 wait for it",
         "",
     ]
     call = "(MPI_Alltoall, sends 24 B, direct): exchanging, step 0"
@@ -404,7 +404,7 @@ def test_a_rank_that_waits_elsewhere_has_a_stack(tmp_path: Path) -> None:
 def test_ranks_that_wait_elsewhere_share_a_line(tmp_path: Path) -> None:
     rows = [waits(0, 4, [1, 2, 3], **B), *(waits(rank, 4, [0], **E) for rank in (1, 2, 3))]
     text = page(tmp_path, *all_watch(4, threads=True), *rows)
-    came = "ranks 1-3 have not come to call 2 on B, as far as reported"
+    came = "ranks 1-3 have reported nothing of call 2 on B"
     assert f"  {came}: they wait in call 2 on E; rank 0 waits for them\n" in text
 
 
@@ -415,7 +415,7 @@ def test_a_circle_of_ranks_that_may_have_other_threads(tmp_path: Path) -> None:
     lines = text.split("Cause:\n  ranks wait for one another, unless another thread comes:\n")[1].splitlines()
     assert lines[0].endswith("waits to receive 8 B from rank 1")
     assert lines[1].endswith("waits to receive 8 B from rank 0")
-    assert lines[2].startswith("  rank 0 has not come to call 2 on E, as far as reported")
+    assert lines[2].startswith("  rank 0 has reported nothing of call 2 on E")
     text = page(tmp_path, waits(2, 3, [0], **B))
     assert "one another" not in text, "rank 2 has two threads, so others may have"
 
@@ -424,7 +424,7 @@ def test_a_rank_of_one_thread_that_waits_elsewhere_is_in_a_circle(tmp_path: Path
     """Though others have several."""
     watch = [watches(0, 2), watches(1, 2, threads=True)]
     text = page(tmp_path, *watch, waits(0, 2, [1], **B), waits(1, 2, [0], **E))
-    assert "has not come to call 2 on B, as far as reported" in text
+    assert "has reported nothing of call 2 on B" in text
     assert "one another:" not in text
     (tmp_path / "one").mkdir()
     text = page(tmp_path / "one", *all_watch(2), waits(0, 2, [1], **B), waits(1, 2, [0], **E))
@@ -459,9 +459,8 @@ def test_a_call_that_a_rank_has_ended_though_another_thread_waits(tmp_path: Path
     text = page(tmp_path, *all_watch(2, threads=True), *rows)
     assert "  rank 1 waits to receive 8 B from rank 0 in call 3 on MPI_COMM_WORLD" in text
     assert "which rank 0 has ended: the counts of the two differ" in text
-    assert (
-        "  rank 0 has not come to call 2 on B, as far as reported: it waits in call 4 on MPI_COMM_WORLD and call 2 on E"
-    )
+    there = "call 4 on MPI_COMM_WORLD and call 2 on E"
+    assert f"  rank 0 has reported nothing of call 2 on B: it waits in {there}; rank 1 waits for it" in text
 
 
 def test_one_of_two_waits_goes_on(tmp_path: Path) -> None:
@@ -498,8 +497,8 @@ def test_when_a_page_is_due(tmp_path: Path) -> None:
     assert [pages.due(ranks, now) for now in (10.2, 12)] == [False, False]  # rank 2 may be waiting, too
     ranks = read(tmp_path, no_call(2, 4, 2))
     assert [pages.due(ranks, now) for now in (12.2, 12.4, 99)] == [True, False, False]
-    ranks = read(tmp_path, waits(2, 4, [3], **E))  # what is new alone explains nothing that waited before
-    assert [pages.due(ranks, now) for now in (100, 150)] == [False, False]
+    ranks = read(tmp_path, waits(2, 4, [3], **E))  # another hang, perhaps
+    assert [pages.due(ranks, now) for now in (100, 100.8, 101, 150)] == [False, False, True, False]
 
 
 def test_a_page_is_due_though_a_rank_reports_nothing_more(tmp_path: Path) -> None:
@@ -508,6 +507,17 @@ def test_a_page_is_due_though_a_rank_reports_nothing_more(tmp_path: Path) -> Non
     assert [pages.due(ranks, now) for now in (0, 4, 4.2, 4.4)] == [False, False, True, False]
     ranks = read(tmp_path, goes_on(1, **{key: E[key] for key in ("communicator", "local_communicator")}))
     assert [pages.due(ranks, now) for now in (10, 14, 14.2, 14.4)] == [False, False, True, False]
+
+
+def test_no_page_is_due_where_a_debugger_stops_a_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = hang.Pages(1.0)
+    here = all_watch(2, host=socket.gethostname())
+    ranks = read(tmp_path, *here, waits(0, 2, [1], **B), waits(1, 2, [0], **B))
+    assert pages.due(ranks, 5)
+    monkeypatch.setattr(hang_reports, "process_state", lambda _: "t")
+    ranks = hang_reports.read(tmp_path)
+    assert not ranks[0].calls
+    assert [pages.due(ranks, now) for now in (6, 20)] == [False, False]
 
 
 def test_pages_of_one_hang_are_few(tmp_path: Path) -> None:
@@ -535,6 +545,8 @@ def test_a_later_page_has_the_whole_wait(tmp_path: Path) -> None:
     assert pages.due(ranks, 5)
     ranks = hang_reports.read(tmp_path)
     assert not pages.due(ranks, 65)
+    assert [call.seconds for call in ranks[0].calls] == [2.0]
+    pages.lengthen(ranks, 65)
     assert [call.seconds for call in ranks[0].calls] == [62.0]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swapmeet.errors import SwapmeetError
-from swapmeet.mpi.hang_reports import GONE, Ends, NoCall, Place, Rank, Waits, read
+from swapmeet.mpi.hang_reports import GONE, STOPPED, Ends, NoCall, Place, Rank, Waits, read
 from swapmeet.specs import runs_text
 from swapmeet.texts import without_controls
 
@@ -142,7 +142,7 @@ def away_text(rank: Rank) -> str:
         return "has ended"
     if isinstance(rank.last, NoCall) and rank.last.finalizes:
         return "has called MPI_Finalize"
-    return "is in no all-to-all"
+    return "is in no all-to-all" if isinstance(rank.last, NoCall) else "has reported no wait"
 
 
 def page(ranks: Mapping[int, Rank], stack_of: Callable[[int], list[str]]) -> str:
@@ -264,8 +264,8 @@ def _elsewhere(ranks: Mapping[int, Rank], waits: list[Edge], stacks: _Stacks) ->
     lines: list[str] = []
     for (where, there), (numbers, waiters) in alike.items():
         have, do, them = ("has", "it waits", "it") if len(numbers) == 1 else ("have", "they wait", "them")
-        came = f"{listed(numbers)} {have} not come to {where}, as far as reported"
-        lines.append(f"{came}: {do} in {there}; {waiting(waiters)} for {them}")
+        nothing = f"{listed(numbers)} {have} reported nothing of {where}"
+        lines.append(f"{nothing}: {do} in {there}; {waiting(waiters)} for {them}")
         if frames := stacks.of(ranks[min(numbers)]):
             lines += [f"    {line}" for line in (f"the first thread of rank {min(numbers)}:", *frames)]
     return lines
@@ -324,8 +324,8 @@ def stack(process: int) -> list[str]:
 class Pages:
     """When a page of the waits that ranks report is due.
 
-    Once for a hang, when all ranks have reported, or are late; and again where waits are over that it explained, and
-    the others are not.
+    Once for a hang, when all ranks have reported, or are late; and again where some of its waits are over and others
+    are not, or other ranks wait, too.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -336,12 +336,10 @@ class Pages:
         self._shown: list[frozenset[tuple[Place, int]]] = []  #: of this hang
 
     def due(self, ranks: Mapping[int, Rank], now: float) -> bool:
-        """Whether it is due at this time, in seconds. Adds to waits how long ago they were reported."""
+        """Whether it is due at this time, in seconds: then it is as good as printed."""
         waits = self._followed(ranks, now)
-        if not waits:
-            self._begin, self._shown = None, []
-            return False
-        if self._shown and (waits >= self._shown[-1] or waits in self._shown or len(self._shown) == MOST_PAGES):
+        self._shown = [shown for shown in self._shown if not shown.isdisjoint(waits)]
+        if not waits or waits in self._shown or len(self._shown) == MOST_PAGES:
             self._begin = None
             return False
         self._begin = now if self._begin is None else self._begin
@@ -357,13 +355,21 @@ class Pages:
         return True
 
     def _followed(self, ranks: Mapping[int, Rank], now: float) -> frozenset[tuple[Place, int]]:
-        waits = {(call.place, call.call): call for rank in ranks.values() for call in rank.calls}
-        if waits.keys() != self._since.keys():
+        waits = frozenset(
+            (call.place, call.call)
+            for rank in ranks.values()
+            for call in (rank.reported.values() if rank.state in STOPPED else rank.calls)
+        )
+        if waits != self._since.keys():
             self._changed = now
         self._since = {wait: self._since.get(wait, now) for wait in waits}
-        for wait, call in waits.items():
-            call.seconds += now - self._since[wait]
-        return frozenset(waits)
+        return waits
+
+    def lengthen(self, ranks: Mapping[int, Rank], now: float) -> None:
+        """Add to waits how long ago they were reported."""
+        for rank in ranks.values():
+            for call in rank.calls:
+                call.seconds += now - self._since.get((call.place, call.call), now)
 
 
 class Attendant:
@@ -390,5 +396,7 @@ class Attendant:
             except SwapmeetError as problem:
                 self._show(without_controls(str(problem)))
                 return
-            if pages.due(ranks, time.monotonic()):
+            now = time.monotonic()
+            if pages.due(ranks, now):
+                pages.lengthen(ranks, now)
                 self._show(page(ranks, stack))

@@ -16,7 +16,8 @@ import msgspec
 from swapmeet.errors import SwapmeetError
 from swapmeet.structs import decoded, reason
 
-GONE = {"X": "has died", "Z": "has died", "T": "is stopped (state T)", "t": "is stopped (state T)"}
+STOPPED = ("T", "t")
+GONE = {"X": "has died", "Z": "has died", **dict.fromkeys(STOPPED, "is stopped (state T)")}
 
 
 Place: TypeAlias = tuple[int | str, ...]
@@ -91,7 +92,8 @@ class Waits(Event, tag="waits"):
     says: str
     more_messages: int = 0  #: for which the list had no room
     neighbours: list[int] = []  #: in the communicator, of the rank
-    local_communicator: int = 0  #: its number in this process, also before its ranks have met; 0: not known
+    #: of the calls that block, or of the others, in this process, also before their ranks have met; 0: not known
+    local_communicator: int = 0
 
     @property
     def place(self) -> Place:
@@ -121,7 +123,7 @@ class Rank:
 
     @property
     def calls(self) -> list[Waits]:
-        """The calls in which it has reported waits that go on, while it is there: one in each communicator, at most."""
+        """The calls in which it has reported waits that go on, while it is there: of each communicator two at most."""
         return [] if self.state in GONE else list(self.reported.values())
 
     @property

@@ -45,7 +45,7 @@ class OwnedBlocks {
 
   Blocks blocks() const;
 
-  /// Frees what it holds of types, after which its blocks are of none.
+  /// Frees what it holds of types. Nothing else is to be called afterwards.
   void free_types();
 
   /// Whether all types are predefined: then it holds nothing of the application's, and may lie elsewhere in memory.

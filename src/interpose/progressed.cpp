@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -42,8 +43,11 @@ class Progressed final : public Persistent {
 
   void finish() override { context().under_way->finish(*planned_); }
   void close() override {
+    struct Last {
+      std::atomic<bool>& closed;
+      ~Last() { closed = true; }
+    } const last{closed_};  // also where a callback throws; another thread may destroy this then
     if (!UnderWay::has(*planned_)) planned_->free_types();
-    closed_ = true;
   }
   bool needless() { return closed_ && !UnderWay::has(*planned_); }
   Planned& planned() { return *planned_; }
@@ -65,18 +69,22 @@ class Progressed final : public Persistent {
 /// Takes out which are `needless`, for the caller to destroy: what types then call of the application may plan others.
 std::vector<std::unique_ptr<Progressed>> taken_out(auto needless) {
   const std::lock_guard lock(all().mutex);
+  auto& alive = all().alive;
   std::vector<std::unique_ptr<Progressed>> taken;
-  std::erase_if(all().alive, [&](auto& one) {
-    if (!needless(*one)) return false;
-    taken.push_back(std::move(one));
-    return true;
-  });
+  taken.reserve(alive.size());
+  const auto rest = std::ranges::stable_partition(alive, [&](const auto& one) { return !needless(*one); });
+  std::ranges::move(rest, std::back_inserter(taken));
+  alive.erase(rest.begin(), rest.end());
   return taken;
 }
 
 void end_all() {
-  const auto ended = taken_out([](Progressed& one) { return context().under_way->finish(one.planned()), true; });
-  unwatch_all();
+  const auto finish = [](Progressed& one) { return context().under_way->finish(one.planned()), true; };
+  for (bool any = true; any;) {
+    const auto ended = taken_out(finish);
+    any = !ended.empty();
+    unwatch_all();
+  }
 }
 
 void begin_all() {

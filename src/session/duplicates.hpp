@@ -34,7 +34,7 @@ class BeingFreed {
   friend bool is_being_freed(MPI_Comm comm);
 };
 
-/// Whether this thread is freeing `comm`, which it does on all its ranks. Local.
+/// Whether this thread is freeing `comm`: in a delete callback, from which each of its ranks makes the same calls. Local.
 bool is_being_freed(MPI_Comm comm);
 
 /// From now on, duplicates of `comm` share. Nothing if they do already. Local.

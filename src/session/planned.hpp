@@ -63,7 +63,8 @@ class Planned final : public Ongoing {
   /// rank alone is no such error: the exchange ends with it, on all ranks whose data depend on this one.
   int start();
 
-  /// It will not be started again: frees the types, of which attributes may be waiting for that. Requires that it is not under way.
+  /// It will not be started again: frees its types, for which delete callbacks of the application's wait. Requires that it
+  /// is not under way.
   void free_types() { execution_.free_types(); }
 
   void advance() override;

@@ -18,7 +18,7 @@ from swapmeet.texts import without_controls
 POLL_S = 0.2
 LATE_S = 3.0  #: that the last report of a hang may come later than the limit behind the first
 STACK_LIMIT_S = 60
-MOST_PAGES = 5  #: of one hang, which is over once no rank waits
+MOST_PAGES = 5  #: of one hang, which is over once none of the waits on its pages goes on
 MOST_STACKS = 4
 MOST_FRAMES = 25
 OUTSIDE = -1  #: a rank that is not in MPI_COMM_WORLD
@@ -30,12 +30,16 @@ OF_NEIGHBOURS = ("MPI_Neighbor_", "MPI_Ineighbor_")
 class Edge:
     """A rank waits for another, which has perhaps ended that call."""
 
-    waiter: int
     call: Waits  #: in which it waits
     awaited: int  #: may be OUTSIDE
     why: str  #: ALL, PERHAPS, or which message
     ended: bool
     behind: Waits | None  #: the call in which the awaited rank has to go on first, if that is known
+
+    @property
+    def waiter(self) -> int:
+        """The rank that waits."""
+        return self.call.rank
 
 
 def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
@@ -46,20 +50,20 @@ def edges(ranks: Mapping[int, Rank]) -> list[Edge]:
             for peer, why in _awaited(call):
                 other = ranks.get(call.members[peer]) if peer < len(call.members) else None
                 if other is None:
-                    found.append(Edge(rank.rank, call, OUTSIDE, why, False, None))
+                    found.append(Edge(call, OUTSIDE, why, False, None))
                 elif other is not rank:
-                    found += _edges_to(other, rank.rank, call, why)
+                    found += _edges_to(other, call, why)
     return found
 
 
-def _edges_to(other: Rank, waiter: int, call: Waits, why: str) -> list[Edge]:
+def _edges_to(other: Rank, call: Waits, why: str) -> list[Edge]:
     ended = other.calls_ended(call)
     if why in (ALL, PERHAPS) and other.waits and ended == call.call - 1:
         return []  # a rank in the same call is not what all ranks wait for
     if ended is not None and ended >= call.call:
-        return [Edge(waiter, call, other.rank, why, True, None)]
+        return [Edge(call, other.rank, why, True, None)]
     first = other.instead_of(call)
-    return [Edge(waiter, call, other.rank, why, False, behind) for behind in first or (None,)]
+    return [Edge(call, other.rank, why, False, behind) for behind in first or (None,)]
 
 
 def _awaited(call: Waits) -> Iterable[tuple[int, str]]:

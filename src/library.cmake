@@ -36,7 +36,7 @@ target_link_options(swapmeet_heap PRIVATE -static-libstdc++ -static-libgcc -Wl,-
 set_target_properties(swapmeet_heap PROPERTIES OUTPUT_NAME swapmeet-heap LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 set(interpose ${PROJECT_SOURCE_DIR}/src/interpose)
-file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
+file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.cpp team/*.cpp buffers/*.cpp node/nei*.cpp node/node_group.cpp observe/*.cpp exchange/*.cpp
      session/*.cpp api/*.cpp interpose/*.cpp)
 add_library(swapmeet SHARED ${mpi_sources} ${heap_sources})
 target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -44,7 +44,7 @@ target_include_directories(swapmeet PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
 target_compile_definitions(swapmeet PRIVATE SWAPMEET_VERSION="${PROJECT_VERSION}")
 target_link_libraries(swapmeet PRIVATE swapmeet_core swapmeet_transport swapmeet_warnings mpi_headers Threads::Threads ${CMAKE_DL_LIBS})
 swapmeet_precompile_headers(swapmeet)
-swapmeet_compile_folders_as_one(swapmeet exchange session api interpose observe buffers mpi)
+swapmeet_compile_folders_as_one(swapmeet exchange session api interpose observe buffers team mpi)
 target_link_options(swapmeet PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${interpose}/exports.map -Wl,-z,defs -Wl,-z,now)
 if(SWAPMEET_SIMULATED)
   target_compile_definitions(swapmeet_transport PUBLIC SWAPMEET_SIMULATED)

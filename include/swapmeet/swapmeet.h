@@ -155,7 +155,8 @@ int swapmeet_sparse_free(swapmeet_sparse_messages** received);
  *  barrier, an all-to-all) for a rank that may be waiting for that plan.
  *
  *  Plans of one communicator must be started in the same order on all its ranks. Any number may be under way at a time,
- *  and other calls may use the communicator meanwhile. A plan whose spec uses shared memory (`intra=`) has a separate
+ *  and other calls may use the communicator meanwhile; where the host MPI executes a plan ("native"), its starts must come in
+ *  the same order as the other collective calls on the communicator. A plan whose spec uses shared memory (`intra=`) has a separate
  *  segment. No plan may be used by two threads at a time; several threads may each use other plans under
  *  MPI_THREAD_MULTIPLE.
  *  @since 0.1 */
@@ -169,8 +170,8 @@ typedef struct swapmeet_plan swapmeet_plan;
  *  @param plan  gets the plan, which the caller frees with swapmeet_plan_free(), before `comm`. Unchanged on an error.
  *  @return MPI_SUCCESS; on all ranks MPI_ERR_ARG if a spec is malformed, cannot serve `comm` or is not the same on all
  *          ranks, or if the arguments of any rank cannot be right (between groups: on those ranks whose arguments
- *          cannot be); MPI_ERR_OTHER if MPI has no communicator left, for each plan has one; MPI_ERR_COMM if
- *          `comm` is no communicator. swapmeet_error_message() has the reason. Errors are not raised on `comm`.
+ *          cannot be); MPI_ERR_OTHER if the ranks have no tags left for its messages; MPI_ERR_COMM if `comm` is no
+ *          communicator. swapmeet_error_message() has the reason. Errors are not raised on `comm`.
  *  @since 0.1 */
 int swapmeet_plan_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, const char* spec, swapmeet_plan** plan);
@@ -213,8 +214,7 @@ int swapmeet_plan_test(swapmeet_plan* plan, int* done);
  *  @since 0.1 */
 int swapmeet_plan_wait(swapmeet_plan* plan);
 
-/** Free a plan that is not under way. Collective over the plan's communicator, as MPI_Comm_free is, for a plan has one of
- *  its own: all ranks free their plans, those of one communicator in the same order. Before MPI_Finalize.
+/** Free a plan that is not under way. Local; all ranks free their plans, before MPI_Finalize.
  *  @param plan  its address; *plan becomes NULL. If it is NULL, nothing is done.
  *  @return MPI_SUCCESS; MPI_ERR_REQUEST if it is under way (nothing is freed) or `plan` is NULL
  *  @since 0.1 */

@@ -178,11 +178,10 @@ class BlocksPayload : public EqualPayload<BlocksPayload<Watching>, Watching> {
     const std::int64_t bytes = from.count * (as_bytes_ ? 1 : sent.size);
     const bool fits = bytes == to.count * (as_bytes_ ? 1 : received.size);  // if not, MPI is to say so
     if (!fits || !sent.contiguous || !received.contiguous) {
-      const Rank rank = this->schedule_.rank;
-      const MPI_Comm comm = this->fabric_.call().comm;
+      const MPI_Comm alone = this->fabric_.call().peers->alone;
       const bool by_mpi = this->fabric_.call().waits && !(fits && sent.mapped() && received.mapped());
-      const int error = by_mpi ? sendrecv(from, rank, to, rank, this->fabric_.tag(Kind::last), comm, MPI_STATUS_IGNORE)
-                        : fits ? Staging::copy(from, sent, to, received, comm, streams(bytes))
+      const int error = by_mpi ? sendrecv(from, 0, 0, to, 0, 0, alone, MPI_STATUS_IGNORE)
+                        : fits ? Staging::copy(from, sent, to, received, alone, streams(bytes))
                                : MPI_ERR_TRUNCATE;
       if (error) this->failure_.received_wrong(error, false);
       return;

@@ -7,7 +7,7 @@
 
 #include "buffers/blocks.hpp"
 #include "exchange/invocation.hpp"
-#include "exchange/tags.hpp"
+#include "team/tags.hpp"
 #include "observe/traffic.hpp"
 #include "schedule/spec.hpp"
 

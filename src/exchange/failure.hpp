@@ -5,6 +5,7 @@
 
 #include "engine/engine.hpp"
 #include "mpi/mpi.hpp"
+#include "team/messages.hpp"
 
 namespace swapmeet {
 
@@ -26,13 +27,13 @@ struct Failure {
   }
 };
 
-/// Finishes all requests, of messages on `comm`: waits for them, or returns `unfinished` if some are under way. A message that
+/// Finishes all requests, of messages of `team`: waits for them, or returns `unfinished` if some are under way. A message that
 /// did not fit is over nonetheless, and noted in `failure`. Other errors are returned where they come again and again.
 int finish(std::span<MPI_Request> requests, std::size_t receives, MPI_Status* statuses, Failure& failure,
-           bool passes_on, bool waits, MPI_Comm comm);
+           bool passes_on, bool waits, const Team& team);
 
-/// Looks for a request, of a message on `comm`, that is over: its index, or MPI_UNDEFINED. After an error it is that of the
+/// Looks for a request, of a message of `team`, that is over: its index, or MPI_UNDEFINED. After an error it is that of the
 /// request that has it.
-int test_any(std::span<MPI_Request> requests, int& index, MPI_Status* status, MPI_Comm comm);
+int test_any(std::span<MPI_Request> requests, int& index, MPI_Status* status, const Team& team);
 
 }  // namespace swapmeet

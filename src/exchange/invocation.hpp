@@ -5,12 +5,13 @@
 
 #include "mpi/mpi.hpp"
 #include "observe/phases.hpp"
+#include "team/peers.hpp"
 
 namespace swapmeet {
 
 struct Invocation {
-  MPI_Comm comm = MPI_COMM_NULL;  ///< whose traffic is ours alone, and whose errors return
-  std::uint16_t number = 0;       ///< of the exchange on it, the same on all ranks
+  const Peers* peers = nullptr;  ///< who exchange, for as long as the exchange is under way
+  std::uint16_t number = 0;      ///< of the exchange among them, the same on all ranks
   /// Why this rank has no data to send, nor room for what it receives. It takes part nonetheless: the others learn of it.
   int failure = MPI_SUCCESS;
   bool waits = true;            ///< until the rank's own part is over

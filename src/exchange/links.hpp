@@ -11,12 +11,13 @@
 #include "exchange/failure.hpp"
 #include "exchange/lost_data.hpp"
 #include "exchange/receive_buffers.hpp"
-#include "exchange/tags.hpp"
+#include "team/tags.hpp"
 #include "mpi/faults.hpp"
 #include "mpi/outcome.hpp"
 #include "exchange/invocation.hpp"
 #include "node/neighbours.hpp"
 #include "node/row_exchange.hpp"
+#include "team/team.hpp"
 #include "observe/phases.hpp"
 
 namespace swapmeet {
@@ -103,8 +104,6 @@ class Links {
   bool sent() const { return sent_; }
   bool local(Rank peer) const { return local_.neighbours && local_.neighbours->link(peer); }
 
-  int tag(Kind kind) const { return tags_.of(kind, call_->number); }
-
   LostData& lost() const { return lost_; }
 
   // --- for payloads --------------------------------------------------------------------------------------------------
@@ -187,7 +186,8 @@ class Links {
   /// Receives a message of a size that only its sender knows, in memory of the receive buffers.
   void receive_any(std::uint32_t slot, std::uint32_t message, Rank peer, Kind kind, std::uint32_t number) {
     take(slot, message);
-    if (!local(peer)) return slots_.probes.push_back({slot, peer, tags_.of(kind, call_->number, number)});
+    if (!local(peer))
+      return slots_.probes.push_back({slot, peer, team().tag_here(tags_.of(kind, call_->number, number))});
     watch_.begins(&slots_.requests[slot], Direction::receive, peer, std::size_t{0}, static_cast<int>(kind));
     begin_transfer(slots_, slot,
                    Transfer::receive(*local_.neighbours->link(peer), {}, Transfer::any_size, call_->number));
@@ -244,7 +244,7 @@ class Links {
 
   int finish_all() {
     const std::span<MPI_Request> all(slots_.requests.data(), 2 * window_);
-    const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits, call_->comm);
+    const int error = finish(all, window_, slots_.statuses.data(), failure_, passes_on_, call_->waits, team());
     if (error) return error;
     slots_.messages.empty() ? watch_.done(std::span<const MPI_Request>(all.first(window_)))
                             : watch_.received(std::span<const MPI_Request>(all.first(window_)), slots_.statuses.data());
@@ -294,15 +294,15 @@ class Links {
       if (background_transfers_ == 0) break;
       if (const int error = local_.neighbours->broken()) return error;
       if (const int error =
-              finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false, call_->comm);
+              finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, false, team());
           error && error != unfinished)
         return error;
       if (!turn(moved)) return unfinished;
     }
     int error = MPI_SUCCESS;
     do
-      error = finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits,
-                     call_->comm);
+      error =
+          finish(all, background_receives_, background_->statuses.data(), failure_, passes_on_, call_->waits, team());
     while (error == unfinished && turn(false));
     if (error) return error;
     watch_.done(std::span<const MPI_Request>(all));
@@ -319,9 +319,10 @@ class Links {
     return MPI_SUCCESS;
   }
 
-  /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged on this
-  /// communicator if anything was sent.
+  /// The exchange is given up: nothing may arrive in the application's buffers any more, nor be exchanged by this team if
+  /// anything was sent.
   void abandon() {
+    if (call_->peers->team) call_->peers->team->lose();
     for (std::size_t i = 0; i < slots_.waiting.size(); ++i)
       if (std::exchange(slots_.waiting[i].waits, false)) swapmeet::abandon({&slots_.requests[window_ + i], 1}, {});
     swapmeet::abandon(std::span(slots_.requests).first(window_), std::span(slots_.requests).subspan(window_));
@@ -333,6 +334,8 @@ class Links {
   }
 
  private:
+  const Team& team() const { return *call_->peers->team; }
+
   void take(std::uint32_t slot, std::uint32_t message) {
     if (!slots_.messages.empty()) slots_.messages[slot] = message;
   }
@@ -343,12 +346,15 @@ class Links {
   template <bool is_send>
   [[gnu::always_inline]] int start_request(MPI_Request* request, const Part& part, Rank peer, Kind kind,
                                            std::uint32_t number) {
-    const int tag = tags_.of(kind, call_->number, number);
+    const Team& all = team();
+    const int plain = tags_.of(kind, call_->number, number);
+    const int tag = is_send ? all.tag_to(peer, plain) : all.tag_here(plain);
     watch_.begins(request, is_send ? Direction::send : Direction::receive, peer, part, static_cast<int>(kind));
-    const auto once = [](auto... all)
-                          __attribute__((always_inline)) { return is_send ? isend(all...) : irecv(all...); };
+    const auto once = [](auto... arguments) __attribute__((always_inline)) {
+      return is_send ? isend(arguments...) : irecv(arguments...);
+    };
     const int error =
-        again_unless([this](int why) { return refuses(why); }, once, part, peer, tag, call_->comm, request);
+        again_unless([this](int why) { return refuses(why); }, once, part, all.address(peer), tag, all.comm(), request);
     if constexpr (is_send)
       if (!error) sent_ = true;
     return error;
@@ -382,9 +388,12 @@ class Links {
     watch_.begins(&in, Direction::receive, from, in, static_cast<int>(Kind::last));
     watch_.begins(&out, Direction::send, to, out, static_cast<int>(Kind::last));
     MPI_Status status;
-    const int error = again_unless([this](int why) { return truncated(why) || refuses(why); },
-                                   [](auto... all) __attribute__((always_inline)) { return sendrecv(all...); }, out, to,
-                                   in, from, tag(Kind::last), call_->comm, &status);
+    const Team& all = team();
+    const int plain = tags_.of(Kind::last, call_->number);
+    const int error = again_unless(
+        [this](int why) { return truncated(why) || refuses(why); },
+        [](auto... arguments) __attribute__((always_inline)) { return sendrecv(arguments...); }, out, all.address(to),
+        all.tag_to(to, plain), in, all.address(from), all.tag_here(plain), all.comm(), &status);
     watch_.done(&in);
     watch_.done(&out);
     if (error) [[unlikely]] {
@@ -581,9 +590,9 @@ class Links {
       int flag = 0;
       const auto once = [&]() -> int {
         if (!simulated || !call_->waits || transfers_ + background_transfers_ > 0)
-          return PMPI_Improbe(look.peer, look.tag, call_->comm, &flag, &message, &status);
+          return PMPI_Improbe(team().address(look.peer), look.tag, team().comm(), &flag, &message, &status);
         settle(), flag = 1;  // a look takes no time there, so that none would pass
-        return PMPI_Mprobe(look.peer, look.tag, call_->comm, &message, &status);
+        return PMPI_Mprobe(team().address(look.peer), look.tag, team().comm(), &message, &status);
       };
       if (const int error = again(once)) return error;
       if (!flag) {
@@ -616,7 +625,7 @@ class Links {
       if (alone) settle();
       MPI_Status status;
       int error = alone ? PMPI_Waitany(static_cast<int>(all.size()), all.data(), &index, &status)
-                        : test_any(all, index, &status, call_->comm);
+                        : test_any(all, index, &status, team());
       if (error) {
         const bool over =
             index != MPI_UNDEFINED && slots_.requests[static_cast<std::size_t>(index)] == MPI_REQUEST_NULL;

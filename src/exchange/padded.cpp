@@ -5,18 +5,18 @@
 #include <utility>
 
 #include "exchange/plan.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {
 
-bool Padded::reserve(std::int64_t room, MPI_Comm comm) {
+bool Padded::reserve(std::int64_t room, const Peers* peers) {
   room_ = room;
   stride_ = room + (plan_ ? 0 : 1);
   if (room <= held_) return true;
   const bool mine = out_.reserve(ranks_ * stride_) && in_.reserve(ranks_ * stride_);
-  held_ = most_of_any_rank(!mine, comm) == 0 ? room : 0;  // what there was before is lost
+  held_ = most_of_any_rank(!mine, *peers) == 0 ? room : 0;  // what there was before is lost
   if (held_ == 0) return false;
   peak_ = std::max(peak_, 2 * ranks_ * room);
   return true;
@@ -32,7 +32,7 @@ int Padded::advance(const Blocks& send, const Blocks& receive, const Invocation&
     if (const int error = begin(call)) return error;
     begun_ = true;
   }
-  int error = finish(call);
+  int error = plan_ ? plan_->advance() : MPI_SUCCESS;
   if (error == unfinished) return error;
   begun_ = false;
   if (error && plan_ && !plan_->broken())
@@ -69,17 +69,8 @@ int Padded::begin(const Invocation& call) {
   }
   const auto phase = Watch(call.clock).during(CallPhase::native);
   const int count = static_cast<int>(stride_);
-  return call.waits
-             ? native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.comm)
-             : native().ialltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.comm, &request_);
-}
-
-int Padded::finish(const Invocation& call) {
-  if (plan_) return plan_->advance();
-  if (call.waits) return MPI_SUCCESS;
-  int done = 0;
-  const int error = test_again(request_, done);
-  return error || done ? error : unfinished;
+  const ErrorsReturn quiet(call.peers->comm);
+  return native().alltoall(out_.memory(), count, MPI_BYTE, in_.memory(), count, MPI_BYTE, call.peers->comm);
 }
 
 }  // namespace swapmeet

@@ -8,6 +8,7 @@
 #include "buffers/memory.hpp"
 #include "exchange/invocation.hpp"
 #include "exchange/failure.hpp"
+#include "team/peers.hpp"
 #include "schedule/schedule.hpp"
 
 namespace swapmeet {
@@ -16,12 +17,12 @@ class Plan;
 
 class Padded {
  public:
-  /// `plan` exchanges the equal blocks; nullptr: the host MPI does.
+  /// `plan` exchanges the equal blocks; nullptr: the host MPI does, in calls that wait.
   Padded(Rank ranks, Rank rank, Plan* plan) : ranks_(ranks), rank_(rank), plan_(plan) {}
 
   /// Makes room for blocks of so many bytes. Collective where there may be none; the same on all ranks. False: one has
   /// no memory.
-  bool reserve(std::int64_t room, MPI_Comm comm);
+  bool reserve(std::int64_t room, const Peers* peers);
 
   /// The exchange of all blocks of at most as many bytes as there is room for, but the rank's own. Returns MPI_SUCCESS,
   /// `unfinished`, or an error after which it was given up.
@@ -34,7 +35,6 @@ class Padded {
   void copy(const Blocks& blocks, Rank i, bool in);
   char* flag(const Memory& memory, Rank i) const;
   int begin(const Invocation& call);
-  int finish(const Invocation& call);
 
   Rank ranks_, rank_;
   Plan* plan_;
@@ -44,7 +44,6 @@ class Padded {
   std::int64_t peak_ = 0;
   bool begun_ = false;
   std::optional<Blocks> send_, receive_;
-  MPI_Request request_ = MPI_REQUEST_NULL;  ///< of the host MPI's exchange
 };
 
 }  // namespace swapmeet

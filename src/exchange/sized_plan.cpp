@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "team/messages.hpp"
+
 namespace swapmeet {
 
 namespace {
@@ -62,7 +64,7 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
   agreement_error_ = MPI_SUCCESS;
   if (const std::span<std::int64_t> numbers = prepare_agreement(send, receive, told); !numbers.empty()) {
     const auto phase = Watch(call.clock).during(CallPhase::metadata);
-    agreement_error_ = largest_.settle(numbers, tags_, call);
+    agreement_error_ = settle(numbers, call);
     if (agreement_error_) return broken_ = true;
     const std::int64_t largest = told[0], least = -told[1];
     if (spec_.direct_bytes == Direct::automatic) {
@@ -75,12 +77,21 @@ bool SizedPlan::agree(const Blocks& send, const Blocks& receive, std::int64_t li
     agreed_.each = size_of_each(least, largest, agreed_.direct_bytes);
   }
   if (!within(agreed_, spec_, bound_bytes_)) return false;
-  return !padded_ || padded_->reserve(agreed_.largest, call.comm);
+  return !padded_ || padded_->reserve(agreed_.largest, call.peers);
+}
+
+int SizedPlan::settle(std::span<std::int64_t> numbers, const Invocation& call) {
+  const std::span all = std::span(agreement_).first(2 + numbers.size());
+  all[0] = call.number, all[1] = -std::int64_t{call.number};
+  std::ranges::copy(numbers, all.begin() + 2);
+  if (const int error = largest_of_all(*call.peers->team, all, agreement_room_)) return error;
+  std::ranges::copy(all.subspan(2), numbers.begin());
+  return all[0] == -all[1] ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 void SizedPlan::send_all_directly() {
   agreed_ = {};
-  if (padded_) padded_->reserve(0, MPI_COMM_NULL);
+  if (padded_) padded_->reserve(0, nullptr);
   state_.make_room_for_background();
 }
 

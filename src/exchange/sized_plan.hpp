@@ -29,7 +29,6 @@
 #include <utility>
 
 #include "exchange/exchange.hpp"
-#include "exchange/largest_of_all.hpp"
 #include "exchange/plan.hpp"
 #include "exchange/sized.hpp"
 #include "model/threshold.hpp"
@@ -39,8 +38,8 @@ namespace swapmeet {
 class SizedPlan final : public Exchange {
  public:
   /// `forwarding`: what the flow of `spec` costs. For sizes != padded: `flow` is this rank's part. For padded it is
-  /// empty, and `padded` runs the exchange of equal blocks, its own alone; nullptr: the host MPI does. `neighbours`: as
-  /// of a Plan. `working_blocks`: at most so many blocks of working memory are in use at a time. `among`: as of SizedState.
+  /// empty, and `padded` runs the exchange of equal blocks, its own alone; nullptr: the host MPI does, in calls that wait.
+  /// `neighbours`: as of a Plan. `working_blocks`: at most so many blocks of working memory are in use at a time. `among`: as of SizedState.
   SizedPlan(const Spec& spec, Flow flow, const Forwarding& forwarding, std::int64_t working_blocks,
             Neighbours* neighbours, const Tags& tags, const Neighbourhood* among = nullptr);
   SizedPlan(const Spec& spec, Rank ranks, Rank rank, const Forwarding& forwarding, std::unique_ptr<Plan> padded,
@@ -89,9 +88,12 @@ class SizedPlan final : public Exchange {
 
   /// What a rank tells of its sizes, such that all may take the largest: bytes of the largest block, and of the smallest,
   /// negative; then blocks by class, where the threshold depends on them.
-  using Told = std::array<std::int64_t, 2 + size_classes>;
+  static constexpr std::size_t most_told = 2 + size_classes;
+  using Told = std::array<std::int64_t, most_told>;
   /// This rank's part of the agreement, in `mine`; empty: there is none.
   std::span<std::int64_t> prepare_agreement(const Blocks& send, const Blocks& receive, Told& mine);
+  /// MPI_ERR_OTHER: other ranks are in another exchange.
+  int settle(std::span<std::int64_t> numbers, const Invocation& call);
   int ended(int error, bool broken);
   /// The error of an exchange by what is broken.
   int given_up() const;
@@ -102,7 +104,9 @@ class SizedPlan final : public Exchange {
   std::optional<Padded> padded_;
   Forwarding forwarding_;
   std::int64_t working_blocks_ = 0;
-  LargestOfAll largest_;
+  /// Of an agreement, and of its messages: the number of the call, as it is and negative, then what ranks tell.
+  std::array<std::int64_t, 2 + most_told> agreement_;
+  std::array<std::int64_t, 2 * (2 + most_told)> agreement_room_;
   Agreed agreed_;
   std::int64_t bound_bytes_ = 0;  ///< of a block, that SWAPMEET_SCRATCH_LIMIT allows
   int agreement_error_ = MPI_SUCCESS;

@@ -13,26 +13,31 @@ int SparseLinks::send_own(std::size_t number, bool synchronous) {
   const Rank to = sends_[number].destination;
   MPI_Request* const request = under_way_[index(Channel::direct)].add();
   const int tag = tags_[index(Channel::direct)];
-  return again(synchronous ? issend : isend, part, to, tag, comm_, request);
+  return again(synchronous ? issend : isend, part, team_->address(to), team_->tag_to(to, tag), team_->comm(), request);
 }
 
 int SparseLinks::send_hop(Rank to, const char* memory, std::int64_t bytes) {
   MPI_Request* const request = under_way_[index(Channel::hop)].add();
   const Part part{const_cast<char*>(memory), bytes, MPI_BYTE};
-  return again(isend, part, to, tags_[index(Channel::hop)], comm_, request);
+  return again(isend, part, team_->address(to), team_->tag_to(to, tags_[index(Channel::hop)]), team_->comm(), request);
 }
 
 int SparseLinks::look(Channel channel, Rank from, FoundMessage& found) {
   int flag = 0;
   MPI_Status status;
   found = {};
-  const int source = from == any_source ? MPI_ANY_SOURCE : from;
-  if (const int error = again(PMPI_Improbe, source, tags_[index(channel)], comm_, &flag, &found_, &status))
-    return error;
+  const int source = from == any_source ? MPI_ANY_SOURCE : team_->address(from);
+  const int tag = team_->tag_here(tags_[index(channel)]);
+  int error = again(PMPI_Improbe, source, tag, team_->comm(), &flag, &found_, &status);
+  if (is_fault(error) && !team_->fault(true)) {  // of a rank of the job that is none of these
+    go_on_without_dead(team_->comm());
+    error = again(PMPI_Improbe, source, tag, team_->comm(), &flag, &found_, &status);
+  }
+  if (error) return error;
   if (!flag) return MPI_SUCCESS;
   MPI_Count bytes = 0;
   PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-  found = {true, status.MPI_SOURCE, bytes};
+  found = {true, team_->member(status.MPI_SOURCE), bytes};
   return MPI_SUCCESS;
 }
 
@@ -45,7 +50,7 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   int done = 1;
   while (requests.first < requests.all.size()) {
     MPI_Request& request = requests.all[requests.first];
-    if (const int error = test_again(request, done, MPI_STATUS_IGNORE, comm_)) return error;
+    if (const int error = test_again(request, done, MPI_STATUS_IGNORE, *team_)) return error;
     if (!done) break;
     ++requests.first;
   }
@@ -53,7 +58,7 @@ int SparseLinks::over(Requests& requests, std::size_t& left) {
   return MPI_SUCCESS;
 }
 
-int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, comm_, &meeting_); }
+int SparseLinks::begin_barrier() { return again(PMPI_Ibarrier, peers_.comm, &meeting_); }
 
 int SparseLinks::barrier_over(bool& over) {
   int done = 0;
@@ -68,7 +73,7 @@ int SparseLinks::census(std::span<const SparseSend> sends, std::int64_t& expecte
     std::ranges::fill(counts_, 0);
     for (const SparseSend& send : sends) ++counts_[static_cast<std::size_t>(send.destination)];
     if (const int error =
-            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, comm_, &meeting_))
+            again(PMPI_Ireduce_scatter_block, counts_.data(), &coming_, 1, MPI_INT, MPI_SUM, peers_.comm, &meeting_))
       return error;
   }
   const int error = barrier_over(over);
@@ -81,13 +86,14 @@ int SparseLinks::copy_own(std::size_t number, char* room) const {
   const Datatype& type = blocks_.type(message);
   const Part part = blocks_.whole(message);
   const std::int64_t bytes = blocks_.bytes(message);
-  if (!type.contiguous) return Staging::copy(part, type, {room, bytes, MPI_BYTE}, byte_type(), packing_, false);
+  if (!type.contiguous) return Staging::copy(part, type, {room, bytes, MPI_BYTE}, byte_type(), peers_.alone, false);
   std::memcpy(room, part.address, static_cast<std::size_t>(bytes));
   copied(bytes);
   return MPI_SUCCESS;
 }
 
 void SparseLinks::give_up() {
+  if (team_) team_->lose();
   const auto rest = [](Requests& requests) { return std::span(requests.all).subspan(requests.first); };
   for (Requests& requests : under_way_) abandon({}, rest(requests));
   abandon(rest(receives_), {});

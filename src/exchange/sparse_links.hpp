@@ -1,23 +1,26 @@
-/// The fabric of sparse exchanges over MPI (sparse/fabric.hpp): messages on a communicator of ours, told apart by tags.
+/// The fabric of sparse exchanges over MPI (sparse/fabric.hpp): messages of a team, told apart by tags; and collective calls of the
+/// host MPI on the application's communicator, where they begin and end within the call.
 #pragma once
 
 #include <vector>
 
 #include "buffers/blocks.hpp"
 #include "exchange/lost_data.hpp"
-#include "exchange/tags.hpp"
+#include "team/peers.hpp"
+#include "team/messages.hpp"
+#include "team/tags.hpp"
 #include "sparse/fabric.hpp"
 
 namespace swapmeet {
 
 class SparseLinks {
  public:
-  /// `blocks`: our messages. `call`: the number of sparse exchanges on `comm` so far: between two ranks only two that
+  /// `blocks`: our messages. `call`: the number of sparse exchanges of `peers` so far: between two ranks only two that
   /// follow one another can overlap, for each ends after all ranks have begun it. `counts`: room for a number of each rank,
-  /// for a census. `packing`: to pack on.
-  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, MPI_Comm comm, MPI_Comm packing,
-              const Tags& tags, std::uint16_t call, std::span<int> counts)
-      : blocks_(blocks), sends_(sends), comm_(comm), packing_(packing),
+  /// for a census.
+  SparseLinks(const Blocks& blocks, std::span<const SparseSend> sends, const Peers& peers, const Tags& tags,
+              std::uint16_t call, std::span<int> counts)
+      : blocks_(blocks), sends_(sends), peers_(peers), team_(peers.team),
         tags_{tags.of(Kind::sparse, call), tags.of(Kind::sparse_hop, call)}, counts_(counts) {}
   SparseLinks(const SparseLinks&) = delete;
   SparseLinks& operator=(const SparseLinks&) = delete;
@@ -50,7 +53,8 @@ class SparseLinks {
 
   const Blocks& blocks_;
   std::span<const SparseSend> sends_;
-  MPI_Comm comm_, packing_;
+  const Peers& peers_;
+  Team* team_;  ///< nullptr: one rank only
   int tags_[2];
   std::span<int> counts_;
   Requests under_way_[2], receives_;

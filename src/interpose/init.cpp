@@ -2,9 +2,11 @@
 /// before a call that must not wait for others. MPI_Finalize: where what must be over before the host MPI begins to end is
 /// ended (the rest ends with MPI_COMM_SELF, session/context.cpp). Each goes on to the next of its own name, for a tool that is
 /// loaded behind us begins there.
+#include <atomic>
+
 #include "api/export.hpp"
 #include "interpose/foreign.hpp"
-#include "interpose/thread_agreement.hpp"
+#include "interpose/job_agreement.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
 #include "session/context.hpp"
@@ -13,10 +15,14 @@ namespace {
 
 void begin() {
   swapmeet::guarded([] {
-    if (swapmeet::mpi_suits()) swapmeet::attach_to_mpi();
+    if (!swapmeet::mpi_suits()) return MPI_SUCCESS;
+    static std::atomic<bool> called{false};  // MPI_Init of a tool behind us calls PMPI_Init, which is ours too
+    if (called.exchange(true) && !swapmeet::simulated) return MPI_SUCCESS;
+    swapmeet::attach_to_mpi();
+    if (swapmeet::context().world_ranks > 1) swapmeet::context().job.begin();
+    swapmeet::agree_in_job();
     return MPI_SUCCESS;
   });
-  swapmeet::agree_on_thread();
 }
 
 void end() {

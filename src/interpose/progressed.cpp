@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interpose/requests.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/outcome.hpp"
 #include "session/context.hpp"
 

@@ -173,11 +173,6 @@ Request request_of(const Call& call, Communicator& communicator, const Degrees& 
   return request;
 }
 
-/// Where a call goes on that the host MPI is to do: on which communicator.
-struct Rest {
-  MPI_Comm comm;
-};
-
 // All return false if the host MPI is to do it.
 
 /// Whether the host MPI is faster as it is: Open MPI's MPI_Ialltoallw of small blocks, on a node, takes less than to keep the
@@ -189,15 +184,14 @@ bool faster_by_host(const Call& call) {
          (Call::collective == Collective::alltoallw && !host_is_mpich && call.send.base != MPI_IN_PLACE);
 }
 
-/// Whether it is to be left to the host MPI for that: unless an algorithm is ordered, in which the ranks have to agree first,
-/// or some of them would wait for the others. They do where all wait for all next.
+/// Whether it is to be left to the host MPI for that: unless an algorithm is set on all ranks, which is known at the first start; among
+/// neighbours once a blocking call has decided, for in progress one rank decides earlier than another. Until then such calls are
+/// prepared for when all ranks meet next.
 template <class Call>
 bool left_to_host(const Call& call, Communicator& communicator) {
   if (!faster_by_host(call)) return false;
-  // not by what may have been decided in progress, which one rank makes earlier than another: among neighbours nothing is
-  const bool agreed =
-      of_neighbours(Call::collective) ? communicator.decided(Call::collective, 0) != nullptr : communicator.met();
-  if (agreed) return !communicator.options().algorithm;
+  if (!of_neighbours(Call::collective)) return !communicator.has_algorithm_everywhere();
+  if (communicator.decided(Call::collective, 0)) return !communicator.options().algorithm;
   if (communicator.ranks() <= most_told_to_all) communicator.want(Call::collective, 0);
   return true;
 }
@@ -212,7 +206,7 @@ bool mistaken_anywhere(const Call& call, MPI_Comm comm) {
 }
 
 template <class Call>
-bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest& rest) {
+bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress || mistaken_anywhere(call, comm)) return false;
   Communicator* const communicator = communicator_of(comm, Meeting::later);
   const std::optional<Degrees> blocks = communicator ? blocks_of<Call>(*communicator) : std::nullopt;
@@ -226,15 +220,15 @@ bool begin(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Re
     if (const std::optional<int> again = queue->start_again(alike, call.send.base, call.receive.base, request))
       return error = *again, true;
   }
-  if (call.suits_host(block_bytes) || communicator->locked())
-    if (const auto host = queue->goes_to_host(Call::collective, block_bytes)) return rest.comm = *host, false;
+  if ((call.suits_host(block_bytes) || communicator->locked()) && queue->goes_to_host(Call::collective, block_bytes))
+    return false;
   error = refused_type(call, *communicator, *blocks);
   if (!error) error = queue->start(request_of(call, *communicator, *blocks), request);
   return true;
 }
 
 template <class Call>
-bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call, Rest&) {
+bool plan(int& error, MPI_Comm comm, MPI_Request* request, const Call& call) {
   if (served_by() != By::progress) return false;
   Communicator* const communicator = communicator_of(comm);
   if (!communicator || communicator->ranks() > most_told_to_all) return false;
@@ -299,15 +293,12 @@ using swapmeet::Handle;
     if (!swapmeet::mpi_suits()) [[unlikely]]                                                                  \
       return swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request); \
     const MPI_Comm user = swapmeet::as<MPI_Comm>(comm);                                                       \
-    swapmeet::Rest rest{user};                                                                                \
     int error = MPI_SUCCESS;                                                                                  \
     const auto serve = [&] {                                                                                  \
-      return swapmeet::how(error, user, request, swapmeet::call_of<neighbours>(__VA_ARGS__), rest);           \
+      return swapmeet::how(error, user, request, swapmeet::call_of<neighbours>(__VA_ARGS__));                 \
     };                                                                                                        \
     if (swapmeet::served(error, user, serve)) return error;                                                   \
-    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, swapmeet::handle_of(rest.comm),          \
-                              SWAPMEET_ARGUMENT_##how request);                                               \
-    if (error && rest.comm != user) error = swapmeet::raise(user, error);                                     \
+    error = swapmeet::pass_on(underneath, SWAPMEET_EXPAND arguments, comm, SWAPMEET_ARGUMENT_##how request);  \
     SWAPMEET_KEEP_##how(swapmeet::call_of<neighbours>(__VA_ARGS__));                                          \
     return error;                                                                                             \
   }

@@ -1,6 +1,9 @@
 #include "mpi/faults.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <vector>
 
 namespace swapmeet {
 
@@ -37,12 +40,6 @@ bool is_fault(int error) {
 
 int rank_died() { return died; }
 
-void revoke(MPI_Comm ours) {
-  using Revoke = int (*)(MPI_Comm);
-  static const auto function = reinterpret_cast<Revoke>(mpi_symbol("PMPIX_Comm_revoke"));
-  if (function && ours != MPI_COMM_NULL && survives_faults) function(ours);
-}
-
 bool is_revoked(MPI_Comm comm) {
   using IsRevoked = int (*)(MPI_Comm, int*);
   static const auto function = reinterpret_cast<IsRevoked>(mpi_symbol("PMPIX_Comm_is_revoked"));
@@ -51,15 +48,30 @@ bool is_revoked(MPI_Comm comm) {
   return flag != 0;
 }
 
-bool lacks_rank(MPI_Comm comm) {
+bool has_died(MPI_Comm comm, std::span<const int> ranks) {
   using GetFailed = int (*)(MPI_Comm, MPI_Group*);
   static const auto function = reinterpret_cast<GetFailed>(mpi_symbol("PMPIX_Comm_get_failed"));
-  MPI_Group dead = MPI_GROUP_NULL;
-  int ranks = 0;
-  if (!function || function(comm, &dead) != MPI_SUCCESS) return false;
-  PMPI_Group_size(dead, &ranks);
+  MPI_Group dead = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+  int number = 0;
+  if (!function || comm == MPI_COMM_NULL || function(comm, &dead) != MPI_SUCCESS) return false;
+  PMPI_Group_size(dead, &number);
+  bool found = false;
+  if (number > 0) {
+    std::vector<int> numbers(static_cast<std::size_t>(number)), in_comm(numbers.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    PMPI_Comm_group(comm, &all);
+    PMPI_Group_translate_ranks(dead, number, numbers.data(), all, in_comm.data());
+    PMPI_Group_free(&all);
+    found = std::ranges::any_of(in_comm, [&](int rank) { return std::ranges::find(ranks, rank) != ranks.end(); });
+  }
   PMPI_Group_free(&dead);
-  return ranks > 0;
+  return found;
+}
+
+void go_on_without_dead(MPI_Comm comm) {
+  using Acknowledge = int (*)(MPI_Comm);
+  static const auto function = reinterpret_cast<Acknowledge>(mpi_symbol("PMPIX_Comm_failure_ack"));
+  if (function && comm != MPI_COMM_NULL) function(comm);
 }
 
 int fault_on(MPI_Comm user) {

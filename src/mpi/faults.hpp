@@ -1,7 +1,10 @@
 /// Ranks that die while the others go on: what the host MPI knows of them (User-Level Failure Mitigation, MPI Forum; Open
-/// MPI 5 started with --with-ft ulfm). An exchange that cannot end any more is given up by all ranks that are in it: who
-/// learns of it first revokes the communicator of our messages, and says so in the memory of its node.
+/// MPI 5 started with --with-ft ulfm). An exchange that cannot end any more is given up by all ranks that are in it: each looks, while
+/// it waits, whether one of them has died or the application has revoked the communicator (team/team.hpp), and says so in the memory
+/// of its node.
 #pragma once
+
+#include <span>
 
 #include "mpi/mpi.hpp"
 
@@ -21,14 +24,14 @@ bool had_fault();
 /// The error for a rank that has died.
 int rank_died();
 
-/// Revokes a communicator of ours: whatever a rank waits for on it ends with an error. Any thread; local.
-void revoke(MPI_Comm ours);
-
 /// Whether this rank knows that a communicator is revoked. Local.
 bool is_revoked(MPI_Comm comm);
 
-/// Whether this rank knows that a rank of a communicator has died. Local.
-bool lacks_rank(MPI_Comm comm);
+/// Whether this rank knows that one of these ranks of a communicator has died. Local.
+bool has_died(MPI_Comm comm, std::span<const int> ranks);
+
+/// Has receives from any source go on on a communicator some of whose ranks have died. Local.
+void go_on_without_dead(MPI_Comm comm);
 
 /// The error for who exchanges on `user` after a fault.
 int fault_on(MPI_Comm user);

@@ -57,11 +57,11 @@ int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* reques
   });
 }
 
-int sendrecv_large(Part out, int to, Part in, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+int sendrecv_large(Part out, int to, int out_tag, Part in, int from, int in_tag, MPI_Comm comm, MPI_Status* status) {
   return with_int_count(out, [&](int out_count, MPI_Datatype out_type) {
     return with_int_count(in, [&](int in_count, MPI_Datatype in_type) {
-      return PMPI_Sendrecv(out.address, out_count, out_type, to, tag, in.address, in_count, in_type, from, tag, comm,
-                           status);
+      return PMPI_Sendrecv(out.address, out_count, out_type, to, out_tag, in.address, in_count, in_type, from, in_tag,
+                           comm, status);
     });
   });
 }

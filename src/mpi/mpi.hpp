@@ -25,7 +25,7 @@ int isend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request)
 int issend_large(Part part, int to, int tag, MPI_Comm comm, MPI_Request* request);
 int irecv_large(Part part, int from, int tag, MPI_Comm comm, MPI_Request* request);
 int imrecv_large(Part part, MPI_Message* message, MPI_Request* request);
-int sendrecv_large(Part out, int to, Part in, int from, int tag, MPI_Comm comm, MPI_Status* status);
+int sendrecv_large(Part out, int to, int out_tag, Part in, int from, int in_tag, MPI_Comm comm, MPI_Status* status);
 
 inline int isend(const Part& part, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   settle();
@@ -54,13 +54,13 @@ inline int imrecv(const Part& part, MPI_Message* message, MPI_Request* request) 
   return imrecv_large(part, message, request);
 }
 
-[[gnu::always_inline]] inline int sendrecv(const Part& out, int to, const Part& in, int from, int tag, MPI_Comm comm,
-                                           MPI_Status* status) {
+[[gnu::always_inline]] inline int sendrecv(const Part& out, int to, int out_tag, const Part& in, int from, int in_tag,
+                                           MPI_Comm comm, MPI_Status* status) {
   settle();
   if (out.count <= INT_MAX && in.count <= INT_MAX) [[likely]]
-    return PMPI_Sendrecv(out.address, static_cast<int>(out.count), out.type, to, tag, in.address,
-                         static_cast<int>(in.count), in.type, from, tag, comm, status);
-  return sendrecv_large(out, to, in, from, tag, comm, status);
+    return PMPI_Sendrecv(out.address, static_cast<int>(out.count), out.type, to, out_tag, in.address,
+                         static_cast<int>(in.count), in.type, from, in_tag, comm, status);
+  return sendrecv_large(out, to, out_tag, in, from, in_tag, comm, status);
 }
 
 }  // namespace swapmeet

@@ -25,17 +25,6 @@ bool refused(int error) {
 
 bool truncated(int error) { return error != MPI_SUCCESS && error_class(error) == MPI_ERR_TRUNCATE; }
 
-int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm comm) {
-  constexpr std::uint32_t looks_between = 64;  // for ranks that have died, whose messages never seem to be over
-  thread_local std::uint32_t looks = 0;
-  int over = 0;
-  done = 0;
-  PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE);
-  if (is_revoked(comm)) return rank_died();
-  if (over) return PMPI_Test(&request, &done, status);
-  return ++looks % looks_between == 0 && lacks_rank(comm) ? rank_died() : MPI_SUCCESS;
-}
-
 void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends) {
   for (MPI_Request& request : receives) {
     if (request == MPI_REQUEST_NULL) continue;

@@ -42,21 +42,6 @@ inline int test_again(MPI_Request& request, int& done, MPI_Status* status = MPI_
   return again_unless([&request](int) { return request == MPI_REQUEST_NULL; }, PMPI_Test, &request, &done, status);
 }
 
-/// PMPI_Test, for a message on `comm`. Where faults are survived, rank_died() once that is revoked or a rank has died: what a
-/// revocation has ended must not be completed, for Open MPI ends the application ("Send error after request freed") where a part
-/// of it is still under way.
-int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm comm);
-inline int test(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm comm) {
-  if (survives_faults) [[unlikely]]
-    return test_without_fault(request, done, status, comm);
-  return PMPI_Test(&request, &done, status);
-}
-
-inline int test_again(MPI_Request& request, int& done, MPI_Status* status, MPI_Comm comm) {
-  return again_unless([&request](int) { return request == MPI_REQUEST_NULL; },
-                      [&] { return test(request, done, status, comm); });
-}
-
 /// After an error: nothing may arrive in the application's buffers any more. Sends are left alone: what they send must
 /// stay where it is.
 void abandon(std::span<MPI_Request> receives, std::span<MPI_Request> sends);

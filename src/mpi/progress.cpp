@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "mpi/agreement.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/progress_thread.hpp"
 #include "mpi/simulation.hpp"
@@ -14,7 +13,9 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
-std::atomic<bool> ended{false};  ///< MPI_Finalize has been called
+std::atomic<bool> ended{false};    ///< MPI_Finalize has been called
+std::atomic<MPI_Comm> looks_on{};  ///< as of look_for_messages_on(); of no value before
+std::atomic<bool> has_job{false};
 
 /// What return_next_error() has replaced; or nothing.
 MPI_Errhandler replaced{};
@@ -143,10 +144,24 @@ const char* advanced_by() {
   return has_progress_thread() ? "; advanced by a thread" : "; advanced in the host MPI's progress";
 }
 
+int most_tag() {
+  int* most = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  return found ? *most : 32767;  // as little as MPI allows
+}
+
+void look_for_messages_on(MPI_Comm job) {
+  looks_on.store(job, std::memory_order_relaxed);
+  has_job.store(job != MPI_COMM_NULL, std::memory_order_release);
+}
+
 void look_for_messages() {
   static const int tag = most_tag();
+  const MPI_Comm job =
+      has_job.load(std::memory_order_acquire) ? looks_on.load(std::memory_order_relaxed) : MPI_COMM_WORLD;
   int flag = 0;  // on MPI_COMM_SELF, MPICH would look for nothing else
-  PMPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  PMPI_Iprobe(MPI_ANY_SOURCE, tag, job, &flag, MPI_STATUS_IGNORE);
 }
 
 bool has_progress() { return !simulated && (progress_thread || registrar()); }

@@ -48,9 +48,14 @@ bool has_several_threads();
 /// ends the program where it finds its locks taken by itself. Not where a thread advances: then nothing is registered there.
 bool progress_is_locked();
 
-/// Lets the host MPI go on with messages, by a look for one. If it finds one it does nothing else, so the tag is one that
-/// hardly any application uses.
+/// Lets the host MPI go on with messages, by a look for one that nobody sends: if it found one it would do nothing else. So it looks
+/// on the communicator of the job, if there is one; on MPI_COMM_WORLD the application may have left one unreceived.
 void look_for_messages();
+/// MPI_COMM_NULL: there is none.
+void look_for_messages_on(MPI_Comm job);
+
+/// The largest tag that the MPI allows.
+int most_tag();
 
 /// What a generalised request needs, as of MPI_Grequest_start().
 struct RequestCalls {

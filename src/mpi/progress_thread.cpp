@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "mpi/report.hpp"
 #include "mpi/thread.hpp"
 
 namespace swapmeet {
@@ -44,8 +43,8 @@ void ProgressThread::count_look() {
   if (!here) looks.store(looks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-int ProgressThread::make(std::string late) {
-  return make_thread(thread_, [this, late = std::move(late)] { return work(late); });
+int ProgressThread::make() {
+  return make_thread(thread_, [this] { return work(); });
 }
 
 void ProgressThread::begin() {
@@ -75,11 +74,9 @@ void ProgressThread::end() {
   thread_.join();
 }
 
-bool ProgressThread::wait_to_begin(const std::string& late) {
+bool ProgressThread::wait_to_begin() {
   std::unique_lock lock(mutex_);
-  const auto ready = [this] { return begun_ || ends_; };
-  if (!changed_.wait_for(lock, std::chrono::seconds(20), ready)) say(late);
-  changed_.wait(lock, ready);
+  changed_.wait(lock, [this] { return begun_ || ends_; });
   return !ends_;
 }
 
@@ -92,11 +89,11 @@ void ProgressThread::sleep(std::uint64_t woken) {
   changed_.wait(lock, [this] { return !asleep_ || ends_; });
 }
 
-int ProgressThread::work(const std::string& late) {
+int ProgressThread::work() {
   constexpr int most_idle = 5;  // naps, before it sleeps: to be woken takes the waker longer than all else in a start
   here = true;
   prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds; else naps are 50 us longer
-  if (!wait_to_begin(late)) return MPI_SUCCESS;
+  if (!wait_to_begin()) return MPI_SUCCESS;
   Naps naps;
   std::uint64_t looked = 0, woken = 0;
   for (int idle = most_idle; !ends_;) {

@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "mpi/progress.hpp"
@@ -15,9 +14,9 @@ namespace swapmeet {
 
 class ProgressThread {
  public:
-  /// Makes it, in MPI_Init, where ranks can still agree on doing without. Until begin() it waits, and reports `late` if that
-  /// takes 20 s. Returns 0, or why there can be no thread.
-  int make(std::string late);
+  /// Makes it, in MPI_Init, where ranks can still agree on doing without. Until begin() it waits. Returns 0, or why there can be no
+  /// thread.
+  int make();
   bool made() const { return thread_.joinable(); }
 
   /// All ranks have one.
@@ -36,8 +35,8 @@ class ProgressThread {
   static void count_look();
 
  private:
-  int work(const std::string& late);
-  bool wait_to_begin(const std::string& late);
+  int work();
+  bool wait_to_begin();
   void sleep(std::uint64_t woken);
 
   std::mutex mutex_;  ///< guards begun_, and changes of what follows

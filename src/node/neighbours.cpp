@@ -96,7 +96,7 @@ JoinOffer Neighbours::offer(std::int64_t used_bytes, Arenas& arenas) {
   return {arenas.take(), used_bytes, getpid(), reinterpret_cast<std::uintptr_t>(&known), known.value, space};
 }
 
-Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers,
+Neighbours::Joined Neighbours::join(const Peers& everyone, const NodeGroup& group, std::span<const JoinOffer> offers,
                                     std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare) {
   const auto me = static_cast<std::uint32_t>(group.me());
   const auto members = static_cast<std::uint32_t>(group.count());
@@ -120,12 +120,12 @@ Neighbours::Joined Neighbours::join(MPI_Comm comm, const NodeGroup& group, std::
       }
     } catch (const std::bad_alloc&) { problem = "no memory"; }
     most[failed] = !problem.empty();
-    if (reduce(std::span(most), MPI_INT64_T, MPI_MAX, comm) != MPI_SUCCESS) most[failed] = 1;
+    if (reduce(std::span(most), MPI_INT64_T, MPI_MAX, everyone) != MPI_SUCCESS) most[failed] = 1;
     joined.prepared = most[number];
     joined.means = {most[failed] == 0, most[failed] == 0 && most[forbidden] == 0, text_of(most[forbidden])};
     if (most[failed] == 0) return true;
     joined.neighbours.reset();
-    no_rank_has(problem, joined.means.problem, comm);
+    no_rank_has(problem, joined.means.problem, everyone);
     return most[out_of_limit] != 0;
   };
   char* memory = nullptr;

@@ -65,9 +65,9 @@ class Neighbours {
   static constexpr std::int64_t unprepared = INT64_MAX;
 
   /// Joins the ranks of each node, in half of the memory that is left of `most_bytes` for each of them. `offers`: of the
-  /// ranks of this node, that of this rank among them. Collective over `comm`, that of the group. `regions`: as of Node.
-  static Joined join(MPI_Comm comm, const NodeGroup& group, std::span<const JoinOffer> offers, std::int64_t most_bytes,
-                     Regions& regions, Arenas& arenas, const Prepare& prepare);
+  /// ranks of this node, that of this rank among them. Collective over `everyone`, those of the group. `regions`: as of Node.
+  static Joined join(const Peers& everyone, const NodeGroup& group, std::span<const JoinOffer> offers,
+                     std::int64_t most_bytes, Regions& regions, Arenas& arenas, const Prepare& prepare);
 
   /// `processes`: as of Node::watch().
   Neighbours(Node node, std::vector<std::int32_t> members, std::vector<pid_t> processes)

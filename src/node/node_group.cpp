@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-#include "mpi/faults.hpp"
+#include "team/messages.hpp"
 
 namespace swapmeet {
 
-NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : comm_(comm), members_(nodes.size(), -1) {
-  PMPI_Comm_rank(comm, &rank_);
+NodeGroup::NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes)
+    : all_(peers), rank_(rank_in(peers)), members_(nodes.size(), -1) {
   for (std::size_t other = 0; other < nodes.size(); ++other) {
     if (nodes[other] != nodes[static_cast<std::size_t>(rank_)]) continue;
     members_[other] = count();
@@ -17,23 +17,15 @@ NodeGroup::NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes) : co
 
 int NodeGroup::gather_bytes(const void* mine, std::size_t bytes, void* all) const {
   const auto ranks = static_cast<int>(members_.size());
-  if (ranks <= most_told_to_all || count() == ranks) {
-    std::vector<char> said(members_.size() * bytes);
-    const int error = swapmeet::gather_bytes(mine, bytes, said.data(), ranks, comm_);
-    auto* to = static_cast<char*>(all);
-    for (const int rank : ranks_) {
-      std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * bytes, bytes);
-      to += bytes;
-    }
-    return error;
+  if (ranks > most_told_to_all && count() < ranks && all_.team && all_.team->has_messages())
+    return gather_by_messages(*all_.team, ranks_, mine, bytes, static_cast<char*>(all));
+  std::vector<char> said(members_.size() * bytes);
+  const int error = swapmeet::gather_bytes(mine, bytes, said.data(), ranks, all_);
+  auto* to = static_cast<char*>(all);
+  for (const int rank : ranks_) {
+    std::memcpy(to, said.data() + static_cast<std::size_t>(rank) * bytes, bytes);
+    to += bytes;
   }
-  MPI_Comm node = MPI_COMM_NULL;
-  int error = MPI_SUCCESS;
-  for (int attempt = 0; attempt < 2 && node == MPI_COMM_NULL; ++attempt)  // once more: the other ranks wait in it
-    if (is_fault(error = PMPI_Comm_split(comm_, ranks_.front(), rank_, &node))) node = MPI_COMM_NULL;
-  if (node == MPI_COMM_NULL) return error;
-  error = swapmeet::gather_bytes(mine, bytes, all, count(), node);
-  PMPI_Comm_free(&node);
   return error;
 }
 
@@ -53,12 +45,12 @@ bool NodeGroup::share(std::size_t bytes, std::size_t first, std::size_t mine, Se
     segment = Segment();
     std::string own = open(bytes, naming, segment);
     if (naming == Segment::Naming::of_system) {
-      const bool opened = no_rank_has(own, problem, comm_);
+      const bool opened = no_rank_has(own, problem, all_);
       segment.unlink();  // from here on nothing is left behind, whoever is killed
       if (!opened) return false;
     }
     if (own.empty() && segment.memory() && mine > 0) own = segment.reserve(first, mine);
-    const bool all_have_it = no_rank_has(own, problem, comm_);
+    const bool all_have_it = no_rank_has(own, problem, all_);
     segment.close_file();
     if (all_have_it) return true;
   }

@@ -4,19 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "node/segment.hpp"
+#include "schedule/schedule.hpp"
 
 namespace swapmeet {
 
-/// On so many ranks and fewer, what the ranks of a node tell one another is told to all: one collective, and no
-/// communicator for each node.
+/// On so many ranks and fewer, what the ranks of a node tell one another is told to all, by one collective; on more it goes by
+/// messages within each node, where the ranks can send any.
 inline constexpr int most_told_to_all = 512;
 
 class NodeGroup {
  public:
-  /// `nodes`: the node of each rank of `comm`. Local.
-  NodeGroup(MPI_Comm comm, const std::vector<std::int32_t>& nodes);
+  /// `nodes`: the node of each rank. Local.
+  NodeGroup(const Peers& peers, const std::vector<std::int32_t>& nodes);
 
   std::int32_t count() const { return static_cast<std::int32_t>(ranks_.size()); }
   std::int32_t me() const { return members_[static_cast<std::size_t>(rank_)]; }
@@ -24,7 +25,7 @@ class NodeGroup {
   /// The number within the node of each rank of the communicator; -1: it is on another.
   const std::vector<std::int32_t>& members() const { return members_; }
 
-  /// What each rank of the node says, in `all`. Collective over the communicator. Returns as MPI does.
+  /// What each rank of the node says, in `all`. Collective over all ranks. Returns as MPI does.
   template <class Item>
   int gather(const Item& mine, std::vector<Item>& all) const {
     all.resize(ranks_.size());
@@ -50,10 +51,10 @@ class NodeGroup {
   /// Makes or opens the segment of the node. "", or what went wrong on this rank.
   std::string open(std::size_t bytes, Segment::Naming naming, Segment& segment) const;
 
-  MPI_Comm comm_;
-  int rank_ = 0;
+  Peers all_;
+  int rank_;
   std::vector<std::int32_t> members_;
-  std::vector<int> ranks_;  ///< of the node
+  std::vector<Rank> ranks_;  ///< of the node
 };
 
 }  // namespace swapmeet

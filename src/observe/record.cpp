@@ -9,7 +9,7 @@
 #include <cctype>
 #include <ctime>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "observe/json.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"

@@ -8,27 +8,28 @@ namespace swapmeet {
 
 namespace {
 
-constexpr int trace_tag = 5;  // no other message is under way
 constexpr int round_trips = 24;
 
 template <class T>
-void send(const T* data, std::size_t count, Rank to, MPI_Comm comm) {
-  PMPI_Send(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, to, trace_tag, comm);
+void send(const T* data, std::size_t count, Rank to, const Team* team) {
+  PMPI_Send(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, team->address(to),
+            team->tag_to(to, team->tags().of(Kind::trace, 0)), team->comm());
 }
 
 template <class T>
-void receive(T* data, std::size_t count, Rank from, MPI_Comm comm) {
-  PMPI_Recv(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, from, trace_tag, comm, MPI_STATUS_IGNORE);
+void receive(T* data, std::size_t count, Rank from, const Team* team) {
+  PMPI_Recv(data, static_cast<int>(count * sizeof(T)), MPI_BYTE, team->address(from),
+            team->tag_here(team->tags().of(Kind::trace, 0)), team->comm(), MPI_STATUS_IGNORE);
 }
 
 /// What the clock of `rank` shows more than ours: by the shortest round trip, half of which is the error.
-void relate(Rank rank, TraceHead& head, MPI_Comm comm) {
+void relate(Rank rank, TraceHead& head, const Team* team) {
   head.error_ns = INT64_MAX;
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t theirs = 0;
     const std::int64_t before = nanoseconds(Trace::Clock::now());
-    send(&before, 1, rank, comm);
-    receive(&theirs, 1, rank, comm);
+    send(&before, 1, rank, team);
+    receive(&theirs, 1, rank, team);
     const std::int64_t after = nanoseconds(Trace::Clock::now());
     const std::int64_t error = (after - before + 1) / 2;
     if (error >= head.error_ns) continue;
@@ -37,22 +38,22 @@ void relate(Rank rank, TraceHead& head, MPI_Comm comm) {
   }
 }
 
-void be_related(MPI_Comm comm) {
+void be_related(const Team* team) {
   for (int i = 0; i < round_trips; ++i) {
     std::int64_t time = 0;
-    receive(&time, 1, 0, comm);
+    receive(&time, 1, 0, team);
     time = nanoseconds(Trace::Clock::now());
-    send(&time, 1, 0, comm);
+    send(&time, 1, 0, team);
   }
 }
 
 /// On rank 0.
-void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, MPI_Comm comm, std::FILE* file) {
+void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, const Team* team, std::FILE* file) {
   for (Rank rank = 1; rank < call.ranks; ++rank) {
     TraceHead& head = heads[static_cast<std::size_t>(rank)];
     TraceHead related;
-    relate(rank, related, comm);
-    receive(&head, 1, rank, comm);
+    relate(rank, related, team);
+    receive(&head, 1, rank, team);
     head.ahead_ns = related.ahead_ns;
     head.error_ns = related.error_ns;
   }
@@ -64,9 +65,9 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, MP
     const TraceHead& head = heads[static_cast<std::size_t>(rank)];
     slices.resize(static_cast<std::size_t>(head.slices));
     events.resize(static_cast<std::size_t>(head.events));
-    send("", 0, rank, comm);  // its turn: ours is not the memory for the traces of all
-    receive(slices.data(), slices.size(), rank, comm);
-    receive(events.data(), events.size(), rank, comm);
+    send("", 0, rank, team);  // its turn: ours is not the memory for the traces of all
+    receive(slices.data(), slices.size(), rank, team);
+    receive(events.data(), events.size(), rank, team);
     written.add(rank, slices, events);
   }
   written.finish();
@@ -74,7 +75,7 @@ void write(Trace& own, const TracedCall& call, std::vector<TraceHead>& heads, MP
 
 }  // namespace
 
-void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, MPI_Comm comm, Rank rank,
+void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent, const Team* team, Rank rank,
                    std::FILE* file) {
   TraceHead head{nanoseconds(trace.begin()),
                  nanoseconds(trace.end()),
@@ -85,13 +86,13 @@ void collect_trace(Trace& trace, const TracedCall& call, std::int64_t bytes_sent
   gethostname(head.host, sizeof head.host - 1);
   if (rank == 0) {
     std::vector<TraceHead> heads(static_cast<std::size_t>(call.ranks), head);
-    return write(trace, call, heads, comm, file);
+    return write(trace, call, heads, team, file);
   }
-  be_related(comm);
-  send(&head, 1, 0, comm);
-  receive(&rank, 0, 0, comm);
-  send(trace.slices().data(), trace.slices().size(), 0, comm);
-  send(trace.events().data(), trace.events().size(), 0, comm);
+  be_related(team);
+  send(&head, 1, 0, team);
+  receive(&rank, 0, 0, team);
+  send(trace.slices().data(), trace.slices().size(), 0, team);
+  send(trace.events().data(), trace.events().size(), 0, team);
 }
 
 }  // namespace swapmeet

@@ -11,8 +11,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/faults.hpp"
+#include "mpi/outcome.hpp"
 #include "schedule/text_hash.hpp"
 
 namespace swapmeet {
@@ -101,18 +102,35 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
   PMPI_Comm_size(comm, &ranks);
   Census census;
   if (ranks > most_told_to_all) {
-    std::uint64_t of_first[] = {mine.number, mine.recalled, mine.many, mine.sessions};
-    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, of_first);
-    census.number = of_first[0];
-    census.recalled = of_first[1];
-    census.many = of_first[2] == 1;
-    census.sessions = of_first[3] != 0;
+    const auto number = static_cast<std::uint64_t>(mine.team);
+    std::uint64_t least[] = {mine.number, mine.recalled, mine.many, mine.sessions, number, ~number, !mine.job};
+    census.agreed = same_everywhere(mine.options, comm, census.device = mine.device, least);
+    census.number = least[0];
+    census.recalled = least[1];
+    census.many = least[2] == 1;
+    census.sessions = least[3] != 0;
+    census.team_everywhere = least[4] == ~least[5] ? static_cast<std::int32_t>(least[4]) : -1;
+    census.job = least[6] == 0;
     return census;
   }
   std::vector<CensusRecord> all(static_cast<std::size_t>(ranks));
   const int error =
       !simulated && ranks <= most_carrying_ranks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
   if (error) return census.fault = is_fault(error), census;
+  return read_census(mine, all);
+}
+
+int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_Comm comm, MPI_Request& request) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  all.resize(static_cast<std::size_t>(ranks));
+  const ErrorsReturn quiet(comm);
+  return again(PMPI_Iallgather, &mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(),
+               static_cast<int>(sizeof mine), MPI_BYTE, comm, &request);
+}
+
+Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all) {
+  Census census;
   census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.number = all.front().number;
   census.recalled = all.front().recalled;
@@ -124,8 +142,10 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
     census.starts_on_host |= rank.starts_on_host != 0;
     census.observed |= rank.observed != 0;
     census.sessions &= rank.sessions != 0;
+    census.job |= rank.job != 0;
     census.hosts.push_back(rank.host);
     census.offers.push_back(rank.offer);
+    census.teams.push_back(rank.team);
   }
   const std::map<std::uint64_t, std::int64_t> ranks_on = count_ranks(all);
   census.ranks_here = ranks_on.at(mine.kernel);

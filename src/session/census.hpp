@@ -29,6 +29,8 @@ struct CensusRecord {
   std::uint8_t sessions : 1 = 0;        ///< whether MPI_Session_init was called
   std::uint32_t recalled = UINT32_MAX;  ///< bytes of what rank 0 recalls of earlier runs; more than any, elsewhere
   std::uint32_t many = UINT32_MAX;      ///< 1: as Recalled has it, by rank 0; more than 1 elsewhere
+  std::int32_t team = -1;               ///< Team::number()
+  std::uint32_t job = 0;                ///< whether this rank has the communicator of the job
   JoinOffer offer{};
   std::array<char, 64> block{};  ///< for the rank that gets the record
 };
@@ -40,19 +42,28 @@ struct Census {
   bool many = false;
   bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< some rank
   bool sessions = true;                                                             ///< all ranks
+  bool job = false;                                                                 ///< some rank
   std::int64_t ranks_here = 1;  ///< of the job, on the kernel of this rank, as far as is known
   double ranks_per_core = 1;    ///< the most of any kernel
   /// On at most `most_told_to_all` ranks, of each; else nothing, for then only the rest was agreed on.
   std::vector<std::uint64_t> hosts{};
   std::vector<JoinOffer> offers{};
+  std::vector<std::int32_t> teams{};
+  /// On more: the number of the team on all ranks; negative: it is not the same on all, or some have none.
+  std::int32_t team_everywhere = -1;
 };
 
 /// On so many ranks records carry blocks.
 inline constexpr int most_carrying_ranks = 64;
 
-/// Collective over `comm`. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
+/// Collective over `comm`; waits. `blocks`: one for each rank, of equal size, which the records have room for, or nothing; then one of
 /// each rank, or nothing: they were not exchanged.
 Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& blocks);
+
+/// The same on at most `most_told_to_all` ranks, in a call that does not wait: begins it, and reads what has come once `request` is
+/// complete. `mine` and `all` stay where they are until then. Returns as MPI does.
+int begin_census(const CensusRecord& mine, std::vector<CensusRecord>& all, MPI_Comm comm, MPI_Request& request);
+Census read_census(const CensusRecord& mine, const std::vector<CensusRecord>& all);
 
 /// A number of the host that this process is on: different on others, the same for all that can share memory. And of its
 /// kernel: the same for all that may want the same cores.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/native.hpp"
 
 namespace swapmeet {

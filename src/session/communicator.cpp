@@ -6,11 +6,12 @@
 
 #include "choose/limits.hpp"
 #include "mpi/outcome.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "session/census.hpp"
 #include "session/context.hpp"
 #include "session/duplicates.hpp"
 #include "session/made_everywhere.hpp"
+#include "session/started_tuning.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/world_ranks.hpp"
@@ -31,10 +32,10 @@ const Spec& Decision::spec() const {
   return exchange ? exchange->spec() : native;
 }
 
-Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, MPI_Comm ours,
-                           const FirstCall* first)
-    : options_(options), user_(user), ours_(ours), tags_(most_tag()) {
+Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meeting, const FirstCall* first)
+    : options_(options), user_(user), peers_(user), tags_(most_tag()) {
   begin_to_serve();
+  peers_.alone = context().alone();
   if (options.phases) observe();
   int inter = 0;
   PMPI_Comm_rank(user, &rank_);
@@ -56,10 +57,18 @@ Communicator::Communicator(MPI_Comm user, const Options& options, Meeting meetin
     return;
   }
   if (context().watchdog.on()) be_watched();
+  auto job_ranks = std::make_shared<const std::vector<int>>(world_ranks_of(user));
   // so on every rank: each sees ranks of another job
-  if (std::ranges::count(world_ranks_of(user), MPI_UNDEFINED) > 0)
+  if (std::ranges::count(*job_ranks, MPI_UNDEFINED) > 0) {
     refusal_ = "ranks of several jobs (spawned or connected), not all of which may have the library";
-  else if (meeting == Meeting::now) meet(first);
+  } else {
+    Job& job = context().job;
+    team_ = std::make_unique<Team>(job, std::move(job_ranks), rank_, user);
+    peers_.team = team_.get();
+    locked_ = job.exists() ? job.facts().locked : progress_is_locked();
+    starts_on_host_ = !job.exists() || job.facts().starts_on_host;
+    if (meeting == Meeting::now) meet(first);
+  }
   if (!refusal_.empty()) trace_nothing();
 }
 
@@ -68,22 +77,18 @@ void Communicator::trace_nothing() {
   ignore();
 }
 
-// Open MPI makes one communicator at a time: while an MPI_Comm_idup waits for a rank, others wait for it. So there, and
-// where several threads may call MPI, nothing is served before the ranks have met in a call that waits for all.
+// Where the host MPI's progress is locked, what must be settled in it cannot be: nothing is served before the ranks have met in a
+// call that waits for all. A communicator that is being freed is left alone: MPICH would wait for ever.
 StartedQueue* Communicator::started(Collective collective, std::int64_t block_bytes) {
   if (started_) return started_.get();
-  if (!refusal_.empty() || starts_on_host_ || shape_.ranks > most_told_to_all || !has_progress()) return nullptr;
-  const bool locked = met_ ? locked_ : progress_is_locked();
-  const bool prepared = locked ? neighbours_ && nodes() == 1 : ours_ != MPI_COMM_NULL;
+  if (!refusal_.empty() || starts_on_host() || shape_.ranks > most_told_to_all || !has_progress() ||
+      is_being_freed(user_))
+    return nullptr;
+  const bool prepared = locked_ ? neighbours_ && nodes() == 1 : met_;
   if (!prepared && !awaits_no_more_starts()) return nullptr;
-  if (!prepared && (!host_is_mpich || has_several_threads())) return want(collective, block_bytes), nullptr;
+  if (!prepared && locked_) return want(collective, block_bytes), nullptr;
   auto queue = std::make_unique<StartedQueue>(*this);
-  if (!prepared) {
-    const ErrorsReturn quiet(user_);
-    // an attribute's copy callback may fail, on all ranks
-    if (is_being_freed(user_) || again(PMPI_Comm_idup, user_, &ours_, &arrival_) != MPI_SUCCESS)
-      return starts_on_host_ = true, nullptr;
-  }
+  if (!met_ && begin_to_meet() != MPI_SUCCESS) return starts_on_host_ = true, nullptr;
   started_ = std::move(queue);
   return started_.get();
 }
@@ -110,12 +115,8 @@ void Communicator::prepare_for_started() {
   finish_started();  // which may be deciding
   finish_setting_up();
   setup_policy_.end();
-  cannot_prepare_ = !refusal_.empty() || starts_on_host_;
+  cannot_prepare_ = !refusal_.empty() || starts_on_host();
   if (cannot_prepare_) return;
-  if (const char* const problem = find_ours()) {
-    cannot_prepare_ = std::string_view(problem) != made_meanwhile;  // the next start may be luckier
-    return;
-  }
   for (const Kind& kind : kinds) decide(kind.collective, kind.block_bytes);
 }
 
@@ -152,11 +153,11 @@ void Communicator::close() {
   remember();
   if (!std::exchange(wanted_, {}).empty()) --waiting_to_meet;
   started_.reset();
-  if (ours_ != MPI_COMM_NULL) PMPI_Comm_free(&ours_);
-  plan_comms_->close();
+  if (team_) team_->called(MPI_COMM_NULL);
   refusal_ = "MPI_Finalize has been called";
   decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
+  std::ranges::fill(by_messages_, nullptr);
   plans_.clear();
   neighbour_plans_.clear();
   sized_plans_.clear();
@@ -167,7 +168,7 @@ void Communicator::close() {
 
 void Communicator::revoke() {
   ended_ = true;
-  swapmeet::revoke(ours_);
+  if (team_) team_->end();
   if (neighbours_) neighbours_->end();
   for (const auto& one : planned_)
     if (const auto planned = one.lock()) (*planned)->revoke();
@@ -190,7 +191,6 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
   decision->reason = refusal_.empty() ? device_ : refusal_;
   if (decision->reason.empty() && of_neighbours(collective)) {
     decide_for_neighbours(*decision);
-    if (decision->reason == made_meanwhile) return decline(collective, made_meanwhile);
   } else if (decision->reason.empty()) {
     const std::string unknown = wants_nodes(shape_, options_) ? find_nodes() : "";
     const bool awaits = unknown.empty() && awaits_calls(collective);
@@ -219,7 +219,6 @@ Decision& Communicator::make_decision(Collective collective, std::int64_t block_
     decision->least_bytes = choice.least_bytes;
     decision->most_bytes = choice.most_bytes;
     const std::string problem = execute_by(choice.spec, collective, *decision);
-    if (problem == made_meanwhile) return withdraw(), decline(collective, problem);
     if (!problem.empty()) decision->reason = problem;
     if (!choice.problem.empty()) warn_once(choice.problem);
     if (unknown.empty() && tries(collective, shape_, options_)) decision->trying.resize(trial_classes);
@@ -268,7 +267,7 @@ void Communicator::learn_from_first_calls(Collective collective) {
   std::ranges::sort(calls);
   const auto number = static_cast<double>(calls.size());
   std::array least{calls.empty() ? 0 : calls[calls.size() / 2], number, -number, 1.0 * size_class, -1.0 * size_class};
-  const bool known = reduce_once(least, MPI_DOUBLE, MPI_MIN, agreeing()) == MPI_SUCCESS && least[0] > 0;
+  const bool known = reduce_once(least, MPI_DOUBLE, MPI_MIN, peers_) == MPI_SUCCESS && least[0] > 0;
   if (!known || least[1] != -least[2] || least[3] != -least[4]) return;
   if (of_unequal_blocks(collective)) size_class = unknown_class;
   note({kind_of(collective, shape_, size_class), Spec{}, static_cast<std::int64_t>(number), least[0],
@@ -276,8 +275,8 @@ void Communicator::learn_from_first_calls(Collective collective) {
 }
 
 std::string Communicator::make_order_of(const Spec& spec) {
-  if (spec.order != Order::topology || find_ours()) return "";  // without a communicator nothing is executed
-  const MadeOrder& made = *orders_.find(spec, shape_, rank_, ours_, options_.order_seconds);
+  if (spec.order != Order::topology || !has_messages()) return "";  // without messages nothing is executed
+  const MadeOrder& made = *orders_.find(spec, shape_, rank_, peers_, options_.order_seconds);
   if (made.problem.empty() && options_.explain && rank_ == 0)
     say_once("order for " + std::to_string(shape_.ranks) + " ranks by " + made.source.network + ": " + made.summary);
   return made.problem;
@@ -296,7 +295,7 @@ std::string Communicator::execute_by(const Spec& spec, Collective collective, De
   const bool varies = of_unequal_blocks(collective) && needs_sizes(spec);
   if (!varies && spec.family == Family::native) return "";
   const bool by_mpi = varies || spec.intra == Transport::mpi || nodes() > 1;
-  if (const char* const problem = by_mpi ? find_ours() : nullptr) return problem;
+  if (by_mpi && !has_messages()) return no_messages;
   if (varies) decision.exchange = decision.sized = sized_plan_for(spec);
   else decision.exchange = decision.plan = plan_for(spec);
   return decision.exchange ? "" : no_plan;
@@ -339,6 +338,20 @@ Decision& Communicator::on_trial(Collective collective, const Spec& spec) {
   Decision& kept = keep(collective, std::move(decision));
   kept.explained = true;
   return kept;
+}
+
+Decision& Communicator::by_messages(Collective collective) {
+  Decision*& kept = by_messages_[static_cast<std::size_t>(collective)];
+  if (kept) return *kept;
+  auto decision = std::make_unique<Decision>();
+  const Limited limited = swapmeet::within_limits(single_step(), collective, shape_, any_block_bytes, options_);
+  const Spec spec = limited.problem.empty() ? limited.spec : single_step();
+  decision->exchange = decision->plan = has_messages() ? plan_for(spec) : nullptr;
+  decision->reason = "the host MPI can start it in the order of the application's calls only";
+  decision->least_bytes = decision->most_bytes = -1;  // of no size: decide() does not find it
+  kept = &keep(collective, std::move(decision));
+  kept->unchecked_bytes = INT64_MAX;
+  return *kept;
 }
 
 std::vector<Expectation> Communicator::candidates_beside(const CallKind& kind, std::int64_t block_bytes,
@@ -394,24 +407,24 @@ bool Communicator::set_algorithm(const std::optional<Options>& options, bool val
   const Options& wanted = options ? *options : context().options;
   if (!same_everywhere(valid ? wanted.fingerprint() : 0, user_) || !valid) return false;
   options_ = wanted;
+  was_set_ = options.has_value();
   if (options) setup_policy_.end(), starts_ = first_start_of_ours;
   decide_anew();
   if (started_) started_->decide_anew();
   for (auto& decisions : decisions_) decisions.clear();
+  std::ranges::fill(by_messages_, nullptr);
   sparse_.reset();
   return true;
 }
 
-MPI_Comm Communicator::packing() const { return ours_ != MPI_COMM_NULL ? ours_ : context().alone(); }
-
 Plan* Communicator::plan_for(const Spec& spec) {
   return find_or_make(plans_, spec,
-                      [&] { return made_everywhere(agreeing(), [&] { return make_plan(spec, neighbours_.get()); }); });
+                      [&] { return made_everywhere(peers_, [&] { return make_plan(spec, neighbours_.get()); }); });
 }
 
 SizedPlan* Communicator::sized_plan_for(const Spec& spec) {
   return find_or_make(sized_plans_, spec, [&] {
-    return made_everywhere(agreeing(), [&] { return make_sized_plan(spec, neighbours_.get()); });
+    return made_everywhere(peers_, [&] { return make_sized_plan(spec, neighbours_.get()); });
   });
 }
 
@@ -419,10 +432,12 @@ std::unique_ptr<Plan> Communicator::make_plan(const Spec& spec, Neighbours* neig
   return std::make_unique<Plan>(spec, schedule_of(spec), spec.intra == Transport::mpi ? nullptr : neighbours, tags_);
 }
 
-std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, Neighbours* neighbours) const {
+std::unique_ptr<SizedPlan> Communicator::make_sized_plan(const Spec& spec, Neighbours* neighbours, bool waits) const {
   const Forwarding forwarded = forwarding(spec, shape_);
   if (spec.sizes == Sizes::padded) {
-    std::unique_ptr<Plan> padded = spec.family == Family::native ? nullptr : make_plan(spec, neighbours);
+    const bool by_host = spec.family == Family::native;  // which cannot start it: see by_messages()
+    std::unique_ptr<Plan> padded =
+        by_host && waits ? nullptr : make_plan(by_host ? single_step() : spec, by_host ? nullptr : neighbours);
     return std::make_unique<SizedPlan>(spec, shape_.ranks, rank_, forwarded, std::move(padded), tags_);
   }
   Flow travels = flow(spec, orders_.shape_for(spec, shape_), rank_);

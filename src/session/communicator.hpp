@@ -1,5 +1,5 @@
-/// What the library keeps for one communicator of the application, as an attribute of it: a communicator of our own
-/// with the same ranks, the plans made so far, staging memory and counters.
+/// What the library keeps for one communicator of the application, as an attribute of it: the team of its ranks, the plans made so
+/// far, staging memory and counters.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 #include "observe/observer.hpp"
 #include "session/topology_orders.hpp"
 #include "session/context.hpp"
+#include "session/census.hpp"
 #include "session/checking.hpp"
 #include "session/sparse.hpp"
 #include "choose/setup_policy.hpp"
 #include "exchange/plan.hpp"
-#include "mpi/making.hpp"
 #include "session/planned.hpp"
 #include "session/started.hpp"
 #include "observe/record.hpp"
@@ -29,6 +29,7 @@
 #include "choose/limits.hpp"
 #include "choose/neighbours.hpp"
 #include "choose/select.hpp"
+#include "team/team.hpp"
 #include "topology/neighbourhood.hpp"
 
 namespace swapmeet {
@@ -86,6 +87,8 @@ struct Forwarded {
 /// Why a call is left to the host MPI.
 inline constexpr const char* too_many_requests =
     "a rank has more messages in flight than SWAPMEET_REQUEST_LIMIT allows";
+inline constexpr const char* no_messages =
+    "the ranks cannot send one another messages: the library was loaded after MPI_Init, or has no tags left";
 
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
 inline std::atomic<int> waiting_to_meet{0};
@@ -103,10 +106,8 @@ struct FirstCall {
 class Communicator {
  public:
   /// Agrees on the options; serves no intercommunicator. Collective over `user`, or `later`, by finish_setting_up().
-  /// `ours`: MPI_COMM_NULL, or `user` too, which is not the application's then, but ours, and is freed at the end.
   /// `first`: the call for which the ranks meet now, if it is such a one; small blocks of it are carried along.
-  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, MPI_Comm ours = MPI_COMM_NULL,
-               const FirstCall* first = nullptr);
+  Communicator(MPI_Comm user, const Options& options, Meeting meeting = Meeting::now, const FirstCall* first = nullptr);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -116,18 +117,20 @@ class Communicator {
   /// That no other communicator has, in which all its ranks agree.
   std::uint64_t number() const { return number_; }
   Rank rank() const { return rank_; }
-  MPI_Comm ours() const { return ours_; }
   MPI_Comm user() const { return user_; }
+  const Peers& peers() const { return peers_; }
+  /// Whether its ranks can send one another messages, known once they have met; the same on all ranks.
+  bool has_messages() const { return team_ && team_->has_messages(); }
 
   /// To pack and unpack on: its errors return. Local.
-  MPI_Comm packing() const;
+  MPI_Comm packing() const { return peers_.alone; }
 
   /// This rank's, of the communicator's virtual topology; nullptr: it has none, on all ranks. Local.
   const Neighbourhood* neighbourhood() { return shared_neighbourhood().get(); }
   const std::shared_ptr<const Neighbourhood>& shared_neighbourhood();
 
-  /// One more exchange over ours(), on all ranks.
-  Invocation next_exchange() { return {ours_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
+  /// One more exchange, on all ranks.
+  Invocation next_exchange() { return {&peers_, ++exchanges_, MPI_SUCCESS, true, clock()}; }
   const Options& options() const { return options_; }
   Datatypes& datatypes() { return datatypes_; }
   /// The types of an MPI_Alltoallw's blocks, as BlockTypes::look_up() gives them.
@@ -174,9 +177,9 @@ class Communicator {
   /// As long as what it returns lives, this rank does that, for the watchdog.
   [[nodiscard]] DoingNow doing(Doing what) const { return {observer_ && !Coroutine::here() ? post() : nullptr, what}; }
 
-  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call that can, which
-  /// comes in the order of collectives, but waits for nobody. Where that cannot, such calls are prepared for when all ranks
-  /// meet next.
+  /// Its non-blocking exchanges; nullptr: they are the host MPI's, so on all ranks. Made on the first call, which comes in the order
+  /// of collectives, but waits for nobody. Where the host MPI's progress is locked, such calls are prepared for when all ranks meet
+  /// next.
   StartedQueue* started(Collective collective, std::int64_t block_bytes);
 
   /// Such calls are to be prepared for.
@@ -186,11 +189,11 @@ class Communicator {
     if (!wanted_.empty()) [[unlikely]]
       prepare_for_started();
   }
-  /// Waits for them, and for the communicator that was begun for them, during which the application's cannot end.
+  /// Waits for them, and for what the ranks tell one another for them, during which the application's communicator cannot end.
   void finish_started() {
     if (started_) started_->finish();
     if (arrival_ != MPI_REQUEST_NULL) [[unlikely]]
-      finish_arrival();
+      finish_suspended(arrival_);
   }
   /// Before anything else is exchanged or agreed on here. Collective.
   void be_ready() {
@@ -205,17 +208,23 @@ class Communicator {
   bool carried() const { return !carried_.empty(); }
   std::vector<char> take_carried() { return std::exchange(carried_, {}); }
   /// Whether nothing was left for later.
-  bool ready() const { return met() && arrival_ == MPI_REQUEST_NULL; }
+  bool ready() const { return met(); }
   /// Whether duplicates of its communicator can exchange by it as well (duplicates.hpp). The same on all ranks. Local.
   bool can_be_shared();
   bool shared() const { return shared_; }
   void share() { shared_ = true; }
   /// Blocking calls come on `comm`, which has the same ranks: what is agreed on is agreed there.
-  void called_on(MPI_Comm comm) { user_ = comm; }
+  void called_on(MPI_Comm comm) {
+    user_ = peers_.comm = comm;
+    if (team_) team_->called(comm);
+  }
   /// Whether what is advanced in the progress of the host MPI must do without it: progress_is_locked() on some rank.
   bool locked() const { return locked_; }
-  /// Whether non-blocking and persistent exchanges are the host MPI's, for a rank asks for that. Known once the ranks have met.
-  bool starts_on_host() const { return starts_on_host_; }
+  /// Whether non-blocking and persistent exchanges are the host MPI's, for a rank asks for that. The same on all ranks.
+  bool starts_on_host() const {
+    const bool native = options_.algorithm && options_.algorithm->family == Family::native;
+    return starts_on_host_ || (was_set_ ? native : context().job.facts().native);
+  }
   /// Agrees on what was left for `later`. Collective.
   void finish_setting_up();
   /// Many calls will come: somebody said so.
@@ -258,11 +267,19 @@ class Communicator {
   /// Blocks for neighbours that all ranks together send; 0: not counted.
   double neighbour_blocks() const { return neighbour_work_ ? neighbour_work_->blocks : 0; }
   /// Of trials of exchanges that are started, called `name`, whose ranks agree on `comm`.
-  StartedTuning::Ranks those_that_try(MPI_Comm comm, const std::string& name) const {
-    return {comm, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
+  StartedTuning::Ranks those_that_try(const Peers& peers, const std::string& name) const {
+    return {peers, shape_.ranks, options_.trials_share, options_.explain && rank_ == 0 ? name : ""};
   }
   /// The decision for a call that is tried by `spec`. Collective.
   Decision& on_trial(Collective collective, const Spec& spec);
+
+  /// The decision for a non-blocking call that is for the host MPI, which can start it in the order of the application's calls only:
+  /// by messages, all at once. Made on the first call, which is collective. Without an exchange where a rank has no memory.
+  Decision& by_messages(Collective collective);
+  /// nullptr: it has not been made. Local.
+  Decision* known_by_messages(Collective collective) const {
+    return by_messages_[static_cast<std::size_t>(collective)];
+  }
 
   /// What all ranks know alike; and adds what they have measured. Local.
   const Knowledge& knowledge() const { return knowledge_; }
@@ -280,6 +297,10 @@ class Communicator {
   /// The decision to leave a call to the host MPI for a reason that only the call shows.
   Decision& decline(Collective collective, const std::string& reason);
 
+  /// Whether all its ranks have set an algorithm: known before they have met.
+  bool has_algorithm_everywhere() const {
+    return was_set_ ? options_.algorithm.has_value() : context().job.facts().algorithm;
+  }
   /// Replaces the algorithm that was asked for; nothing: the one of the options. `valid`: whether this rank could read
   /// what it was given. Collective. False, on all ranks: one could not, or they differ.
   bool set_algorithm(const std::optional<Options>& options, bool valid);
@@ -302,12 +323,10 @@ class Communicator {
   /// cannot be shared; kept in context().regions. Collective. Returns MPI_SUCCESS, MPI_ERR_COMM or MPI_ERR_NO_MEM.
   int allocate(std::int64_t bytes, char*& memory);
 
-  /// Frees our own communicator; everything goes to the host MPI from now on. Collective.
+  /// Everything goes to the host MPI from now on. Collective where something is under way.
   void close();
 
  private:
-  /// Waits for `arrival_`.
-  void finish_arrival();
   void leave_devices_alone(std::string_view driver);
   Decision& make_decision(Collective collective, std::int64_t block_bytes);
   /// Has `decision` execute `spec`. Collective. "", or why it cannot.
@@ -332,21 +351,10 @@ class Communicator {
 
   /// Makes them. Local.
   std::unique_ptr<Plan> make_plan(const Spec& spec, Neighbours* neighbours) const;
-  std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, Neighbours* neighbours) const;
+  /// `waits`: its exchanges wait.
+  std::unique_ptr<SizedPlan> make_sized_plan(const Spec& spec, Neighbours* neighbours, bool waits = true) const;
 
   int prepare_sparse();
-
-  /// Makes our own communicator, if there is none yet. Collective. False: it cannot be had. Only in calls that programs know
-  /// to make one.
-  bool make_ours();
-  /// The same where the application does not. nullptr, or why there is none: made_meanwhile is worth another call, at which all
-  /// ranks then ask again. Collective.
-  const char* find_ours();
-  /// Another communicator of its ranks. Collective, in a call that waits.
-  MadeComm another() const { return make_same_ranks(user_, hosts_.empty() || threaded_); }
-  /// On which the ranks agree. Ours, where they do it while the application goes on; else the application's, on which the
-  /// host MPI has made what it needs: the first collective of a new one can take many milliseconds (Open MPI 5.0.11).
-  MPI_Comm agreeing() const { return Coroutine::here() && ours_ != MPI_COMM_NULL ? ours_ : user_; }
 
   /// Has the order of the topology made that `spec` asks for, if it asks for one. Collective then. "", or why it cannot
   /// be had.
@@ -355,8 +363,15 @@ class Communicator {
   void give_up_order(const Spec& spec, const std::string& problem, Options& options);
   Schedule schedule_of(const Spec& spec) const { return generate(spec, orders_.shape_for(spec, shape_), rank_); }
 
-  /// What all ranks must know of one another before anything else. Collective.
+  /// What all ranks must know of one another before anything else. Collective; or begun, which is local and returns as MPI does, and
+  /// ended once that has come.
   void meet(const FirstCall* first = nullptr);
+  int begin_to_meet();
+  void end_meeting();
+  CensusRecord introduce();
+  void learn(Census census);
+  /// Numbers the team anew where its ranks make the communicator of the job in this call.
+  void make_job(const Census& census);
   std::vector<char> to_carry(const FirstCall& first);
   bool met_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;
@@ -382,29 +397,27 @@ class Communicator {
   void join(const Spec& likely);
   void leave();
 
-  /// Joins the ranks of each node of `comm`, which are ours. `share_bytes` becomes what counts for this rank. Collective.
-  Neighbours::Joined join_over(MPI_Comm comm, std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
+  /// Joins the ranks of each node. `share_bytes` becomes what counts for this rank. Collective.
+  Neighbours::Joined join_over(std::int64_t& share_bytes, const Neighbours::Prepare& prepare);
 
-  bool agree_to_plan(const std::optional<Request>& request, std::uint64_t& idle);
+  bool agree_to_plan(const std::optional<Request>& request, PlanTeam& team);
 
   /// Makes a plan that executes `choice`. `for_request`: of a persistent request, which is the host MPI's where this would be; its
-  /// starts may be trials. `idle`: communicators for plans that have none on any rank. Collective. nullptr on all ranks: there
-  /// is a problem.
-  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request, std::uint64_t idle,
-                                        std::span<char> buffer, std::string& problem, int& error);
-  /// Gives a plan its communicator. nullptr, or why there is none. Collective.
-  const char* find_comm(PlanComm& comm, bool for_request, std::uint64_t idle);
-  /// Has the starts of a plan try single_step(), where it may be faster. Collective over `comm`, that of the plan.
-  void try_single_step(Executor& executor, const Request& request, MPI_Comm comm);
+  /// starts may be trials. `team`: of the plan. Collective. nullptr on all ranks: there is a problem.
+  std::unique_ptr<Planned> make_planned(Request request, Choice choice, bool for_request,
+                                        std::unique_ptr<PlanTeam> team, std::span<char> buffer, std::string& problem,
+                                        int& error);
+  /// Has the starts of a plan try single_step(), where it may be faster. Collective.
+  void try_single_step(Executor& executor, const Request& request);
 
   /// What a plan of `request` is to take, by such options. Collective.
   Choice choice_for(const Request& request, const Options& wanted);
 
-  /// What executes the exchanges of a plan over `comm`, which is the plan's if its messages are of the host MPI. Collective.
-  Executor executor_for(Choice choice, const Request& request, MPI_Comm comm, std::uint16_t& exchanges);
+  /// What executes the exchanges of a plan among `peers`, those of the plan. Collective.
+  Executor executor_for(Choice choice, const Request& request, const Peers& peers, std::uint16_t& exchanges);
 
   /// Seconds that an exchange of blocks of so many bytes takes; measures messages on the first call, with `buffer`. Collective.
-  double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm);
+  double expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer);
 
   /// Whether calls may be tried by `spec`, whatever the sizes of their blocks.
   bool may_try(const Spec& spec, Collective collective) const;
@@ -428,13 +441,12 @@ class Communicator {
   std::uint64_t number_ = UINT64_MAX;
   Shape shape_;
   Rank rank_ = 0;
-  std::int64_t checked_ = 0;  ///< calls
-  bool ended_ = false;        ///< a rank has died
-  MPI_Comm ours_;
-  std::uint64_t asked_for_ours_ = 0;  ///< times, in vain
-  const std::shared_ptr<PlanComms> plan_comms_ = std::make_shared<PlanComms>();
+  std::int64_t checked_ = 0;    ///< calls
+  bool ended_ = false;          ///< a rank has died
+  std::unique_ptr<Team> team_;  ///< nullptr: its ranks are in several jobs, or there is one only
+  Peers peers_;
   std::vector<std::weak_ptr<Planned* const>> planned_;  ///< where faults are survived: plans that may have to end
-  std::uint16_t exchanges_ = 0;                         ///< over it so far
+  std::uint16_t exchanges_ = 0;                         ///< so far
   SetupPolicy setup_policy_;
   std::vector<char> carried_;
   Recalled recalled_;                 ///< on the first rank: of earlier runs
@@ -459,7 +471,10 @@ class Communicator {
   std::unique_ptr<SparsePlan> sparse_;
   std::uint16_t sparse_calls_ = 0;  ///< so far
   std::unique_ptr<StartedQueue> started_;
-  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of `ours_`, for what is started
+  CensusRecord mine_;                       ///< what this rank tells the others
+  std::vector<CensusRecord> told_;          ///< and they tell it, where that is waited for in a call that is started
+  MPI_Request arrival_ = MPI_REQUEST_NULL;  ///< of that
+  Decision* by_messages_[collective_names.size()] = {};
   struct Kind {
     Collective collective;
     std::int64_t block_bytes;
@@ -471,6 +486,7 @@ class Communicator {
   };
   std::optional<Chosen> chosen_;  ///< for the last persistent request, as long as what it rests on is the same
   bool cannot_prepare_ = false;
+  bool was_set_ = false;  ///< the algorithm, by set_algorithm()
   static constexpr int first_start_of_ours = 5;
   int starts_ = 0;            ///< of non-blocking exchanges, up to that
   std::vector<Kind> wanted_;  ///< of non-blocking exchanges that the host MPI had to do

@@ -26,6 +26,7 @@
 #include "schedule/output_file.hpp"
 #include "session/census.hpp"
 #include "session/communicator.hpp"
+#include "mpi/progress.hpp"
 #include "session/duplicates.hpp"
 #include "session/planned.hpp"
 
@@ -84,6 +85,7 @@ int at_finalize(MPI_Comm, int, void*, void*) {
   std::ranges::sort(left, {}, &Communicator::number);
   for (Communicator* const communicator : left) communicator->close();
   guarded([] { return write_memory(context()), MPI_SUCCESS; });
+  context().job.end();
   for (MPI_Comm& one : context().alone_)
     if (one != MPI_COMM_NULL) PMPI_Comm_free(&one);
   return MPI_SUCCESS;
@@ -141,12 +143,10 @@ void rehearse(Context& all) {
   read_from(getpid(), {&from, 1}, {&to, 1});
 }
 
-MPI_Comm make_alone(Context& all, Context::Errors errors) {
-  MPI_Comm& one = all.alone_[static_cast<std::size_t>(errors)];
-  if (one != MPI_COMM_NULL) return one;
-  one = this_rank_alone();
-  if (one != MPI_COMM_NULL && errors == Context::Errors::fatal) PMPI_Comm_set_errhandler(one, MPI_ERRORS_ARE_FATAL);
-  return one;
+void make_alone(Context& all) {
+  for (MPI_Comm& one : all.alone_) one = this_rank_alone();
+  MPI_Comm& fatal = all.alone_[static_cast<std::size_t>(Context::Errors::fatal)];
+  if (fatal != MPI_COMM_NULL) PMPI_Comm_set_errhandler(fatal, MPI_ERRORS_ARE_FATAL);
 }
 
 /// What programs allocate is to be copied directly, as far as the options ask for it.
@@ -186,9 +186,7 @@ void attach(Context& all) {
   int exit_keyval = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &exit_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, exit_keyval, nullptr);
-  // later they would wait for what the application makes, and that perhaps for a rank in the same call (mpi/making.hpp)
-  if (!host_is_mpich && !simulated)
-    for (const auto errors : {Context::Errors::returned, Context::Errors::fatal}) make_alone(all, errors);
+  make_alone(all);
   find_heaps(all);
   if (all.options.watchdog.seconds > 0 && !simulated) begin_to_watch(all);
   all.attached.store(true, std::memory_order_release);
@@ -273,7 +271,7 @@ Communicator* look_up(MPI_Comm comm, Context& all, Meeting meeting, bool shared,
   if (Communicator* const known = kept_for(comm)) return known;
   Communicator* const of_duplicates = shared_by_duplicates(comm);
   if (shared && of_duplicates) return of_duplicates;
-  auto made = std::make_unique<Communicator>(comm, all.options, meeting, MPI_COMM_NULL, first);
+  auto made = std::make_unique<Communicator>(comm, all.options, meeting, first);
   if (all.options.recording() && made->met()) made->record(all.recorder);
   if (!shared || !lend_to_duplicates(comm, *made)) {
     if (PMPI_Comm_set_attr(comm, all.keyval, made.get()) != MPI_SUCCESS) return nullptr;
@@ -297,11 +295,6 @@ Communicator* find_or_make(MPI_Comm comm, Meeting meeting, bool shared, const Fi
 Context::Context() : under_way(std::make_unique<UnderWay>()) {}
 
 Context::~Context() = default;
-
-MPI_Comm Context::alone(Errors errors) {
-  const std::lock_guard lock(mutex);
-  return make_alone(*this, errors);
-}
 
 void Context::end(Communicator* communicator) {
   {

@@ -19,6 +19,7 @@
 #include "choose/memory_store.hpp"
 #include "node/arenas.hpp"
 #include "node/regions.hpp"
+#include "team/job.hpp"
 
 namespace swapmeet {
 
@@ -72,6 +73,8 @@ struct Context {
   MemoryStore memory;                   ///< of earlier runs
   std::unique_ptr<UnderWay> under_way;  ///< planned exchanges
 
+  Job job;  ///< on whose communicator messages travel
+
   Watchdog watchdog;  ///< of calls in which nothing moves
 
   Arenas arenas;                             ///< shared memory of this process and of others
@@ -94,16 +97,16 @@ struct Context {
   /// Deletes what was kept for a communicator that ends.
   void end(Communicator* communicator);
 
-  /// Communicators of this rank alone, for as long as this: one whose errors return, to pack on, too, and one whose errors end
-  /// the program.
+  /// Communicators of this rank alone, for as long as this, made in attach_to_mpi(): one whose errors return, to pack on, too, and one
+  /// whose errors end the program.
   enum class Errors : std::uint8_t { returned, fatal };
-  MPI_Comm alone(Errors errors = Errors::returned);
+  MPI_Comm alone(Errors errors = Errors::returned) const { return alone_[static_cast<std::size_t>(errors)]; }
 
-  std::mutex mutex;                                     ///< guards what follows
-  std::vector<void (*)()> endings;                      ///< as of at_end()
-  int keyval = MPI_KEYVAL_INVALID;                      ///< of the attribute that holds a Communicator
-  std::vector<Communicator*> communicators;             ///< alive
-  MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};  ///< alone(), once they were asked for
+  std::mutex mutex;                          ///< guards what follows
+  std::vector<void (*)()> endings;           ///< as of at_end()
+  int keyval = MPI_KEYVAL_INVALID;           ///< of the attribute that holds a Communicator
+  std::vector<Communicator*> communicators;  ///< alive
+  MPI_Comm alone_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
   int world_ranks = 1;
   bool reported = false;
   std::chrono::steady_clock::time_point begin;  ///< when options were read
@@ -120,6 +123,15 @@ Context& context();
 /// Makes what belongs to the process, once: reads the options, makes shared memory, and prepares for MPI_Finalize. Local;
 /// requires that MPI is initialised.
 void attach_to_mpi();
+
+/// What these options say of this rank.
+inline JobFacts facts_of(const Options& options) {
+  JobFacts facts;
+  facts.starts_on_host = options.nonblocking == Options::Nonblocking::host;
+  facts.native = options.algorithm && options.algorithm->family == Family::native;
+  facts.algorithm = options.algorithm.has_value();
+  return facts;
+}
 
 /// Has MPI_Finalize call `ending` after the delete callbacks of MPI_COMM_SELF that applications have set, before what we keep
 /// for communicators is deleted; what was added last comes first. Requires attach_to_mpi().

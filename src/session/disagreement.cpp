@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/report.hpp"
 #include "schedule/text_hash.hpp"
 
@@ -23,49 +23,47 @@ std::uint64_t number_of_value(const Options::Shared& one) {
 }
 
 /// For each value the first rank that has another one than rank 0; or no_rank. Empty: a call of MPI has failed. Collective.
-std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, int rank, MPI_Comm comm) {
+std::vector<int> first_to_differ(const std::vector<Options::Shared>& values, int rank, const Peers& peers) {
   std::vector<std::uint64_t> mine(values.size());
   std::ranges::transform(values, mine.begin(), number_of_value);
   std::vector<std::uint64_t> of_first = mine;
   std::vector<int> first(values.size(), no_rank);
-  if (broadcast(of_first.data(), static_cast<int>(of_first.size() * sizeof of_first[0]), 0, comm)) return {};
+  if (broadcast(of_first.data(), static_cast<int>(of_first.size() * sizeof of_first[0]), 0, peers)) return {};
   for (std::size_t i = 0; i < values.size(); ++i)
     if (mine[i] != of_first[i]) first[i] = rank;
-  if (reduce(first, MPI_INT, MPI_MIN, comm)) return {};
+  if (reduce(first, MPI_INT, MPI_MIN, peers)) return {};
   return first;
 }
 
 /// "... on rank 3" of MPI_COMM_WORLD: what `root` has as `mine`, as much as fits into a line. Collective.
-std::string value_of(const std::string& mine, int root, MPI_Comm comm) {
+std::string value_of(const std::string& mine, int root, const Peers& peers) {
   struct {
     int world_rank;
     std::array<char, 80> text;
   } of_root{said().world_rank, {}};
   mine.copy(of_root.text.data(), of_root.text.size() - 1);
-  if (broadcast(&of_root, sizeof of_root, root, comm)) return "?";
+  if (broadcast(&of_root, sizeof of_root, root, peers)) return "?";
   return std::string(of_root.text.data()) + " on rank " + std::to_string(of_root.world_rank);
 }
 
 }  // namespace
 
-std::string disagreement(const Options& options, MPI_Comm comm) {
+std::string disagreement(const Options& options, const Peers& peers) {
   const std::vector<Options::Shared> values = options.shared();
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  const std::vector<int> first = first_to_differ(values, rank, comm);
+  const int rank = rank_in(peers);
+  const std::vector<int> first = first_to_differ(values, rank, peers);
   const auto found = std::ranges::find_if(first, [](int one) { return one != no_rank; });
   if (found == first.end()) return "";
   const Options::Shared& value = values[static_cast<std::size_t>(found - first.begin())];
   if (value.variable.empty()) return "";  // see tell_problems()
-  const std::string first_rank = value_of(value.text, 0, comm), other = value_of(value.text, *found, comm);
+  const std::string first_rank = value_of(value.text, 0, peers), other = value_of(value.text, *found, peers);
   return ", " + std::string(value.variable) + " for one: " + first_rank + ", " + other;
 }
 
-void tell_problems(const Options& options, MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+void tell_problems(const Options& options, const Peers& peers) {
+  int rank = rank_in(peers);
   if (options.problems.empty()) rank = no_rank;
-  if (-most_of_any_rank(-std::int64_t{rank}, comm) != rank || rank == no_rank) return;
+  if (-most_of_any_rank(-std::int64_t{rank}, peers) != rank || rank == no_rank) return;
   const int world_rank = said().world_rank;
   if (world_rank == 0) return;
   for (const std::string& problem : options.problems)

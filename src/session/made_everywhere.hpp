@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "schedule/spec.hpp"
 
 namespace swapmeet {
@@ -16,15 +16,15 @@ namespace swapmeet {
 inline constexpr const char* no_plan = "a rank has no memory for the plan, or it has too many messages to number";
 
 /// What make() makes, and the most working blocks of any rank shared with it; nullptr on all ranks if one has none.
-/// Collective over `comm`.
+/// Collective over `peers`.
 template <class Make>
-auto made_everywhere(MPI_Comm comm, Make make) -> decltype(make()) {
+auto made_everywhere(const Peers& peers, Make make) -> decltype(make()) {
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   decltype(make()) made;
   try {
     made = make();
   } catch (const std::bad_alloc&) {}
-  const std::int64_t most = most_of_any_rank(made ? made->working_blocks() : none, comm);
+  const std::int64_t most = most_of_any_rank(made ? made->working_blocks() : none, peers);
   if (most == none) return nullptr;
   made->share_working_blocks(most);
   return made;

@@ -8,7 +8,7 @@
 #include "algorithms/neighbours.hpp"
 #include "choose/neighbours.hpp"
 #include "model/neighbour_work.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/neighbourhood.hpp"
 #include "node/node_group.hpp"
 #include "schedule/random.hpp"
@@ -58,7 +58,7 @@ std::string Communicator::meet_neighbours() {
   if (met_neighbours_) return *met_neighbours_;
   const Neighbourhood& mine = *neighbourhood_;
   const auto come_to = [this](std::string problem) { return *(met_neighbours_ = std::move(problem)); };
-  const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, agreeing());
+  const std::int64_t most = most_of_any_rank(std::int64_t{mine.degrees().out} + mine.degrees().in, peers_);
   if (most > options_.request_limit) return come_to(too_many_requests);  // all blocks may be sent directly
   const auto length = static_cast<std::size_t>(2 + most);
   std::vector<Rank> record, all;
@@ -67,10 +67,10 @@ std::string Communicator::meet_neighbours() {
   try {
     sums[0] = balance(mine);
     record = packed(mine, length);
-    group.emplace(agreeing(), shape_.hierarchy.front());
+    group.emplace(peers_, shape_.hierarchy.front());
     all.resize(length * static_cast<std::size_t>(group->count()));
   } catch (const std::bad_alloc&) { sums[1] = 1; }
-  if (reduce(sums, MPI_UINT64_T, MPI_SUM, agreeing()) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
+  if (reduce(sums, MPI_UINT64_T, MPI_SUM, peers_) != MPI_SUCCESS || sums[1] != 0) return come_to(no_plan);
   if (sums[0] != 0) return come_to("ranks disagree on their neighbours");
   if (group->gather_bytes(record.data(), length * sizeof(Rank), all.data()) == MPI_SUCCESS) {
     Surroundings found{shape_, {}};
@@ -139,8 +139,8 @@ void Communicator::count_neighbour_work() {
     sums[0] = static_cast<double>(edges_out(*neighbourhood_).size());
     if (!surroundings_) most[0] = 1;
   } catch (const std::bad_alloc&) { most[0] = 1; }
-  if (reduce(most, MPI_DOUBLE, MPI_MAX, agreeing()) != MPI_SUCCESS ||
-      reduce(sums, MPI_DOUBLE, MPI_SUM, agreeing()) != MPI_SUCCESS || most[0] != 0)
+  if (reduce(most, MPI_DOUBLE, MPI_MAX, peers_) != MPI_SUCCESS ||
+      reduce(sums, MPI_DOUBLE, MPI_SUM, peers_) != MPI_SUCCESS || most[0] != 0)
     return;
   const auto work_of = [&](std::size_t i) {
     const std::size_t first = 1 + i * numbers;
@@ -154,15 +154,15 @@ void Communicator::count_neighbour_work() {
 
 std::string Communicator::execute_for_neighbours(const Spec& spec, Decision& decision) {
   const bool by_mpi = spec.intra == Transport::mpi || nodes() > 1;
-  if (const char* const problem = by_mpi ? find_ours() : nullptr) return problem;
+  if (by_mpi && !has_messages()) return no_messages;
   if (forwards(spec)) {
     decision.exchange = decision.sized = find_or_make(neighbour_sized_plans_, spec, [&] {
-      return made_everywhere(agreeing(), [&] { return make_sized_plan_for_neighbours(spec, neighbours_.get()); });
+      return made_everywhere(peers_, [&] { return make_sized_plan_for_neighbours(spec, neighbours_.get()); });
     });
     return decision.exchange ? "" : no_plan;
   }
   Plan* const plan = find_or_make(neighbour_plans_, spec, [&] {
-    return made_everywhere(agreeing(), [&] { return make_plan_for_neighbours(spec, neighbours_.get()); });
+    return made_everywhere(peers_, [&] { return make_plan_for_neighbours(spec, neighbours_.get()); });
   });
   if (!plan) return no_plan;
   if (!few_requests(*plan)) return too_many_requests;

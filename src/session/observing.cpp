@@ -2,7 +2,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
 #include "mpi/report.hpp"
@@ -35,7 +35,7 @@ std::optional<PhaseTimes> Communicator::end_phases() {
 
 int Communicator::trace(const char* name) {
   if (inter_) return MPI_ERR_COMM;
-  if (shape_.ranks > 1 && !make_ours()) return MPI_ERR_OTHER;
+  if (shape_.ranks > 1 && !has_messages()) return MPI_ERR_OTHER;
   int error = MPI_SUCCESS;
   std::FILE* file = nullptr;
   if (rank_ == 0 && !name) error = MPI_ERR_ARG;
@@ -51,7 +51,7 @@ int Communicator::trace(const char* name) {
   try {
     trace = std::make_unique<Trace>();
   } catch (const std::bad_alloc&) { error = MPI_ERR_NO_MEM; }
-  if (shape_.ranks > 1) reduce(std::span(&error, 1), MPI_INT, MPI_MAX, ours_);
+  if (shape_.ranks > 1) reduce(std::span(&error, 1), MPI_INT, MPI_MAX, peers_);
   if (error == MPI_SUCCESS) observe().record(std::move(trace), file);
   else if (file) std::fclose(file);
   return error;
@@ -62,18 +62,16 @@ void Communicator::trace_as_told() {
   int ours = said().world_rank == 0 && !context().traced.exchange(true);
   reduce(std::span(&ours, 1), MPI_INT, MPI_MAX, user_);
   if (!ours) return;
-  const char* const problem = shape_.ranks > 1 ? find_ours() : nullptr;  // the application does not know of this
-  if (!problem) trace(options_.trace.file.c_str());
-  else if (rank_ == 0) say_once("warning: the call is not traced: " + std::string(problem));
+  if (shape_.ranks == 1 || has_messages()) trace(options_.trace.file.c_str());
+  else if (rank_ == 0) say_once("warning: the call is not traced: " + std::string(no_messages));
 }
 
 bool Communicator::suits(const Passing& mine) {
   if (!refusal_.empty()) return true;  // not all ranks may check
   if (Post* const to = post()) to->checks(mine.collective);
   const auto now = doing(Doing::checking);
-  find_ours();
   ++checked_;
-  const std::string mistake = mistake_of_ranks(mine, agreeing());
+  const std::string mistake = mistake_of_ranks(mine, user_);
   if (!mistake.empty() && rank_ == 0)
     say("error: call " + std::to_string(checked_) + " of MPI_" + std::string(name_of(mine.collective)) + " on " +
         std::to_string(shape_.ranks) + " ranks: " + mistake);
@@ -128,7 +126,7 @@ void Communicator::write_trace(const Tally& call, std::int64_t bytes_sent) {
   TracedCall traced{std::string(name_of(call.collective)), call.algorithm, call.reason, shape_.ranks,
                     std::vector<std::int32_t>(static_cast<std::size_t>(shape_.ranks), 0)};
   if (shape_.ranks > 1 && find_nodes().empty()) traced.nodes = shape_.hierarchy.front();
-  collect_trace(*observer_->trace(), traced, bytes_sent, ours_, rank_, observer_->file());
+  collect_trace(*observer_->trace(), traced, bytes_sent, team_.get(), rank_, observer_->file());
   if (const std::string problem = observer_->written(); !problem.empty())
     say_once("warning: the trace could not be written to the end: " + problem);
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "choose/first_calls.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "schedule/names.hpp"
 #include "session/communicator.hpp"
 

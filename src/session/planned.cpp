@@ -8,10 +8,10 @@
 
 namespace swapmeet {
 
-Planned::Planned(Request request, Executor executor, PlanComm comm, std::uint16_t exchanges, double expected_seconds,
-                 StartedTuning::Ranks ranks)
-    : execution_(std::move(request)), executor_(std::move(executor)), comm_(std::move(comm)),
-      goes_on_in_progress_(!comm_.by_mpi || !progress_is_locked()), exchanges_(exchanges),
+Planned::Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
+                 double expected_seconds, StartedTuning::Ranks ranks)
+    : execution_(std::move(request)), executor_(std::move(executor)), team_(std::move(team)),
+      goes_on_in_progress_(!team_->by_mpi || !progress_is_locked()), exchanges_(exchanges),
       expected_seconds_(expected_seconds), spec_text_(to_text(executor_.spec)) {
   if (executor_.single) {
     tuning_.emplace(std::move(ranks), executor_.spec, [] { return true; });
@@ -22,19 +22,15 @@ Planned::Planned(Request request, Executor executor, PlanComm comm, std::uint16_
 
 Planned::~Planned() {
   handle_.reset();  // calls of MPI below make progress, in which revoke() might come
-  int finalised = 0;
-  PMPI_Finalized(&finalised);
   executor_.exchange.reset();
   executor_.single.reset();
   executor_.neighbours.reset();
   context().share_bytes -= executor_.share_bytes;
   context().under_way->forget();
-  if (!comm_.own || (comm_.kept && comm_.kept->give_back(comm_.number, sound_)) || finalised) return;
-  PlanComms::free(comm_.handle);
 }
 
 int Planned::start() {
-  if (on_host()) return execution_.start_on_host(comm_.handle);
+  if (on_host()) return execution_.start_on_host(team_->peers.comm);
   if (tallies_.front()) began_ = std::chrono::steady_clock::now();
   settles_ = tuning_ && tuning_->begins(PMPI_Wtime());
   if (!settles_) begin();
@@ -44,7 +40,7 @@ int Planned::start() {
 void Planned::begin() {
   if (tuning_) arm_ = tuning_->next();
   Exchange& exchange = arm_ == StartedTuning::Arm::single ? *executor_.single : *executor_.exchange;
-  execution_.start(exchange, {comm_.handle, ++exchanges_, MPI_SUCCESS, false}, comm_.handle);
+  execution_.start(exchange, {&team_->peers, ++exchanges_, MPI_SUCCESS, false}, team_->peers.alone);
 }
 
 /// Whether that is over.
@@ -68,7 +64,6 @@ void Planned::advance() {
 
 void Planned::over(int error) {
   result_ = error;
-  sound_ = sound_ && !error;
   if (Tally* const tally = tallies_[static_cast<std::size_t>(arm_)])
     tally->add(execution_.request().sent_bytes(), std::chrono::steady_clock::now() - began_,
                execution_.request().sent_blocks());
@@ -77,8 +72,7 @@ void Planned::over(int error) {
 }
 
 void Planned::revoke() {
-  sound_ = false;
-  if (comm_.own) swapmeet::revoke(comm_.handle);
+  if (team_->team) team_->team->end();
   if (executor_.neighbours) executor_.neighbours->end();
 }
 

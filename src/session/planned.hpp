@@ -1,4 +1,5 @@
-/// An exchange that the application has planned: what executes it, again and again, on a communicator of its own.
+/// An exchange that the application has planned: what executes it, again and again, by a team of its own, for its exchanges may come
+/// in another order than those of others.
 #pragma once
 
 #include <array>
@@ -14,9 +15,9 @@
 #include "observe/statistics.hpp"
 #include "mpi/coroutine.hpp"
 #include "session/execution.hpp"
-#include "session/plan_comms.hpp"
 #include "session/started_tuning.hpp"
 #include "session/under_way.hpp"
+#include "team/team.hpp"
 
 namespace swapmeet {
 
@@ -30,21 +31,31 @@ struct Executor {
   std::unique_ptr<Exchange> single{};        ///< by single_step(), which starts try; nullptr: they try nothing
 };
 
-/// On which the exchanges of a plan are.
-struct PlanComm {
-  MPI_Comm handle;      ///< of all its ranks; of this rank alone, to pack on, where they need none
-  bool own = false;     ///< of the plan, which frees it
+/// The ranks of a plan.
+struct PlanTeam {
+  /// `job_ranks`: as of Team; nullptr: the plan is the host MPI's.
+  PlanTeam(Job& job, const std::shared_ptr<const std::vector<int>>& job_ranks, Rank rank, MPI_Comm user, MPI_Comm alone)
+      : peers(user) {
+    peers.alone = alone;
+    if (!job_ranks) return;
+    team.emplace(job, job_ranks, rank, user);
+    peers.team = &*team;
+  }
+  PlanTeam(const PlanTeam&) = delete;
+  PlanTeam& operator=(const PlanTeam&) = delete;
+
+  bool has_messages() const { return team && team->has_messages(); }
+
+  std::optional<Team> team;
+  Peers peers;
   bool by_mpi = false;  ///< some messages are of the host MPI, or all
-  int number = -1;      ///< of `kept`; negative: it is not kept
-  std::shared_ptr<PlanComms> kept{};
 };
 
 class Planned final : public Ongoing {
  public:
-  /// `comm`: not of its own, and of several ranks, only with an executor that leaves everything to the host MPI.
   /// `expected_seconds`: negative if nobody knows. `ranks`: those that try.
-  Planned(Request request, Executor executor, PlanComm comm, std::uint16_t exchanges, double expected_seconds,
-          StartedTuning::Ranks ranks);
+  Planned(Request request, Executor executor, std::unique_ptr<PlanTeam> team, std::uint16_t exchanges,
+          double expected_seconds, StartedTuning::Ranks ranks);
   ~Planned() override;
 
   /// Is called, with `state` and the result, when an exchange is over; whoever moves it on. Before the first start.
@@ -71,8 +82,13 @@ class Planned final : public Ongoing {
   Rest rest() override;
   bool goes_on_in_progress() const override { return goes_on_in_progress_; }
 
-  /// The application revokes the communicator: no rank is to wait for another in this any more. Local.
+  /// The application has revoked the communicator, or a rank has died: no rank is to wait for another in this any more. Local.
   void revoke();
+
+  /// The communicator is gone.
+  void outlives_communicator() {
+    if (team_->team) team_->team->called(MPI_COMM_NULL);
+  }
 
   /// For who may have to call revoke(): nullptr once this is gone.
   std::weak_ptr<Planned* const> handle() const { return handle_; }
@@ -101,8 +117,7 @@ class Planned final : public Ongoing {
   StartedTuning::Arm arm_ = StartedTuning::Arm::usual;  ///< of the last exchange
   std::array<Tally*, 2> tallies_{};                     ///< of each arm; nullptr: nobody counts
   std::chrono::steady_clock::time_point began_{};       ///< if somebody does
-  PlanComm comm_;
-  bool sound_ = true;  ///< no exchange has failed
+  const std::unique_ptr<PlanTeam> team_;
   bool goes_on_in_progress_;
   std::uint16_t exchanges_;
   double expected_seconds_;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/outcome.hpp"
 #include "session/communicator.hpp"
 #include "session/context.hpp"
@@ -35,14 +35,15 @@ const char* native_fails(const Request& request, Rank ranks) {
 
 /// The shortest time in microseconds of a message of so many bytes, each way at a time, between this rank and its
 /// neighbour.
-double exchange_us(std::span<char> buffer, int bytes, Rank partner, MPI_Comm comm) {
+double exchange_us(std::span<char> buffer, int bytes, Rank partner, const Team& team) {
   constexpr int repetitions = 20;
   double shortest = std::numeric_limits<double>::max();
   for (int i = 0; i < repetitions; ++i) {
     const double begin = PMPI_Wtime();
     again([&]() -> int {
-      return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, partner, 0, buffer.data() + bytes, bytes, MPI_BYTE, partner,
-                           0, comm, MPI_STATUS_IGNORE);
+      const int tag = team.tags().of(Kind::probe, 0), to = team.address(partner);
+      return PMPI_Sendrecv(buffer.data(), bytes, MPI_BYTE, to, team.tag_to(partner, tag), buffer.data() + bytes, bytes,
+                           MPI_BYTE, to, team.tag_here(tag), team.comm(), MPI_STATUS_IGNORE);
     });
     shortest = std::min(shortest, 1e6 * (PMPI_Wtime() - begin));
   }
@@ -53,14 +54,15 @@ double exchange_us(std::span<char> buffer, int bytes, Rank partner, MPI_Comm com
 constexpr int large = 32 << 10;
 
 /// Messages as they are measured between pairs of ranks; the slowest counts. `buffer`: of two large ones. Collective.
-Machine measured(std::span<char> buffer, Rank rank, Rank ranks, MPI_Comm comm) {
+Machine measured(std::span<char> buffer, const Peers& peers) {
+  const Rank rank = peers.team->rank(), ranks = peers.team->ranks();
   const Rank partner = rank ^ 1;
   double times[2] = {0, 0};  // of a message, and of a byte
   if (partner < ranks) {
-    times[0] = exchange_us(buffer, 1, partner, comm);
-    times[1] = std::max(0.0, exchange_us(buffer, large, partner, comm) - times[0]) / large;
+    times[0] = exchange_us(buffer, 1, partner, *peers.team);
+    times[1] = std::max(0.0, exchange_us(buffer, large, partner, *peers.team) - times[0]) / large;
   }
-  reduce(std::span(times), MPI_DOUBLE, MPI_MAX, comm);
+  reduce(std::span(times), MPI_DOUBLE, MPI_MAX, peers);
   Machine machine;
   machine.within.latency_us = times[0];
   machine.within.byte_ns = 1e3 * times[1];
@@ -69,10 +71,10 @@ Machine measured(std::span<char> buffer, Rank rank, Rank ranks, MPI_Comm comm) {
 }
 
 /// Bytes of a block on average over all ranks. Collective.
-double mean_block_bytes(const Blocks& send, Rank ranks, MPI_Comm comm) {
+double mean_block_bytes(const Blocks& send, Rank ranks, const Peers& peers) {
   double bytes = 0;
   for (Rank i = 0; i < ranks; ++i) bytes += static_cast<double>(send.bytes(i));
-  reduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, comm);
+  reduce(std::span(&bytes, 1), MPI_DOUBLE, MPI_SUM, peers);
   return bytes / ranks / ranks;
 }
 
@@ -103,8 +105,7 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (problem.empty()) problem = "no memory";
   }
   const bool sound = request && problem.empty();
-  std::uint64_t idle = plan_comms_->idle();
-  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_, idle);
+  const bool agreed = inter_ || same_everywhere(sound ? fingerprint(options, request) : 0, user_);
   error = MPI_ERR_ARG;
   if (sound && !agreed) problem = "other ranks gave another spec or function, or arguments that cannot be right";
   if (!sound || !agreed) return nullptr;
@@ -119,23 +120,36 @@ std::unique_ptr<Planned> Communicator::plan(std::optional<Request> request, cons
     if (options && options->algorithm && choice.spec.family == Family::native && choice.spec != *wanted.algorithm)
       return problem = choice.reason, nullptr;
   }
-  return make_planned(*std::move(request), std::move(choice), false, idle, buffer, problem, error);
+  // the host MPI can start what it does in the order of the application's calls only; without a spec, ranks may disagree
+  const bool native = wanted.algorithm && *wanted.algorithm == Spec{};
+  const bool by_host = (native && (options || refusal_.empty())) || !device_.empty();
+  if (choice.spec == Spec{} && !by_host && has_messages())
+    choice = {*parse_spec("spread-out"), choice.reason + "; plans of the host MPI keep no order of their own"};
+  auto team =
+      std::make_unique<PlanTeam>(context().job, team_ ? team_->job_ranks() : nullptr, rank_, user_, peers_.alone);
+  if (team->team && (error = team->team->tell_numbers(user_))) return problem = "MPI has failed", nullptr;
+  return make_planned(*std::move(request), std::move(choice), false, std::move(team), buffer, problem, error);
 }
 
-/// Whether all ranks plan the same, sound request. `idle` becomes those of the communicators for plans that have none on any
-/// rank. Once they have joined, it brings along what those of a node offer for the plan. Collective.
-bool Communicator::agree_to_plan(const std::optional<Request>& request, std::uint64_t& idle) {
+/// Whether all ranks plan the same, sound request, for which they tell one another the numbers of `team`. Once they have joined, it
+/// brings along what those of a node offer for the plan. Collective.
+bool Communicator::agree_to_plan(const std::optional<Request>& request, PlanTeam& team) {
   struct Told {
-    std::uint64_t asked_for, idle;
+    std::uint64_t asked_for;
+    std::int32_t number;
     JoinOffer offer;
   };
   const std::uint64_t asked_for = request ? fingerprint(std::nullopt, request) : 0;
-  idle = plan_comms_->idle();
-  if (!joined_) return same_everywhere(asked_for, agreeing(), idle) && request;
-  offer_ = Neighbours::offer(context().share_bytes, context().arenas);
+  if (joined_) offer_ = Neighbours::offer(context().share_bytes, context().arenas);
   std::vector<Told> all;
-  const bool heard = gather(Told{asked_for, idle, *offer_}, all, agreeing()) == MPI_SUCCESS;
-  for (const Told& one : all) offers_.push_back(one.offer), idle &= one.idle;
+  const Told mine{asked_for, team.team->number(), joined_ ? *offer_ : JoinOffer{}};
+  const bool heard = gather(mine, all, peers_) == MPI_SUCCESS;
+  std::vector<std::int32_t> numbers;
+  for (const Told& one : all) {
+    numbers.push_back(one.number);
+    if (joined_) offers_.push_back(one.offer);
+  }
+  if (heard) team.team->hear(numbers);
   return heard && request && std::ranges::all_of(all, [&](const Told& one) { return one.asked_for == asked_for; });
 }
 
@@ -146,8 +160,8 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
     Communicator& communicator;
     ~Offered() { communicator.withdraw(); }
   } offered{*this};
-  std::uint64_t idle = 0;
-  if (!agree_to_plan(request, idle)) return nullptr;
+  auto team = std::make_unique<PlanTeam>(context().job, team_->job_ranks(), rank_, user_, peers_.alone);
+  if (!agree_to_plan(request, *team)) return nullptr;
   const Collective collective = request->collective;
   Choice choice = choice_for(*request, options_);
   const auto host = [&](const std::string& reason) {
@@ -162,7 +176,7 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   std::string problem;
   int error = MPI_SUCCESS;
   std::unique_ptr<Planned> planned =
-      make_planned(*std::move(request), std::move(choice), true, idle, {}, problem, error);
+      make_planned(*std::move(request), std::move(choice), true, std::move(team), {}, problem, error);
   if (!planned) return host(problem);
   explain_plan(collective, *this, planned->spec(), planned->reason() + advanced_by());
   if (options_.statistics)
@@ -172,63 +186,39 @@ std::unique_ptr<Planned> Communicator::plan_persistent(std::optional<Request> re
   return planned;
 }
 
-void Communicator::try_single_step(Executor& executor, const Request& request, MPI_Comm comm) {
+void Communicator::try_single_step(Executor& executor, const Request& request) {
   if (!tries(request.collective, shape_, options_) || nodes() <= 1 || !executor.exchange || !request.send ||
       is_single_step(executor.spec) || !may_try(single_step(), request.collective))
     return;
-  executor.single = made_everywhere(comm, [&] { return make_plan(single_step(), nullptr); });
-}
-
-constexpr const char* few_left = "plans have half of the communicators that MPI has";
-
-/// One that no plan has, or a new one.
-const char* Communicator::find_comm(PlanComm& comm, bool for_request, std::uint64_t idle) {
-  comm.kept = plan_comms_;
-  comm.handle = comm.kept->take(idle, comm.number);
-  if (comm.number >= 0) return nullptr;
-  if (!(idle & PlanComms::room)) return few_left;
-  if (for_request) {
-    const MadeComm made = another();
-    comm.handle = made.comm;
-    if (made.problem) return made.problem;
-  } else {
-    const ApplicationMakes makes;
-    comm.handle = same_ranks(user_);
-    if (comm.handle == MPI_COMM_NULL) return none_left;
-  }
-  comm.number = comm.kept->add(comm.handle);
-  return nullptr;
+  executor.single = made_everywhere(peers_, [&] { return make_plan(single_step(), nullptr); });
 }
 
 std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choice, bool for_request,
-                                                    std::uint64_t idle, std::span<char> buffer, std::string& problem,
-                                                    int& error) {
+                                                    std::unique_ptr<PlanTeam> team, std::span<char> buffer,
+                                                    std::string& problem, int& error) {
   const Collective collective = request.collective;
   const bool sized = of_unequal_blocks(collective) && needs_sizes(choice.spec);
-  // what is measured of the network, too, are messages, which receives of the application for any source would take
-  const bool messages = !for_request || sized || sends_messages(collective, choice.spec);
-  PlanComm comm{user_};
-  comm.own = messages && !inter_;
-  if (const char* const none = comm.own ? find_comm(comm, for_request, idle) : nullptr)
-    return error = MPI_ERR_OTHER, problem = none, nullptr;
+  const bool messages = sized || sends_messages(collective, choice.spec);
+  const bool native = choice.spec == Spec{};
+  if (messages && !native && !team->has_messages()) return error = MPI_ERR_OTHER, problem = no_messages, nullptr;
+  const Peers& peers = team->peers;
   std::uint16_t exchanges = 0;
-  Executor executor = executor_for(std::move(choice), request, comm.handle, exchanges);
-  if (executor.spec == Spec{} && !for_request && comm.own)
+  Executor executor = executor_for(std::move(choice), request, peers, exchanges);
+  if (executor.spec == Spec{} && !for_request && team->has_messages())
     if (const char* const fails = native_fails(request, shape_.ranks))
-      executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request,
-                              comm.handle, exchanges);
-  if (for_request) try_single_step(executor, request, comm.handle);
+      executor = executor_for({*parse_spec("spread-out"), executor.reason + "; the MPI's own " + fails}, request, peers,
+                              exchanges);
+  if (for_request) try_single_step(executor, request);
   double expected = -1;
-  if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()))
-    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, comm.handle), buffer,
-                                comm.handle);
-  comm.by_mpi = !executor.exchange || sends_messages(collective, executor.spec);
+  if (executor.spec.family != Family::native && !of_neighbours(collective) && (machine_ || !buffer.empty()) &&
+      team->has_messages())
+    expected = expected_seconds(executor.spec, mean_block_bytes(request.sent(), shape_.ranks, peers), buffer);
+  team->by_mpi = !executor.exchange || sends_messages(collective, executor.spec);
   std::unique_ptr<Planned> planned;
   const std::string name = name_of_plan(collective);
   try {
-    StartedTuning::Ranks ranks = those_that_try(comm.handle, name);
-    if (!comm.own && !inter_) comm.handle = context().alone();
-    planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(comm), exchanges, expected,
+    StartedTuning::Ranks ranks = those_that_try(peers, name);
+    planned = std::make_unique<Planned>(std::move(request), std::move(executor), std::move(team), exchanges, expected,
                                         std::move(ranks));
   } catch (const std::bad_alloc&) {}
   enum : std::int64_t { there, on_host, no_memory };
@@ -245,7 +235,8 @@ std::unique_ptr<Planned> Communicator::make_planned(Request request, Choice choi
   return planned;
 }
 
-Executor Communicator::executor_for(Choice choice, const Request& request, MPI_Comm comm, std::uint16_t& exchanges) {
+Executor Communicator::executor_for(Choice choice, const Request& request, const Peers& peers,
+                                    std::uint16_t& exchanges) {
   Executor executor{choice.spec, std::move(choice.reason)};
   const auto leave_to_host = [&](const char* why) {
     context().share_bytes -= executor.share_bytes;
@@ -260,7 +251,7 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     return neighbours ? make_plan_for_neighbours(spec, within_node) : make_plan(spec, within_node);
   };
   if (spec.intra != Transport::mpi) {  // of its own: plans are under way side by side, and move on in any order
-    Neighbours::Joined joined = join_over(comm, executor.share_bytes, [&](Neighbours* within_node) {
+    Neighbours::Joined joined = join_over(executor.share_bytes, [&](Neighbours* within_node) {
       if (!sized) plan = make(within_node);
       return plan ? plan->working_blocks() : Neighbours::unprepared;
     });
@@ -269,17 +260,17 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
     if (joined.prepared == Neighbours::unprepared) plan.reset();
     else plan->share_working_blocks(joined.prepared);
   } else if (!sized) {
-    plan = made_everywhere(comm, [&] { return make(nullptr); });
+    plan = made_everywhere(peers_, [&] { return make(nullptr); });
   }
   const Blocks receive = request.received(), send = request.sent();
   const std::int64_t block_bytes = of_unequal_blocks(request.collective) ? 0 : receive.bytes(0);
   if (sized) {
-    std::unique_ptr<SizedPlan> plan = made_everywhere(comm, [&] {
+    std::unique_ptr<SizedPlan> plan = made_everywhere(peers_, [&] {
       return neighbours ? make_sized_plan_for_neighbours(spec, executor.neighbours.get())
-                        : make_sized_plan(spec, executor.neighbours.get());
+                        : make_sized_plan(spec, executor.neighbours.get(), false);
     });
     if (!plan) return leave_to_host(no_plan);
-    if (!plan->agree(send, receive, options_.scratch_limit_bytes, {comm, ++exchanges})) plan->send_all_directly();
+    if (!plan->agree(send, receive, options_.scratch_limit_bytes, {&peers, ++exchanges})) plan->send_all_directly();
     executor.exchange = std::move(plan);
     return executor;
   }
@@ -294,8 +285,8 @@ Executor Communicator::executor_for(Choice choice, const Request& request, MPI_C
   return executor;
 }
 
-double Communicator::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer, MPI_Comm comm) {
-  if (!machine_) machine_ = measured(buffer, rank_, shape_.ranks, comm);
+double Communicator::expected_seconds(const Spec& spec, double block_bytes, std::span<char> buffer) {
+  if (!machine_) machine_ = measured(buffer, peers_);
   Work work;
   count_work(spec, shape_, Nodes(shape_), work);
   return 1e-6 * price(work, *machine_, Model::hockney, static_cast<std::int64_t>(block_bytes)).total();

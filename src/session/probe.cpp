@@ -11,7 +11,7 @@
 
 #include "buffers/forward.hpp"
 #include "exchange/lost_data.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/outcome.hpp"
 
 namespace swapmeet {
@@ -22,7 +22,6 @@ constexpr std::array<std::int64_t, 4> sizes{8, 1 << 10, 8 << 10, 64 << 10};
 constexpr std::int64_t unanswered = 4;  ///< bytes of a message that no answer is sent to
 constexpr int in_a_row = 8;
 constexpr int rounds = 3;
-constexpr int tag = 0;
 constexpr double share = 0.005, most_s = 0.02;
 constexpr double growth = 8;  ///< so much longer a message of the next size may take
 
@@ -55,20 +54,24 @@ struct KnownNetwork {
 /// What is sent has no meaning: memory for it is always there.
 class Pair {
  public:
-  Pair(MPI_Comm comm, Rank other) : comm_(comm), other_(other) {}
+  Pair(const Team& team, Rank other) : team_(team), other_(other) {}
 
   int send(std::int64_t bytes) {
     const Part part = data_.dropped(bytes);
-    return again(PMPI_Send, part.address, static_cast<int>(part.count), part.type, other_, tag, comm_);
+    return again(PMPI_Send, part.address, static_cast<int>(part.count), part.type, team_.address(other_),
+                 team_.tag_to(other_, tag()), team_.comm());
   }
   int receive(MPI_Status& status) {
     const Part part = data_.dropped(sizes.back());
-    return again(PMPI_Recv, part.address, static_cast<int>(part.count), part.type, other_, tag, comm_, &status);
+    return again(PMPI_Recv, part.address, static_cast<int>(part.count), part.type, team_.address(other_),
+                 team_.tag_here(tag()), team_.comm(), &status);
   }
 
  private:
+  int tag() const { return team_.tags().of(Kind::probe, 0); }
+
   LostData data_;
-  MPI_Comm comm_;
+  const Team& team_;
   Rank other_;
 };
 
@@ -167,9 +170,9 @@ void answer(Pair& pair) {
 
 }  // namespace
 
-MeasuredNetwork probe_network(MPI_Comm comm, MPI_Comm together, Rank rank, Rank partner) {
+MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner) {
   MeasuredNetwork network;
-  Pair pair(comm, rank == 0 ? partner : 0);
+  Pair pair(*peers.team, rank == 0 ? partner : 0);
   if (rank == partner) answer(pair);
   if (rank == 0) {
     Probed probed = known_network.get();
@@ -182,7 +185,7 @@ MeasuredNetwork probe_network(MPI_Comm comm, MPI_Comm together, Rank rank, Rank 
   }
   std::array numbers{network.start_us, network.message_us, network.byte_ns,
                      network.piece_us, network.copy_ns,    network.took_us};
-  if (broadcast(numbers.data(), sizeof numbers, 0, together) != MPI_SUCCESS) return {};
+  if (broadcast(numbers.data(), sizeof numbers, 0, peers) != MPI_SUCCESS) return {};
   return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
 }
 

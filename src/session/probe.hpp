@@ -3,16 +3,16 @@
 #pragma once
 
 #include "choose/description.hpp"
-#include "mpi/mpi.hpp"
 #include "schedule/schedule.hpp"
+#include "team/peers.hpp"
 
 namespace swapmeet {
 
 /// By messages of 8 B to 64 KiB there and back between rank 0 and `partner`, the shortest of three each, by eight small
 /// ones in a row, and by copies of rank 0. Takes at most 0.5 % of the time since rank 0 began, and 20 ms: what is expected
 /// to take more than is left is left out, and measured when it is asked for again, and time has gone by. What the process of
-/// rank 0 has measured before holds on. Collective over `comm`, on which no other message may be under way, and `together`,
-/// which has the same ranks and on which they learn the result; the same on all ranks.
-MeasuredNetwork probe_network(MPI_Comm comm, MPI_Comm together, Rank rank, Rank partner);
+/// rank 0 has measured before holds on. Collective over `peers`, among whom no other
+/// message may be under way; the same on all ranks.
+MeasuredNetwork probe_network(const Peers& peers, Rank rank, Rank partner);
 
 }  // namespace swapmeet

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "mpi/guard.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "session/census.hpp"
 #include "session/disagreement.hpp"
 #include "session/context.hpp"
@@ -53,15 +53,9 @@ std::string sharing(double ranks_per_core) {
 
 }  // namespace
 
-void Communicator::finish_arrival() {
-  finish_suspended(arrival_);
-  if (ours_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(ours_, MPI_ERRORS_RETURN);
-}
-
 void Communicator::finish_setting_up() {
-  if (arrival_ != MPI_REQUEST_NULL) finish_arrival();
   if (met_) return;
-  meet();
+  told_.empty() ? meet() : end_meeting();
   if (!refusal_.empty()) trace_nothing();
   if (options_.recording()) record(context().recorder);
 }
@@ -81,10 +75,35 @@ std::vector<char> Communicator::to_carry(const FirstCall& first) {
   return {blocks, blocks + bytes * shape_.ranks};
 }
 
-/// Collective.
 void Communicator::meet(const FirstCall* first) {
   met_ = true;
   const auto now = doing(Doing::meeting);
+  mine_ = introduce();
+  if (first) carried_ = to_carry(*first);
+  Census census = take_census(mine_, user_, carried_);
+  make_job(census);
+  learn(std::move(census));
+}
+
+int Communicator::begin_to_meet() {
+  mine_ = introduce();
+  const int error = begin_census(mine_, told_, user_, arrival_);
+  if (error) told_.clear();
+  return error;
+}
+
+void Communicator::end_meeting() {
+  met_ = true;
+  const int error = arrival_ == MPI_REQUEST_NULL ? MPI_SUCCESS : finish_suspended(arrival_);
+  Census census;
+  if (error) census.fault = is_fault(error);
+  else census = read_census(mine_, told_);
+  told_ = {};
+  learn(std::move(census));
+}
+
+/// What this rank tells the others.
+CensusRecord Communicator::introduce() {
   if (rank_ == 0) number_ = context().number_of_communicator();
   const std::uint64_t device = options_.devices_through_host ? 0 : device_in_use();
   offer_ = Neighbours::offer(context().share_bytes, context().arenas);
@@ -103,11 +122,34 @@ void Communicator::meet(const FirstCall* first) {
   mine.sessions = sessions_opened;
   if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
   mine.offer = *offer_;
-  if (first) carried_ = to_carry(*first);
-  Census census = take_census(mine, agreeing(), carried_);
-  locked_ = census.locked;
+  mine.team = team_->number();
+  mine.job = context().job.exists();
+  return mine;
+}
+
+// The library was loaded after MPI_Init. Where several threads may call MPI, another may be making a communicator, and Open MPI makes
+// one at a time.
+void Communicator::make_job(const Census& census) {
+  if (census.job || census.threaded || census.fault || shape_.ranks > most_told_to_all ||
+      shape_.ranks != context().world_ranks)
+    return;
+  context().job.begin();
+  JobFacts mine = facts_of(context().options);
+  mine.locked = census.locked;
+  context().job.agree(mine);
+  auto numbered = std::make_unique<Team>(context().job, team_->job_ranks(), rank_, user_);
+  if (numbered->tell_numbers(user_) != MPI_SUCCESS) return;
+  team_ = std::move(numbered);
+  peers_.team = team_.get();
+}
+
+void Communicator::learn(Census census) {
+  if (!census.teams.empty() && census.job) team_->hear(census.teams);
+  else if (census.team_everywhere >= 0) team_->hear_same(census.team_everywhere);
+  else if (census.job && census.teams.empty() && !census.fault) team_->tell_numbers(user_);
+  locked_ |= census.locked;
   threaded_ = census.threaded;
-  starts_on_host_ = census.starts_on_host;
+  starts_on_host_ |= census.starts_on_host;
   some_observed_ = census.observed;
   number_ = census.number;
   hosts_ = std::move(census.hosts);
@@ -125,9 +167,10 @@ void Communicator::meet(const FirstCall* first) {
     return;
   }
   refusal_ = "the ranks disagree on the SWAPMEET_ variables";
-  warn_once(refusal_, disagreement(options_, agreeing()) +
+  if (Coroutine::here() && !has_messages()) return;  // by which they would tell one another more
+  warn_once(refusal_, disagreement(options_, peers_) +
                           "; using the host MPI. Give every rank the same environment, and the same tuning file.");
-  tell_problems(options_, agreeing());
+  tell_problems(options_, peers_);
 }
 
 bool Communicator::can_be_shared() {
@@ -138,10 +181,10 @@ bool Communicator::can_be_shared() {
 void Communicator::use_memory() {
   std::string recalled = std::exchange(recalled_, {}).text;
   recalled.resize(std::exchange(recalled_bytes_, 0));
-  const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, agreeing()) == MPI_SUCCESS;
+  const bool had = broadcast(recalled.data(), static_cast<int>(recalled.size()), 0, peers_) == MPI_SUCCESS;
   TextHash hash;
   hash.add(recalled);
-  if (!same_everywhere(had ? hash.value() : 0, agreeing())) return;
+  if (!same_everywhere(had ? hash.value() : 0, peers_)) return;
   chosen_.reset();
   for (Evidence& one : usable(parse_recalled(recalled))) knowledge_.evidence.push_back(std::move(one));
 }
@@ -163,28 +206,14 @@ void Communicator::leave_devices_alone(std::string_view driver) {
 /// Not where it would be in the way of the host MPI's progress.
 void Communicator::describe_network() {
   if (simulated || nodes() == 1 || options_.trials_share == 0 || options_.algorithm || Coroutine::here()) return;
-  if (knowledge_.network.complete() || find_ours()) return;
+  if (knowledge_.network.complete() || !has_messages()) return;
   const std::vector<std::int32_t>& nodes = shape_.hierarchy.front();
   const auto other = std::ranges::find_if(nodes, [&](std::int32_t node) { return node != nodes[0]; });
-  const MeasuredNetwork network = probe_network(ours_, user_, rank_, static_cast<Rank>(other - nodes.begin()));
+  const MeasuredNetwork network = probe_network(peers_, rank_, static_cast<Rank>(other - nodes.begin()));
   if (!swapmeet::describe_network(network, knowledge_)) return;
   chosen_.reset();
   if (options_.explain && rank_ == 0)
     say_once("between nodes: " + to_text(network) + sharing(knowledge_.ranks_per_core));
-}
-
-bool Communicator::make_ours() {
-  const ApplicationMakes makes;
-  if (ours_ == MPI_COMM_NULL) ours_ = same_ranks(user_);
-  return ours_ != MPI_COMM_NULL;
-}
-
-const char* Communicator::find_ours() {
-  if (ours_ != MPI_COMM_NULL) return nullptr;
-  if (asked_for_ours_++ > 0 && !std::has_single_bit(asked_for_ours_)) return made_meanwhile;  // it takes messages
-  const MadeComm made = another();
-  ours_ = made.comm;
-  return made.problem;
 }
 
 std::string Communicator::find_nodes() {
@@ -192,8 +221,7 @@ std::string Communicator::find_nodes() {
   if (!options_.hierarchy) return "SWAPMEET_NODES cannot be used";
   std::optional<Hierarchy> levels;
   if (!options_.nodes.empty()) levels = translated(*options_.hierarchy, user_);
-  else if (!hosts_.empty() || gather(host_number(), hosts_, agreeing()) == MPI_SUCCESS)
-    levels = {nodes_of_hosts(hosts_)};
+  else if (!hosts_.empty() || gather(host_number(), hosts_, peers_) == MPI_SUCCESS) levels = {nodes_of_hosts(hosts_)};
   if (!levels) return "the nodes of its ranks cannot be found out";
   shape_.hierarchy = *std::move(levels);
   std::vector<std::int32_t> nodes = shape_.hierarchy.front();
@@ -209,7 +237,7 @@ void Communicator::join(const Spec& likely) {
   const auto now = doing(Doing::joining);
   std::unique_ptr<Plan> plan;
   const bool plans = likely.family != Family::native && !needs_sizes(likely) && likely.order != Order::topology;
-  Neighbours::Joined joined = join_over(agreeing(), share_bytes_, [&](Neighbours* neighbours) {
+  Neighbours::Joined joined = join_over(share_bytes_, [&](Neighbours* neighbours) {
     if (plans) plan = make_plan(likely, neighbours);
     return plan ? plan->working_blocks() : Neighbours::unprepared;
   });
@@ -220,10 +248,9 @@ void Communicator::join(const Spec& likely) {
   plans_.push_back(std::move(plan));
 }
 
-Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_bytes,
-                                           const Neighbours::Prepare& prepare) {
+Neighbours::Joined Communicator::join_over(std::int64_t& share_bytes, const Neighbours::Prepare& prepare) {
   Context& all = context();
-  const NodeGroup group(comm, shape_.hierarchy.front());
+  const NodeGroup group(peers_, shape_.hierarchy.front());
   std::vector<JoinOffer> offers;
   if (!offers_.empty()) offers = group.of_node(std::exchange(offers_, {}));
   else if (const JoinOffer mine = offer_ ? *offer_ : Neighbours::offer(all.share_bytes, all.arenas);
@@ -236,8 +263,8 @@ Neighbours::Joined Communicator::join_over(MPI_Comm comm, std::int64_t& share_by
   const auto members = static_cast<std::int64_t>(offers.size());
   Crowd::of_this_process().has_ranks(members);
   const auto most_members = std::max<std::int64_t>(members, std::min<std::int64_t>(all.world_ranks, processors()));
-  Neighbours::Joined joined =
-      Neighbours::join(comm, group, offers, options_.shm_limit_bytes / most_members, all.regions, all.arenas, prepare);
+  Neighbours::Joined joined = Neighbours::join(peers_, group, offers, options_.shm_limit_bytes / most_members,
+                                               all.regions, all.arenas, prepare);
   share_bytes = joined.neighbours ? static_cast<std::int64_t>(joined.neighbours->shared_bytes()) / members : 0;
   all.share_bytes += share_bytes;
   return joined;

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "exchange/sparse_links.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/outcome.hpp"
 #include "mpi/report.hpp"
@@ -45,7 +45,8 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
   if (ended_) return fault_on(user_);
   if (const int error = prepare_sparse()) return error;
   const SparsePlan& plan = *sparse_;
-  SparseLinks links(request.blocks, request.sends, ours_, packing(), tags_, ++sparse_calls_, sparse_->counts);
+  const ErrorsReturn quiet(user_);
+  SparseLinks links(request.blocks, request.sends, peers_, tags_, ++sparse_calls_, sparse_->counts);
   int error = MPI_SUCCESS;
   if (plan.route) {
     using Passed = SparseForwarding<SparseLinks>;
@@ -66,7 +67,7 @@ int Communicator::sparse_alltoallv(const SparseRequest& request, Arrivals& arriv
 /// Collective on the first call, and on the first after another algorithm was chosen.
 int Communicator::prepare_sparse() {
   if (sparse_) return MPI_SUCCESS;
-  if (shape_.ranks > 1 && !make_ours()) return MPI_ERR_OTHER;
+  if (shape_.ranks > 1 && !has_messages()) return MPI_ERR_OTHER;
   const bool agreed = refusal_.empty() || shape_.ranks == 1;
   const Options& options = agreed ? options_ : Options{};
   if (sparse_wants_nodes(options)) find_nodes();
@@ -83,7 +84,7 @@ int Communicator::prepare_sparse() {
         return MPI_SUCCESS;
       },
       [](int error, const char*) { return error; });
-  if (shape_.ranks > 1 && most_of_any_rank(made ? 0 : 1, ours_) != 0) return MPI_ERR_NO_MEM;
+  if (shape_.ranks > 1 && most_of_any_rank(made ? 0 : 1, peers_) != 0) return MPI_ERR_NO_MEM;
   if (!made) return MPI_ERR_NO_MEM;
   sparse_ = std::move(made);
   if (options.explain && rank_ == 0)

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress.hpp"
 #include "session/communicator.hpp"
@@ -172,7 +172,7 @@ int StartedQueue::begin(std::unique_ptr<One> one, MPI_Request* request) {
   });
 }
 
-std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
+bool StartedQueue::goes_to_host(Collective collective, std::int64_t block_bytes) {
   // The host MPI knows neighbours on the application's communicator only, where it is to be called in order.
   if (communicator_.locked() || of_neighbours(collective)) {
     // what was decided, blocking calls have decided: so on all ranks
@@ -182,13 +182,9 @@ std::optional<MPI_Comm> StartedQueue::goes_to_host(Collective collective, std::i
     const bool ours = decision && decision->exchange && !may_exceed_limits && !(by_mpi && communicator_.locked()) &&
                       !communicator_.starts_on_host();
     if (!decision) communicator_.want(collective, block_bytes);
-    return ours ? std::nullopt : std::optional(communicator_.user());
+    return !ours;
   }
-  if (UnderWay::has(*this) || !communicator_.ready()) return std::nullopt;  // else another thread may be deciding
-  if (communicator_.starts_on_host() || is_nothing_to_host(collective, block_bytes))  // not locked: see above
-    return communicator_.expect_calls(), communicator_.ours();
-  const Decision* const decision = communicator_.decided(collective, block_bytes);
-  return decision && !decision->exchange ? std::optional(communicator_.ours()) : std::nullopt;
+  return is_nothing_to_host(collective, block_bytes);
 }
 
 void StartedQueue::finish() {
@@ -225,14 +221,13 @@ int StartedQueue::start_first(One& one) {
   if (!one.decision || one.decision->sized || preparing_.under_way() || communicator_.nodes() > 1)
     if (const int error = decide(one)) return error;
   if (communicator_.options().explain && std::exchange(one.explained, one.decision) != one.decision)
-    explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {},
-            one.decision->exchange ? advanced_by() : "");
+    explain(name_of_start(one.collective()), one.collective(), communicator_, *one.decision, {}, advanced_by());
   if (post) {
     Post::set(post->number, static_cast<std::int64_t>(communicator_.number()));
     Post::set(post->tally, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(one.decision->tally)));
-    post->does(one.decision->exchange ? Doing::exchanging : Doing::host);
+    post->does(Doing::exchanging);
   }
-  if (!one.decision->exchange) return one.execution.start_on_host(communicator_.ours());
+  if (!one.decision->exchange) return MPI_ERR_NO_MEM;
   Invocation call = communicator_.next_exchange();
   call.waits = false;
   call.clock = post ? &observer_.clock() : nullptr;
@@ -243,8 +238,7 @@ int StartedQueue::start_first(One& one) {
 /// What executes `one`.
 int StartedQueue::decide(One& one) {
   if (!preparing_.under_way() && communicator_.ready()) {
-    if (!one.decision) one.decision = declined(one);
-    if (!one.decision) one.decision = communicator_.decided(one.collective(), one.block_bytes());
+    if (!one.decision) one.decision = decided(one);
     if (!counted_) try {
         count(one);
       } catch (const std::bad_alloc&) {
@@ -253,10 +247,23 @@ int StartedQueue::decide(One& one) {
   }
   if (preparing_.under_way() || settles_ || !one.decision || one.decision->sized)
     if (const int error = prepare(one)) return error;
-  if (one.block_bytes() > one.decision->unchecked_bytes)
-    one.decision =
-        &communicator_.within_limits(*one.decision, one.collective(), !one.execution.request().send, one.block_bytes());
   return MPI_SUCCESS;
+}
+
+/// What has been decided for `one`, as far as it can be executed here; nullptr: it is to be decided.
+Decision* StartedQueue::decided(const One& one) const {
+  Decision* const known = communicator_.decided(one.collective(), one.block_bytes());
+  return known ? instead_of(*known, one, communicator_.known_by_messages(one.collective())) : nullptr;
+}
+
+/// `decision`, if it is ours, within the limits, and does not rest on a call of the host MPI that waits; else `by_messages`.
+Decision* StartedQueue::instead_of(Decision& decision, const One& one, Decision* by_messages) const {
+  const bool by_host =
+      !decision.exchange || (decision.sized && decision.spec().family == Family::native) ||
+      (one.block_bytes() > decision.unchecked_bytes &&
+       !communicator_.within_limits(decision, one.collective(), !one.execution.request().send, one.block_bytes())
+            .exchange);
+  return by_host ? by_messages : &decision;
 }
 
 /// Has what tries another schedule for exchanges like `one` go on, if anything does. Only one does at a time: they could not be
@@ -290,23 +297,13 @@ StartedQueue::Tried* StartedQueue::tried_with(const One& one) {
       Decision& single = communicator_.on_trial(collective, single_step());
       if (single.exchange) (*tried)->single = &single;
     } catch (const std::bad_alloc&) {}  // agreed on by the ranks
-    return most_of_any_rank(!(*tried)->single, communicator_.ours()) == 0;
+    return most_of_any_rank(!(*tried)->single, communicator_.peers()) == 0;
   };
   found = std::make_unique<Tried>(
-      StartedTuning(communicator_.those_that_try(communicator_.ours(), name_of_start(one.collective())), usual->spec(),
+      StartedTuning(communicator_.those_that_try(communicator_.peers(), name_of_start(one.collective())), usual->spec(),
                     make_single),
       usual);
   return found.get();
-}
-
-/// The decision to leave `one` to the host MPI for what all ranks know, once they have met; nullptr: it is to be decided.
-Decision* StartedQueue::declined(const One& one) {
-  const bool native = communicator_.starts_on_host();
-  const bool nothing = is_nothing_to_host(one.collective(), one.block_bytes()) && !communicator_.locked();
-  if (!native && !nothing) return nullptr;
-  communicator_.expect_calls();  // however far this rank was: those that must settle something expect them, too
-  return &communicator_.decline(one.collective(),
-                                native ? "a rank has SWAPMEET_NONBLOCKING=native" : "nothing to send");
 }
 
 /// What the ranks must settle before `one`.
@@ -319,20 +316,22 @@ int StartedQueue::prepare(One& one) {
 /// Waits for the other ranks, in the coroutine.
 int StartedQueue::settle(One& one) {
   communicator_.finish_setting_up();
+  if (!communicator_.has_messages()) return MPI_ERR_OTHER;  // of which this is made
   communicator_.expect_calls();
   if (settles_) {
     Tried& tried = *std::exchange(settles_, nullptr);
     tried.tuning.settle();
     one.decision = &tried.by(tried.tuning.next());
   } else if (!one.decision) {
-    one.decision = declined(one);
-    if (!one.decision) one.decision = &communicator_.decide(one.collective(), one.block_bytes());
+    Decision& decision = communicator_.decide(one.collective(), one.block_bytes());
+    one.decision = instead_of(decision, one, nullptr);
+    if (!one.decision) one.decision = &communicator_.by_messages(one.collective());
   }
   const Request& request = one.execution.request();
   if (one.decision->sized &&
       !one.decision->sized->agree(request.sent(), request.received(), communicator_.options().scratch_limit_bytes,
                                   communicator_.next_exchange()))
-    one.decision = &communicator_.decline(one.collective(), too_much_memory);
+    one.decision = &communicator_.by_messages(one.collective());
   return MPI_SUCCESS;
 }
 

@@ -38,8 +38,9 @@ class StartedQueue final : public Ongoing {
   std::optional<int> start_again(const std::function<bool(const Request&)>& alike, const void* send,
                                  const void* receive, MPI_Request* request);
 
-  /// Whether such an exchange is to be started by the host MPI at once: on this communicator.
-  std::optional<MPI_Comm> goes_to_host(Collective collective, std::int64_t block_bytes);
+  /// Whether such an exchange is to be started by the host MPI at once, on the application's communicator, where it comes in the
+  /// order of the application's calls: so on all ranks.
+  bool goes_to_host(Collective collective, std::int64_t block_bytes);
 
   /// What was decided holds no more. Requires that all that was started is over.
   void decide_anew();
@@ -66,7 +67,8 @@ class StartedQueue final : public Ongoing {
   int decide(One& one);
   void count(One& one);
   Tried* tried_with(const One& one);
-  Decision* declined(const One& one);
+  Decision* decided(const One& one) const;
+  Decision* instead_of(Decision& decision, const One& one, Decision* by_messages) const;
   int prepare(One& one);
   int settle(One& one);
   void over(int error);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 #include "mpi/report.hpp"
 #include "schedule/names.hpp"
 
@@ -86,7 +86,7 @@ void StartedTuning::judge() {
   std::array<double, 2> times_s = {median(times_of(Arm::usual)), first ? least(singles_s) : median(singles_s)};
   std::array<std::int64_t, 2> sums_ns{};  // whose sum is the same on all ranks, in whatever order
   std::ranges::transform(times_s, sums_ns.begin(), [](double time_s) { return std::llround(1e9 * time_s); });
-  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, ranks_.comm) != MPI_SUCCESS) return end();
+  if (reduce(sums_ns, MPI_INT64_T, MPI_SUM, ranks_.peers) != MPI_SUCCESS) return end();
   std::ranges::transform(sums_ns, times_s.begin(),
                          [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / ranks_.number; });
   const auto [usual_s, single_s] = times_s;

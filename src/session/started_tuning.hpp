@@ -13,6 +13,7 @@
 #include "mpi/mpi.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/spec.hpp"
+#include "team/peers.hpp"
 
 namespace swapmeet {
 
@@ -31,7 +32,7 @@ class StartedTuning {
 
   /// Whose exchanges they are.
   struct Ranks {
-    MPI_Comm comm;  ///< on which they agree; lives as long
+    Peers peers;  ///< who agree; lives as long
     Rank number;
     double share;       ///< of the time of all exchanges, that trials may cost
     std::string calls;  ///< what to call them when the result is reported; "": it is not

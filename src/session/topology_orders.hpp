@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
+#include "team/peers.hpp"
 #include "topology/endpoints.hpp"
 
 namespace swapmeet {
@@ -22,9 +22,9 @@ struct MadeOrder {
 
 class Orders {
  public:
-  /// The order of `spec`, made when it is first asked for. Collective over `comm`, whose ranks are those of `shape`.
+  /// The order of `spec`, made when it is first asked for. Collective over `peers`, whose ranks are those of `shape`, and who can send messages.
   /// nullptr: the spec asks for none.
-  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, MPI_Comm comm, double seconds);
+  const MadeOrder* find(const Spec& spec, const Shape& shape, Rank rank, const Peers& peers, double seconds);
 
   /// `shape` with the order that was made for `spec`.
   Shape shape_for(const Spec& spec, const Shape& shape) const;

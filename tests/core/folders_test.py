@@ -24,7 +24,7 @@ WITHOUT_MPI = [
     "typemap",
     "heap",
 ]
-WITH_MPI = ["mpi", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
+WITH_MPI = ["mpi", "team", "node", "buffers", "observe", "exchange", "session", "api", "interpose", "front"]
 LINE = [*WITHOUT_MPI, *WITH_MPI]
 #: What is built apart, includes its own folder only, and is included by none.
 APART = ["cluster", "component", "workload"]

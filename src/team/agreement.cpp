@@ -1,15 +1,15 @@
-#include "mpi/agreement.hpp"
+#include "team/agreement.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 
 #include "mpi/faults.hpp"
 #include "mpi/native.hpp"
 #include "mpi/outcome.hpp"
+#include "team/messages.hpp"
 
 namespace swapmeet {
 
@@ -63,18 +63,31 @@ ErrorsReturn::~ErrorsReturn() {
   PMPI_Errhandler_free(&handler_);
 }
 
-int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
+int ranks_of(const Peers& peers) {
+  if (peers.team) return peers.team->ranks();
+  int ranks = 0;
+  PMPI_Comm_size(peers.comm, &ranks);
+  return ranks;
+}
+
+int rank_in(const Peers& peers) {
+  if (peers.team) return peers.team->rank();
+  int rank = 0;
+  PMPI_Comm_rank(peers.comm, &rank);
+  return rank;
+}
+
+int gather_bytes(const void* mine, std::size_t bytes, void* all, int ranks, const Peers& peers) {
+  if (Coroutine::here()) return gather_by_messages(*peers.team, mine, bytes, static_cast<char*>(all));
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm, [&] {
-    return together(PMPI_Allgather, PMPI_Iallgather, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
-  });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), peers.comm,
+                 [&] { return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, peers.comm); });
 }
 
 int exchange_bytes(const void* mine, std::size_t bytes, void* all, int ranks, MPI_Comm comm) {
   const int count = static_cast<int>(bytes);
-  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm, [&] {
-    return together(native().alltoall, native().ialltoall, mine, count, MPI_BYTE, all, count, MPI_BYTE, comm);
-  });
+  return attempt(static_cast<char*>(all), bytes * static_cast<std::size_t>(ranks), comm,
+                 [&] { return native().alltoall(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm); });
 }
 
 int finish_suspended(MPI_Request& request) {
@@ -84,16 +97,16 @@ int finish_suspended(MPI_Request& request) {
   return error;
 }
 
-int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, MPI_Op operation, const Peers& peers,
                  std::size_t most_gathered_bytes) {
   auto* const result = static_cast<char*>(values);
   const std::vector<char> mine(result, result + bytes);
-  int ranks = 0, error = MPI_SUCCESS;
-  PMPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(peers);
+  int error = MPI_SUCCESS;
   const auto number = static_cast<std::size_t>(ranks);
-  if (number * bytes <= most_gathered_bytes) {
+  if (Coroutine::here() || number * bytes <= most_gathered_bytes) {
     std::vector<char> all(number * bytes);
-    error = gather_bytes(mine.data(), bytes, all.data(), ranks, comm);
+    error = gather_bytes(mine.data(), bytes, all.data(), ranks, peers);
     // the upper half into the lower one, until one is left: few calls
     for (std::size_t left = number; left > 1 && !error;) {
       const std::size_t upper = left / 2;
@@ -103,89 +116,49 @@ int reduce_bytes(void* values, std::size_t bytes, int count, MPI_Datatype type, 
     }
     if (!error) std::memcpy(result, all.data(), bytes);
   } else {
-    error = attempt(result, bytes, comm, [&] {
-      return together(PMPI_Allreduce, PMPI_Iallreduce, mine.data(), values, count, type, operation, comm);
-    });
+    error = attempt(result, bytes, peers.comm,
+                    [&] { return PMPI_Allreduce(mine.data(), values, count, type, operation, peers.comm); });
   }
   if (error) std::memcpy(result, mine.data(), bytes);
   return error;
 }
 
-bool no_rank_has(const std::string& problem, std::string& first, MPI_Comm comm) {
+bool no_rank_has(const std::string& problem, std::string& first, const Peers& peers) {
   constexpr std::size_t most_text = 256;
-  int rank = 0, ranks = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(peers), rank = rank_in(peers);
   int with_problem = problem.empty() ? ranks : rank;
-  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, comm);
+  reduce(std::span(&with_problem, 1), MPI_INT, MPI_MIN, peers);
   if (with_problem == ranks) return true;
   char text[most_text] = {};
   std::snprintf(text, sizeof text, "%s", problem.c_str());
-  broadcast(text, sizeof text, with_problem, comm);
+  broadcast(text, sizeof text, with_problem, peers);
   first = text;
   return false;
 }
 
-int broadcast(void* data, int bytes, int root, MPI_Comm comm) {
-  const ErrorsReturn quiet(comm);
+int broadcast(void* data, int bytes, int root, const Peers& peers) {
+  if (Coroutine::here()) return broadcast_by_messages(*peers.team, data, static_cast<std::size_t>(bytes), root);
+  const ErrorsReturn quiet(peers.comm);
   // Not by MPI_Bcast: the first one of a communicator can take many milliseconds (Open MPI 5.0.11).
   return again([&] {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, root, comm, &request);
-    if (error) return error;
-    return Coroutine::here() ? finish_suspended(request) : PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, root, peers.comm, &request);
+    return error ? error : PMPI_Wait(&request, MPI_STATUS_IGNORE);
   });
 }
 
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& most, std::span<std::uint64_t> least) {
+bool same_everywhere(std::uint64_t number, const Peers& peers, std::uint64_t& most, std::span<std::uint64_t> least) {
   std::vector<std::uint64_t> all{number, ~number, ~most};
   all.insert(all.end(), least.begin(), least.end());
-  if (reduce_once(all, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS) return false;
+  if (reduce_once(all, MPI_UINT64_T, MPI_MIN, peers) != MPI_SUCCESS) return false;
   most = ~all[2];
   std::copy(all.begin() + 3, all.end(), least.begin());
   return all[0] == ~all[1];
 }
 
-bool same_everywhere(std::uint64_t number, MPI_Comm comm, std::uint64_t& flags) {
-  std::array all{number, ~number, flags};
-  if (reduce_once(all, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS) return false;
-  flags = all[2];
-  return all[0] == ~all[1];
-}
-
-std::int64_t most_of_any_rank(std::int64_t number, MPI_Comm comm) {
-  reduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, comm);
+std::int64_t most_of_any_rank(std::int64_t number, const Peers& peers) {
+  reduce(std::span(&number, 1), MPI_INT64_T, MPI_MAX, peers);
   return number;
-}
-
-int most_tag() {
-  int* most = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  return found ? *most : 32767;  // as little as MPI allows
-}
-
-// Not MPI_Comm_dup, which would call the application's attribute callbacks; nor may a failure reach its error handler.
-MPI_Comm same_ranks(MPI_Comm user) {
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm comm = MPI_COMM_NULL;
-  const ErrorsReturn quiet(user);
-  if (PMPI_Comm_group(user, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
-  int ranks = 0, in_group = 0, rank = 0;
-  PMPI_Comm_size(user, &ranks);
-  PMPI_Comm_rank(user, &rank);
-  PMPI_Group_size(group, &in_group);
-  // MPICH 5.0.2 gives a grid of some ranks the group of all that made it; and where threads are ranks (MPIX_Threadcomm),
-  // that of their processes: of such, none can be made
-  const auto make = [&] {
-    return in_group == ranks ? PMPI_Comm_create(user, group, &comm) : PMPI_Comm_split(user, 0, rank, &comm);
-  };
-  const int attempts = in_group < ranks ? 0 : 2;  // once more: the other ranks wait in it
-  for (int attempt = 0; attempt < attempts && comm == MPI_COMM_NULL; ++attempt)
-    if (is_fault(make())) comm = MPI_COMM_NULL;  // what is there is half made
-  PMPI_Group_free(&group);
-  if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
 }
 
 // MPI_COMM_SELF's error handler is not touched, not even to be set to what it was: MPICH raises the errors of MPI_Waitall

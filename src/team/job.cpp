@@ -1,0 +1,90 @@
+#include "team/job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "mpi/outcome.hpp"
+#include "mpi/progress.hpp"
+#include "mpi/simulation.hpp"
+#include "mpi/world_ranks.hpp"
+#include "team/agreement.hpp"
+#include "team/messages.hpp"
+#include "team/team.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+/// By MPI_Comm_create_group: whatever ranks without the library do in the meantime is not mistaken for a part of it, unlike of
+/// any other collective call, and the attribute callbacks that an MPI_Comm_dup would call are left alone.
+MPI_Comm make_comm() {
+  constexpr int tag = 25367;  // MPI keeps these apart from those of messages
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  const int error = simulated ? PMPI_Comm_create(MPI_COMM_WORLD, all, &comm)
+                              : PMPI_Comm_create_group(MPI_COMM_WORLD, all, tag, &comm);
+  PMPI_Group_free(&all);
+  if (error) return MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
+}  // namespace
+
+void Job::begin() {
+  if (exists()) return;
+  tags_ = Tags(most_tag());
+  taken_.assign(static_cast<std::size_t>(tags_.teams()), false);
+  comm_ = make_comm();
+  if (exists()) look_for_messages_on(comm_);
+}
+
+/// By messages, for the host MPI's first MPI_Allreduce can take milliseconds (MPICH).
+bool Job::largest(std::span<std::int64_t> values) {
+  static std::array<std::int64_t, 10> room;  // one thread is in MPI_Init
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Team all(*this, std::make_shared<const std::vector<int>>(world_ranks_of(MPI_COMM_WORLD)), rank, MPI_COMM_NULL);
+  all.hear_same(all.number());  // it is the only team of each rank
+  return largest_of_all(all, values, room) == MPI_SUCCESS;
+}
+
+const JobFacts& Job::agree(const JobFacts& mine) {
+  constexpr auto unwanted = static_cast<std::int64_t>(JobThread::unwanted);
+  std::array<std::int64_t, 5> most{static_cast<std::int64_t>(mine.thread), mine.locked, mine.starts_on_host,
+                                   mine.native, !mine.algorithm};
+  if (exists() && !largest(most)) most = {unwanted, true, true, true, true};
+  facts_.thread = exists() ? static_cast<JobThread>(most[0]) : JobThread::unwanted;
+  facts_.locked = most[1] != 0 && facts_.thread != JobThread::able;
+  facts_.starts_on_host = most[2] != 0;
+  facts_.native = most[3] != 0;
+  facts_.algorithm = most[4] == 0;
+  return facts_;
+}
+
+void Job::end() {
+  if (!exists()) return;
+  look_for_messages_on(MPI_COMM_NULL);
+  PMPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
+}
+
+int Job::take_number() {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(taken_.begin() + static_cast<std::ptrdiff_t>(first_free_), taken_.end(), false);
+  if (found == taken_.end()) return -1;
+  *found = true;
+  const auto number = found - taken_.begin();
+  first_free_ = static_cast<std::size_t>(number) + 1;
+  return static_cast<int>(number);
+}
+
+void Job::give_back(int number) {
+  const std::lock_guard lock(mutex_);
+  taken_[static_cast<std::size_t>(number)] = false;
+  first_free_ = std::min(first_free_, static_cast<std::size_t>(number));
+}
+
+}  // namespace swapmeet

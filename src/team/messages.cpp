@@ -1,0 +1,190 @@
+#include "team/messages.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "mpi/coroutine.hpp"
+#include "mpi/outcome.hpp"
+#include "mpi/simulation.hpp"
+
+namespace swapmeet {
+
+namespace {
+
+constexpr int patience = 5;  ///< looks before others may have the core
+
+/// Of a message of `bytes` bytes at most.
+struct Wire {
+  void* address;
+  std::size_t bytes;
+  Rank peer;
+};
+
+int start_receive(const Team& team, const Wire& wire, int tag, MPI_Request* request) {
+  const Part part{wire.address, static_cast<std::int64_t>(wire.bytes), MPI_BYTE};
+  return again(irecv, part, team.address(wire.peer), team.tag_here(tag), team.comm(), request);
+}
+
+int start_send(const Team& team, const Wire& wire, int tag, MPI_Request* request) {
+  const Part part{wire.address, static_cast<std::int64_t>(wire.bytes), MPI_BYTE};
+  return again(isend, part, team.address(wire.peer), team.tag_to(wire.peer, tag), team.comm(), request);
+}
+
+/// Waits for a message, or leaves the coroutine until it is over.
+int finish(MPI_Request& request, const Team& team) {
+  if (!Coroutine::here()) return wait(request, MPI_STATUS_IGNORE, team);
+  int done = 0, error = MPI_SUCCESS;
+  while (error = test_again(request, done, MPI_STATUS_IGNORE, team), !error && !done) Coroutine::suspend();
+  return error;
+}
+
+/// Ends both, or neither: then nothing may be freed. An error of a message that is over does not leave the other under way.
+int finish(std::array<MPI_Request, 2>& requests, Team& team) {
+  int first = MPI_SUCCESS;
+  for (MPI_Request& request : requests) {
+    if (request == MPI_REQUEST_NULL) continue;
+    if (const int error = finish(request, team); error && !first) first = error;
+  }
+  if (std::ranges::count(requests, MPI_REQUEST_NULL) == 2) return first;
+  abandon(std::span(requests).first(1), std::span(requests).last(1));
+  team.lose();
+  return first;
+}
+
+/// One message each way.
+int swap(Team& team, const Wire& in, const Wire& out, int tag) {
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int error = start_receive(team, in, tag, &requests[0]);
+  if (!error) error = start_send(team, out, tag, &requests[1]);
+  const int ended = finish(requests, team);
+  return error ? error : ended;
+}
+
+/// Memory of messages, which is not freed after an error.
+class Room {
+ public:
+  explicit Room(std::size_t bytes) : memory_(std::make_unique<char[]>(std::max<std::size_t>(bytes, 1))) {}
+  char* at(std::size_t place) { return memory_.get() + place; }
+  int keep_after(int error) {
+    if (error) static_cast<void>(memory_.release());
+    return error;
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+};
+
+}  // namespace
+
+int test_without_fault(MPI_Request& request, int& done, MPI_Status* status, const Team& team) {
+  constexpr std::uint32_t looks_between = 64;  // for ranks that have died, whose messages never seem to be over
+  thread_local std::uint32_t looks = 0;
+  int over = 0;
+  done = 0;
+  PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE);
+  if (const int fault = team.fault(!over && ++looks % looks_between == 0)) return fault;
+  return over ? PMPI_Test(&request, &done, status) : MPI_SUCCESS;
+}
+
+// By looks, where MPI_Wait of MPICH 5 takes 0.8 us longer, and spins without giving its core away; and where a wait must not
+// complete what a fault has ended.
+int wait(MPI_Request& request, MPI_Status* status, const Team& team) {
+  if (simulated) settle();
+  if (simulated || !(host_is_mpich || survives_faults)) return PMPI_Wait(&request, status);
+  for (int looks = 1;; ++looks) {
+    int done = 0;
+    const int error = test_again(request, done, status, team);
+    if (error || done) return error;
+    if (looks >= patience) sched_yield();
+  }
+}
+
+int largest_of_all(Team& team, std::span<std::int64_t> values, std::span<std::int64_t> room) {
+  const Rank ranks = team.ranks(), rank = team.rank();
+  const std::span ours = room.first(values.size()), theirs = room.subspan(values.size(), values.size());
+  std::ranges::copy(values, ours.begin());
+  std::uint32_t round = 0;
+  for (Rank distance = 1; distance < ranks; distance *= 2) {
+    const int tag =
+        team.tags().of(Kind::agreement, 0, round++);  // of any call: ranks in different calls are to learn of it
+    const Wire in{theirs.data(), theirs.size_bytes(), (rank - distance + ranks) % ranks};
+    const Wire out{ours.data(), ours.size_bytes(), (rank + distance) % ranks};
+    if (const int error = swap(team, in, out, tag)) return error;
+    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = std::max(ours[i], theirs[i]);
+  }
+  std::ranges::copy(ours, values.begin());
+  return MPI_SUCCESS;
+}
+
+int gather_by_messages(Team& team, const void* mine, std::size_t bytes, char* all) {
+  std::vector<Rank> members(static_cast<std::size_t>(team.ranks()));
+  std::iota(members.begin(), members.end(), 0);
+  return gather_by_messages(team, members, mine, bytes, all);
+}
+
+int gather_by_messages(Team& team, std::span<const Rank> members, const void* mine, std::size_t bytes, char* all) {
+  const std::size_t number = members.size();
+  const auto me = static_cast<std::size_t>(std::ranges::find(members, team.rank()) - members.begin());
+  Room room(number * bytes);  // of this rank, then of those behind it
+  std::memcpy(room.at(0), mine, bytes);
+  std::uint32_t round = 0;
+  for (std::size_t known = 1; known < number; known *= 2) {
+    const std::size_t moved = std::min(known, number - known) * bytes;
+    const Wire in{room.at(known * bytes), moved, members[(me + known) % number]};
+    const Wire out{room.at(0), moved, members[(me + number - known) % number]};
+    if (const int error = swap(team, in, out, team.tags().of(Kind::agreement, 0, round++)))
+      return room.keep_after(error);
+  }
+  for (std::size_t i = 0; i < number; ++i) std::memcpy(all + (me + i) % number * bytes, room.at(i * bytes), bytes);
+  return MPI_SUCCESS;
+}
+
+int broadcast_by_messages(Team& team, void* data, std::size_t bytes, Rank root) {
+  const Rank ranks = team.ranks(), place = (team.rank() - root + ranks) % ranks;  // within the tree
+  const int tag = team.tags().of(Kind::agreement, 0);
+  const auto member = [&](Rank at) { return (at + root) % ranks; };
+  Room room(bytes);
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  Rank below = 1;  // ranks of the part of the tree that this rank is the root of
+  while (below < ranks && place % (2 * below) == 0) below *= 2;
+  if (place == 0) {
+    std::memcpy(room.at(0), data, bytes);
+  } else {
+    int error = start_receive(team, {room.at(0), bytes, member(place - below)}, tag, &requests[0]);
+    if (const int ended = finish(requests, team); ended && !error) error = ended;
+    if (error) return room.keep_after(error);
+    std::memcpy(data, room.at(0), bytes);
+  }
+  for (Rank distance = below / 2; distance > 0; distance /= 2) {
+    if (place + distance >= ranks) continue;
+    int error = start_send(team, {room.at(0), bytes, member(place + distance)}, tag, &requests[1]);
+    if (const int ended = finish(requests, team); ended && !error) error = ended;
+    if (error) return room.keep_after(error);
+  }
+  return MPI_SUCCESS;
+}
+
+int scatter_by_messages(Team& team, const char* all, std::size_t bytes, char* mine, Rank root) {
+  const int tag = team.tags().of(Kind::agreement, 0);
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  Room room(bytes);
+  const bool sends = team.rank() == root;
+  for (Rank peer = 0; peer < team.ranks(); ++peer) {
+    if (peer == team.rank() || (!sends && peer != root)) continue;
+    if (sends) std::memcpy(room.at(0), all + static_cast<std::size_t>(peer) * bytes, bytes);
+    const Wire wire{room.at(0), bytes, peer};
+    int error = sends ? start_send(team, wire, tag, &requests[1]) : start_receive(team, wire, tag, &requests[0]);
+    if (const int ended = finish(requests, team); ended && !error) error = ended;
+    if (error) return room.keep_after(error);
+  }
+  std::memcpy(mine, sends ? all + static_cast<std::size_t>(root) * bytes : room.at(0), bytes);
+  return MPI_SUCCESS;
+}
+
+}  // namespace swapmeet

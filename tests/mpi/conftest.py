@@ -18,6 +18,7 @@ from swapmeet.mpi import mpis, site
 from swapmeet.mpi.library import library, program
 
 PROGRAMS = Path(__file__).parent / "programs"
+CONFORMANCE = Path(__file__).parents[1] / "conformance"
 
 Compile = Callable[..., Path]
 Tally = dict[str, Any]
@@ -73,6 +74,12 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Conf
         return output
 
     return compiled
+
+
+@pytest.fixture(scope="session")
+def guarded() -> list[str]:
+    """Flags for `compiled`, of programs whose arrays end where memory ends (tests/conformance/guarded.h)."""
+    return [str(CONFORMANCE / "guarded.c"), f"-I{CONFORMANCE}", "-pthread"]
 
 
 @pytest.fixture(scope="session")

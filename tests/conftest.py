@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import limits
 import pytest
 from hypothesis import HealthCheck, settings
-from limits import scaled
+from limits import examples, scaled
 from sanitizing import REPORTS, SANITIZERS, Reports
 
 from swapmeet import SwapmeetError
@@ -42,7 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for yielding in mpis.YIELDING.values():  # for ranks of other tests want the cores, too
         os.environ.update({**yielding, **os.environ})
     os.environ["SWAPMEET_MEMORY"] = "off"  # nor does what one test has measured decide in the next
-    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    limits.everything = config.getoption("--all", default=False)
+    settings.register_profile(
+        "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(100)
+    )
     settings.load_profile("untimed")  # a busy machine fails no test
     config.addinivalue_line("markers", "long: runs with --all only")
     config.addinivalue_line("markers", "slow: not in `make check`, for it takes more than a second or two")

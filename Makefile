@@ -78,21 +78,21 @@ check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that t
 
 test: programs  ## Run all tests that decide whether a change lands, in half an hour on two cores
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(TWO_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
+	$(PYTEST) $(THREE_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 
 # What only its tests use: another processor, other compilers, linters of recipes, and a large application.
 nightly: PACKAGES += $(OTHER_MPIS) quantum-espresso quantum-espresso-data g++-aarch64-linux-gnu qemu-user-static g++-11 clang-16 clang-22 lmod
 nightly: PROGRAMS := --all
 nightly: build programs tidy $(VENV)/.extra-packages  ## Run every test, also the exhaustive ones, by all MPIs and with link-time optimisation, for hours
 	@status=0; $(PYTEST) $(ON_EACH_CORE) --all $(LAUNCHING:%=--ignore=%) || status=$$?; \
-	$(PYTEST) $(TWO_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
+	$(PYTEST) $(THREE_AT_A_TIME) --all $(LAUNCHING) || status=$$?; \
 	for target in sanitize wheels debs coverage; do $(MAKE) --no-print-directory $$target || status=$$?; done; exit $$status
 
 PYTEST := $(BIN)/python -m pytest --dist=worksteal
-# Of the tests that launch ranks two run at a time, for much of each is starting and ending; of the others one on each core.
+# Of the tests that launch ranks three run at a time, for most of each is waiting for a launcher; of the others one on each core.
 LAUNCHING := tests/mpi tests/cluster tests/cli tests/examples tests/transport
 ON_EACH_CORE := --numprocesses=auto
-TWO_AT_A_TIME := --numprocesses=2
+THREE_AT_A_TIME := --numprocesses=3
 # Of those, `make check` runs commands, and the conformance suite once.
 QUICK := $(filter-out $(filter-out tests/cli,$(LAUNCHING)),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/*_test.py)))))
 ONE_RUN := 'tests/mpi/conformance_test.py::test_conforms[openmpi-3-shared-memory]'
@@ -111,7 +111,7 @@ coverage:  ## Report which lines the tests run (or some: TESTS=tests/core), and 
 counted: PACKAGES += $(OTHER_MPIS)
 counted: system-packages build $(addprefix $(VENV)/.extra-,coverage docs test)
 	@find build -name '*.gcda' -delete; $(BIN)/coverage erase
-	-@$(BIN)/coverage run -m pytest --dist=worksteal $(TWO_AT_A_TIME) $(TESTS)
+	-@$(BIN)/coverage run -m pytest --dist=worksteal $(THREE_AT_A_TIME) $(TESTS)
 	@$(BIN)/coverage combine --quiet && status=0; $(BIN)/coverage report --fail-under=$(PYTHON_LINES) || status=$$?; \
 	$(BIN)/gcovr --root . --filter src/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate \
 		--fail-under-line $(CXX_LINES) build || status=$$?; exit $$status
@@ -123,7 +123,7 @@ SANITIZED := $(addprefix tests/mpi/,$(addsuffix _test.py,check conformance dupli
 sanitize: build $(VENV)/.extra-test  ## Run tests of MPI and the core by AddressSanitizer, and MPI's by two others
 	@status=0; $(BIN)/python tests/sanitizing_core.py $(PYTEST) $(ON_EACH_CORE) --timeout 6000 tests/core || status=$$?; \
 	for sanitizer in address thread; do $(BIN)/python tests/sanitizing.py $$sanitizer && \
-		$(PYTEST) $(TWO_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
+		$(PYTEST) $(THREE_AT_A_TIME) --sanitize=$$sanitizer $(SANITIZED) || status=$$?; done; exit $$status
 
 CXX_FILES := git ls-files '*.c' '*.h' '*.cpp' '*.hpp'
 

@@ -94,7 +94,7 @@ def test_arguments_of_an_earlier_one(started, spec: str) -> None:
         ("planned v", 8, "0,1,0,1,2,3,2,3"),
     ],
 )
-@pytest.mark.parametrize("us", [0, -500])
+@pytest.mark.parametrize("us", [0, pytest.param(-500, marks=pytest.mark.long)])
 def test_a_single_step_is_tried_between_nodes(started, us: int, kind: str, ranks: int, nodes: str) -> None:
     """By how long the program takes from one exchange to the next, computing included; kind: as computing.c has it."""
     words = ["48", "300", str(us), *kind.split()]

@@ -84,7 +84,8 @@ def compiled(pytestconfig: pytest.Config) -> Compile:
 def cases(launch: Callable[..., subprocess.CompletedProcess[str]], compiled: Compile) -> Cases:
     """Run programs/NAME.c with each list of words on each number of ranks in one launch (programs/cases.h).
 
-    Each run must print `right`. The other options are those of `launch`.
+    Each run must print `right` so many times. With more `job_ranks` than these each run has a new communicator. Other
+    options are those of `launch`.
     """
 
     def cases(
@@ -94,14 +95,16 @@ def cases(launch: Callable[..., subprocess.CompletedProcess[str]], compiled: Com
         runs: Sequence[Sequence[str]],
         right: str,
         flags: Sequence[str] = (),
+        times: int = 1,
+        job_ranks: int = 0,
         **options: Any,
     ) -> subprocess.CompletedProcess[str]:
         program = compiled(mpi, name, "-D_GNU_SOURCE=", "-include", str(PROGRAMS / "cases.h"), *flags)
         words = [word for run in runs for word in ("--", *run)]
-        done = launch(max(ranks), [program, ",".join(map(str, ranks)), *words], mpi=mpi, **options)
+        done = launch(max(job_ranks, *ranks), [program, ",".join(map(str, ranks)), *words], mpi=mpi, **options)
         printed = done.stdout[-3000:] + done.stderr[-3000:]
         assert done.returncode == 0, printed
-        assert done.stdout.count(right) == len(ranks) * len(runs), printed
+        assert done.stdout.count(right) == times * len(ranks) * len(runs), printed
         return done
 
     return cases

@@ -70,13 +70,13 @@ wheels: $(VENV)/.extra-packages  ## Make an sdist and wheels in dist, checked an
 debs:  ## Make Debian's packages in build/debs, check them by lintian and test them as installed
 	@PROFILES=$(PROFILES) packaging/debs.sh
 
-check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that take no time, within 2 minutes
+check: lint $(COMMAND) $(VENV)/.extra-test  ## Lint, types, and the tests that take no time
 	@$(BIN)/python tests/programs.py --quick
 	@changed="$$(git diff --name-only --diff-filter=d "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- 'src/*.cpp' | tr '\n' ' ')"; \
 		[ -z "$$changed" ] || $(MAKE) --no-print-directory tidy READ="$$changed"
 	@$(PYTEST) $(ON_EACH_CORE) -m 'not slow' $(QUICK) $(ONE_RUN)
 
-test: programs  ## Run all tests that decide whether a change lands, in half an hour on two cores
+test: programs  ## Run all tests that decide whether a change lands
 	@status=0; $(PYTEST) $(ON_EACH_CORE) $(LAUNCHING:%=--ignore=%) || status=$$?; \
 	$(PYTEST) $(THREE_AT_A_TIME) $(LAUNCHING) || status=$$?; exit $$status
 

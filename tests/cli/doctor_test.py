@@ -130,6 +130,7 @@ def test_what_it_can_do_without_is_a_note() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.other_mpi
 def test_it_says_which_library_a_process_takes_by_the_file_for_every_mpi(tmp_path: Path) -> None:
     path = swapmeet("lib", "--all", "--to", str(tmp_path)).stdout.strip()
     assert path == str(tmp_path / "libswapmeet.so")

@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from limits import examples
 
 from swapmeet import _core
 
@@ -45,7 +46,7 @@ def measurements(draw: some.DrawFn) -> tuple[int, str, int, list[_core.Evidence]
     return ranks, nodes, size, evidence
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(measurements())
 def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     """On each rank the same: nothing but the evidence counts, and not what was decided before."""
@@ -56,7 +57,7 @@ def test_any_evidence_gives_one_choice_which_can_be_executed(case) -> None:
     assert not first.unsuitable(ranks, nodes)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(measurements())
 def test_the_host_mpi_can_always_be_reached(case) -> None:
     """Whatever was stored: when this run has measured that all else takes twice as long, the host MPI is taken."""

@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from limits import examples
 
 from swapmeet import _core
 
@@ -88,7 +89,7 @@ prices = st.tuples(st.integers(0, 10_000).map(float), st.floats(1, 20))
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(some_classes, prices)
 def test_the_least_cost_is_taken(counts: list[int], price: tuple[float, float]) -> None:
     messages, hops = price
@@ -100,7 +101,7 @@ def test_the_least_cost_is_taken(counts: list[int], price: tuple[float, float]) 
     assert threshold == 0 or counts[threshold.bit_length()] > 0  # the largest class that is passed on is not empty
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(some_classes, prices, st.floats(1, 4))
 @example(classes({64: 11, 512: 1, 2**50: 5462}), (1.0, 11.75), 1.59375)  # what is sent directly costs 10^18
 def test_dearer_schedules_pass_no_more_on(counts: list[int], price: tuple[float, float], factor: float) -> None:

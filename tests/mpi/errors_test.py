@@ -70,6 +70,7 @@ THROWING = (
 )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", THROWING)
 def test_exceptions_pass_through_as_without_us(launch, compiled, wheel: str, name: str) -> None:
     """Of the application's handlers and callbacks: the program was ended in those that have something to undo."""

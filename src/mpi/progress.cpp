@@ -14,6 +14,7 @@ namespace {
 
 std::atomic<Advance> advance_all{nullptr};
 std::atomic<ProgressThread*> progress_thread{nullptr};
+std::atomic<bool (*)()> looker{nullptr};
 std::atomic<bool> ended{false};  ///< MPI_Finalize has been called
 
 /// What return_next_error() has replaced; or nothing.
@@ -56,6 +57,19 @@ void register_poll() {
 
 int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
 
+int poll_looker() { return looker.load(std::memory_order_relaxed)(), 0; }
+
+/// As a callback of low priority, which is called less often.
+bool register_looker() {
+  static const auto enter = reinterpret_cast<Register>(mpi_symbol("opal_progress_register_lp"));
+  return enter && mpi_symbol("opal_progress_unregister") && enter(poll_looker) == 0;
+}
+
+void unregister_looker() {
+  static const auto leave = reinterpret_cast<Register>(mpi_symbol("opal_progress_unregister"));
+  if (leave) leave(poll_looker);
+}
+
 #elif defined(MPICH_VERSION)
 
 // As its mpi.h has them, which an older one has not.
@@ -85,6 +99,24 @@ int poll(void*) {
 void register_poll() {
   if (!ended && !registered.exchange(true) && registrar()(poll, nullptr, no_stream) != MPI_SUCCESS) registered = false;
 }
+
+std::atomic<bool> looker_registered{false};
+
+int poll_looker(void*) {
+  if (looker.load(std::memory_order_relaxed)()) return no_progress;
+  looker_registered = false;
+  return looker.load(std::memory_order_relaxed)() && !looker_registered.exchange(true) ? no_progress : done;
+}
+
+bool register_looker() {
+  if (!registrar() || ended) return false;
+  if (!looker_registered.exchange(true) && registrar()(poll_looker, nullptr, no_stream) != MPI_SUCCESS)
+    looker_registered = false;
+  return looker_registered;
+}
+
+/// It is done when it finds nothing to look at.
+void unregister_looker() {}
 
 /// MPI_Wait calls it in a loop, instead of progress, which takes 0.8 us (MPICH 5).
 int poll_request(void*, MPI_Status*) {
@@ -120,6 +152,8 @@ int make(const RequestCalls& calls, void* state, MPI_Request* request) {
 #else
 
 void* registrar() { return nullptr; }
+bool register_looker() { return false; }
+void unregister_looker() {}
 void register_poll() {}
 int make(const RequestCalls& calls, void* state, MPI_Request* request) { return make_plainly(calls, state, request); }
 
@@ -159,6 +193,13 @@ void begin_progress(Advance advance) {
   }
   if (registrar()) register_poll();
 }
+
+bool begin_looking(bool (*look)()) {
+  looker.store(look, std::memory_order_relaxed);
+  return register_looker();
+}
+
+void end_looking() { unregister_looker(); }
 
 void end_progress() { ended = true; }
 

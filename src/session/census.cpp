@@ -82,6 +82,18 @@ int exchange(const CensusRecord& mine, std::vector<CensusRecord>& all, std::vect
   return error;
 }
 
+void find_strangers(std::span<const CensusRecord> all, Census& census) {
+  const auto number = [&](const CensusRecord& rank) { return static_cast<Rank>(&rank - all.data()); };
+  for (const CensusRecord& rank : all)
+    if (!rank.version.is_there()) census.strangers.push_back(number(rank));
+  const auto has_one = [](const CensusRecord& rank) { return rank.version.is_there(); };
+  census.first_with_record = static_cast<Rank>(std::ranges::find_if(all, has_one) - all.begin());
+  if (!census.strangers.empty()) return;
+  for (const CensusRecord& rank : all)
+    if (rank.version.number != CensusRecord::Version::own_number()) census.strangers.push_back(number(rank));
+  if (!census.strangers.empty()) census.other_version = all[static_cast<std::size_t>(census.strangers.front())].version;
+}
+
 }  // namespace
 
 std::uint64_t host_number() {
@@ -113,8 +125,10 @@ Census take_census(const CensusRecord& mine, MPI_Comm comm, std::vector<char>& b
   const int error =
       !simulated && ranks <= most_carrying_ranks ? exchange(mine, all, blocks, comm) : gather(mine, all, comm);
   if (error) return census.fault = is_fault(error), census;
-  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
+  find_strangers(all, census);
   census.number = all.front().number;
+  if (!census.strangers.empty()) return census;
+  census.agreed = std::ranges::all_of(all, [&](const CensusRecord& rank) { return rank.options == mine.options; });
   census.recalled = all.front().recalled;
   census.many = all.front().many == 1;
   for (const CensusRecord& rank : all) {

@@ -5,7 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/neighbours.hpp"
@@ -14,6 +18,21 @@ namespace swapmeet {
 
 /// Of one rank. Sent as it is.
 struct CensusRecord {
+  /// First in every version of the library: it shows that what has come is a record, and of which version.
+  struct Version {
+    std::array<char, 8> mark = {'s', 'w', 'a', 'p', 'm', 'e', 'e', 't'};
+    std::array<char, 16> number = own_number();
+
+    static constexpr std::array<char, 16> own_number() {
+      std::array<char, 16> text{};
+      std::string_view(SWAPMEET_VERSION).copy(text.data(), text.size() - 1);
+      return text;
+    }
+    bool is_there() const { return mark == Version{}.mark; }
+    std::string text() const { return {number.data(), strnlen(number.data(), number.size())}; }
+  };
+
+  Version version{};
   std::uint64_t options = 0;            ///< Options::fingerprint()
   std::uint64_t device = 0;             ///< as device_in_use()
   std::uint64_t number = 0;             ///< of the communicator, by rank 0; more than any, elsewhere
@@ -36,6 +55,11 @@ struct CensusRecord {
 struct Census {
   bool agreed = false;  ///< on the options
   bool fault = false;   ///< a rank has died, and this one knows
+  /// Ranks that have sent no record; or, if all have, those with another version of the library, of which the first has
+  /// `other_version`.
+  std::vector<Rank> strangers{};
+  std::optional<CensusRecord::Version> other_version{};
+  Rank first_with_record = 0;
   std::uint64_t device = 0, number = 0, recalled = 0;
   bool many = false;
   bool locked = false, threaded = false, starts_on_host = false, observed = false;  ///< some rank

@@ -90,6 +90,8 @@ inline constexpr const char* too_many_requests =
 /// Communicators that are to be prepared for non-blocking exchanges when their ranks meet.
 inline std::atomic<int> waiting_to_meet{0};
 
+struct Census;
+
 /// An MPI_Alltoall that meets a communicator for the first time, perhaps: counts in elements.
 struct FirstCall {
   const void* send;  ///< or MPI_IN_PLACE
@@ -357,6 +359,7 @@ class Communicator {
 
   /// What all ranks must know of one another before anything else. Collective.
   void meet(const FirstCall* first = nullptr);
+  void refuse_strangers(const Census& census);
   std::vector<char> to_carry(const FirstCall& first);
   bool met_ = false;
   bool locked_ = false, threaded_ = false, starts_on_host_ = false, shared_ = false;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "mpi/guard.hpp"
@@ -21,6 +22,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/report.hpp"
 #include "mpi/simulation.hpp"
+#include "mpi/slow_wait.hpp"
 #include "mpi/world_ranks.hpp"
 #include "schedule/names.hpp"
 #include "schedule/text_hash.hpp"
@@ -46,6 +48,13 @@ std::optional<Hierarchy> translated(const Hierarchy& world_levels, MPI_Comm comm
   return levels;
 }
 
+/// Watches what follows: ranks without the library never come there. A watchdog with a shorter limit has its own.
+SlowWait await_all_ranks(MPI_Comm comm) {
+  const double wanted = context().options.watchdog.seconds;
+  return {comm, "the first all-to-all of a communicator",
+          wanted > 0 ? std::min(wanted, SlowWait::usual_limit_s) : SlowWait::usual_limit_s};
+}
+
 /// "; 8 ranks share a core", the most of any host; "" where each has one.
 std::string sharing(double ranks_per_core) {
   return ranks_per_core > 1 ? "; " + short_text(ranks_per_core, 3) + " ranks share a core" : "";
@@ -59,6 +68,7 @@ void Communicator::finish_arrival() {
 }
 
 void Communicator::finish_setting_up() {
+  const SlowWait watched = await_all_ranks(user_);
   if (arrival_ != MPI_REQUEST_NULL) finish_arrival();
   if (met_) return;
   meet();
@@ -93,7 +103,7 @@ void Communicator::meet(const FirstCall* first) {
     warn_of_memory();
     return MPI_SUCCESS;
   });
-  CensusRecord mine{options_.fingerprint(), device, number_, host_number(), kernel_number()};
+  CensusRecord mine{{}, options_.fingerprint(), device, number_, host_number(), kernel_number()};
   if (!simulated) mine.launched = static_cast<std::uint32_t>(launched_here());
   if (!simulated) mine.cores = static_cast<std::uint32_t>(processors());
   mine.locked = progress_is_locked();
@@ -104,12 +114,19 @@ void Communicator::meet(const FirstCall* first) {
   if (rank_ == 0) mine.recalled = static_cast<std::uint32_t>(recalled_.text.size()), mine.many = recalled_.many;
   mine.offer = *offer_;
   if (first) carried_ = to_carry(*first);
-  Census census = take_census(mine, agreeing(), carried_);
+  Census census = [&] {
+    const SlowWait watched = await_all_ranks(user_);
+    return take_census(mine, agreeing(), carried_);
+  }();
+  number_ = census.number;
+  refuse_strangers(census);
+  if (!refusal_.empty()) return;
+  const bool all_answered = census.agreed || !census.offers.empty();
+  if (all_answered && shape_.ranks == context().world_ranks) SlowWait::all_ranks_came();
   locked_ = census.locked;
   threaded_ = census.threaded;
   starts_on_host_ = census.starts_on_host;
   some_observed_ = census.observed;
-  number_ = census.number;
   hosts_ = std::move(census.hosts);
   offers_ = std::move(census.offers);
   knowledge_.ranks_per_core = census.ranks_per_core;
@@ -128,6 +145,30 @@ void Communicator::meet(const FirstCall* first) {
   warn_once(refusal_, disagreement(options_, agreeing()) +
                           "; using the host MPI. Give every rank the same environment, and the same tuning file.");
   tell_problems(options_, agreeing());
+}
+
+/// Where a rank has sent no record, ends the call with an error: other ranks may have got records for what that rank sent,
+/// so that their data are wrong. Versions that differ leave the communicator to the host MPI.
+void Communicator::refuse_strangers(const Census& census) {
+  if (census.strangers.empty()) return;
+  const CensusRecord::Version own;
+  const auto rank = static_cast<std::size_t>(census.strangers.front());
+  const std::string first = "rank " + std::to_string(world_ranks_of(user_)[rank]);
+  if (census.other_version) {
+    refusal_ = "ranks have different versions of the library";
+    carried_.clear();
+    warn_once(refusal_, ": " + first + " has " + census.other_version->text() + ", rank 0 of the job has " +
+                            own.text() + "; using the host MPI. Preload the same file in all ranks");
+    return;
+  }
+  withdraw();
+  constexpr unsigned others_wait_s = 1;  // by then the first has ended the job, or it knows nothing and has not spoken
+  if (census.first_with_record != rank_) sleep(others_wait_s);
+  refusal_ = "a rank runs without the library";
+  throw std::runtime_error(
+      first +
+      " runs without the library: in an all-to-all it has got parameters of other ranks in place of their data. " +
+      how_to_preload());
 }
 
 bool Communicator::can_be_shared() {
